@@ -2,7 +2,7 @@
 
 Loading the model of prose takes a quarter of a second and that of code 40 ms, which every engine of a test would pay
 anew. A loaded model keeps nothing of what it is asked, so tests cannot tell. Its files are still read and compared
-with their checksums each time: only the same bytes, loaded under the same limits, are taken for the same model.
+with their checksums: only the same bytes or file, loaded under the same limits, are taken for the same model.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.search.embed import bundled, prose
+from cm_tui.engine.search.embed import bundled, prose, prose_process
 
 LOADERS = {bundled: ("read_table", "_tokenizer"), prose: ("_session", "_tokenizer")}
 
 
 def apply(patch: pytest.MonkeyPatch) -> None:
     """Have both bundled models share what they load, and each test ask for its own."""
-    prose.shared_provider.cache_clear()
+    prose_process.shared_provider.cache_clear()
     for module, loaders in LOADERS.items():
         for name in loaders:
             patch.setattr(module, name, _once(module, getattr(module, name)))
 
 
-def _once(module: ModuleType, load: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
-    loaded: dict[tuple[bytes, int], Any] = {}
+def _once(module: ModuleType, load: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    loaded: dict[tuple[bytes | str, int], Any] = {}
 
-    def loads(data: bytes) -> Any:
+    def loads(data: bytes | str) -> Any:
         key = data, module.MAX_TOKENS
         if key not in loaded:
             loaded[key] = load(data)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_type_hints
+
 import pytest
 
 from cm_tui import model
 from cm_tui.daemon.rpc import METHODS
-from cm_tui.engine.api.hints import hints_of
 
 
 def test_every_name_comes_from_the_module_that_has_it():
@@ -23,4 +24,4 @@ def test_a_name_that_is_none_is_told_as_any_module_would():
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_the_types_of_every_method_are_known(method):
-    assert "return" in hints_of(method._function)
+    assert "return" in get_type_hints(method._function)

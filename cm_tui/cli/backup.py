@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from cm_tui import model
 from cm_tui.cli.options import DryRun, Yes, ask, chosen_project, root_here
-from cm_tui.cli.output import narrate, narrate_notes, print_json, telling, wants_json, write
+from cm_tui.cli.output import as_json, narrate, narrate_notes, telling, write
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
-
-if TYPE_CHECKING:
-    from cm_tui.model import RestoredProject, RestoreReport
 
 _HINT = "Add --yes to do it all the same."
 
@@ -35,8 +32,7 @@ def backup(file: Path, *, everywhere: bool = False, dry_run: DryRun = False, yes
         ask(f"{file} exists. Replace it?", f"{file} exists.", _HINT)
     with telling() as tell:
         found = back_up(file, root, dry_run=dry_run, tell=tell)
-    if wants_json():
-        print_json(found)
+    if as_json(found):
         return
     for one in found.projects:
         archived = f", {count(one.archived, 'episode')} of the archive" if one.archived else ""
@@ -79,8 +75,7 @@ def restore(
         with telling() as tell:
             report = restore_backup(file, root, into_here=into_here, everything=everything, mine=mine, tell=tell)
         _tell_daemon(root)
-    if wants_json():
-        print_json(report)
+    if as_json(report):
         return
     if dry_run or yes or not is_new:
         _show(report)
@@ -89,14 +84,14 @@ def restore(
     narrate_notes(report.notes)
 
 
-def _show(report: RestoreReport) -> None:
+def _show(report: model.RestoreReport) -> None:
     for one in report.projects:
         write(_line(one))
     if not report.projects:
         narrate("it holds no project")
 
 
-def _line(one: RestoredProject) -> str:
+def _line(one: model.RestoredProject) -> str:
     where = "into this project" if one.here else f"into {one.id}"
     parts = [f"{one.new:,} of {count(one.events, 'event')} new"]
     if one.archived:

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import cm_tui
+from cm_tui import model
 from cm_tui.cli.options import chosen_project
-from cm_tui.cli.output import follow, narrate, print_json, wants_json, write
+from cm_tui.cli.output import as_json, follow, narrate, write
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Hit
 
 _ROUNDS, _NAMES, _DEPTH = 10, 20, 10
 
@@ -48,8 +48,7 @@ def bench(name: Annotated[str | None, typer.Argument(hidden=True)] = None) -> No
     speed = _speed(root)
     narrate("indexing cm's own source, and asking …")
     quality = _quality()
-    if wants_json():
-        print_json({"speed": speed, "quality": quality})
+    if as_json({"speed": speed, "quality": quality}):
         return
     write(f"{root.name}: {count(speed['files'], 'file')}, {count(speed['passages'], 'passage')}", bold=root.name)
     write(f"  whole index        {speed['index_s']:.2f} s; again, nothing changed {speed['unchanged_s']:.2f} s")
@@ -73,7 +72,7 @@ def _speed(root: Path) -> dict[str, Any]:
             _seconds(partial(subprocess.run, [sys.executable, *words], check=True, capture_output=True))
             for _ in range(3)
         )
-        for words in (("-m", "cm_tui", "--help"), ("-c", "import json, socket"))
+        for words in (("-m", "cm_tui", "projects", "--json"), ("-c", "import json, socket"))
     )
     return {
         "files": status.files, "passages": status.passages, "index_s": took, "unchanged_s": again,
@@ -107,7 +106,7 @@ def _quality() -> dict[str, Any]:
     }
 
 
-def _rank(hits: Sequence[Hit], files: Collection[str]) -> int:
+def _rank(hits: Sequence[model.Hit], files: Collection[str]) -> int:
     """Return the place of the first of some files among those that hits are in; 0: it has none."""
     paths = list(dict.fromkeys(hit.path for hit in hits))
     return next((place for place, path in enumerate(paths, 1) if path in files), 0)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.declare import Positive
 from cm_tui.cli.options import At, Depth, ensure_history, open_fresh_engine
 from cm_tui.cli.output import narrate, plain, print_page
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Edge, ImportEdge, Page, Symbol
 
 T = TypeVar("T")
 Name = Annotated[str, typer.Argument(help="A name, or any tail of a qualified one: run, App.run.")]
@@ -79,7 +79,7 @@ def importers(target: str, *, at: At = None) -> None:
     print_page(page, _import_line)
 
 
-def _asked(at: str | None, question: Callable[[Engine], Page[T]]) -> Page[T]:
+def _asked(at: str | None, question: Callable[[Engine], model.Page[T]]) -> model.Page[T]:
     """Ask the engine; the history is read as far back first as a question about it needs."""
     with open_fresh_engine() as engine:
         if at is not None:
@@ -87,14 +87,14 @@ def _asked(at: str | None, question: Callable[[Engine], Page[T]]) -> Page[T]:
         return question(engine)
 
 
-def _edge_line(edge: Edge) -> str:
+def _edge_line(edge: model.Edge) -> str:
     candidates = _among(edge)
     steps = f"  depth {edge.depth}" if edge.depth > 1 else ""
     where = f"{edge.site}:{edge.line}"
     return f"{where}  {edge.kind} {edge.qualname}  {edge.reference}, {edge.resolution}{candidates}{steps}  {edge.text}"
 
 
-def _among(edge: Edge) -> str:
+def _among(edge: model.Edge) -> str:
     """What a call that is not resolved may mean: by name where it is one definition, else how many."""
     if len(edge.candidates) == 1:
         only = edge.candidates[0]
@@ -102,15 +102,15 @@ def _among(edge: Edge) -> str:
     return f" among {len(edge.candidates)}" if edge.candidates else ""
 
 
-def _import_line(edge: ImportEdge) -> str:
+def _import_line(edge: model.ImportEdge) -> str:
     return f"{edge.path}:{edge.line}  {edge.qualname} → {edge.target or 'outside the project'}"
 
 
-def symbol_row(symbol: Symbol) -> dict[str, Any]:
+def symbol_row(symbol: model.Symbol) -> dict[str, Any]:
     """Return a symbol as a row of JSON."""
     return {**plain(symbol), "line": symbol.line}
 
 
-def symbol_line(symbol: Symbol) -> str:
+def symbol_line(symbol: model.Symbol) -> str:
     """Return a symbol as a line for people."""
     return f"{symbol.path}:{symbol.line}  {symbol.kind} {symbol.qualname}  {symbol.signature}"

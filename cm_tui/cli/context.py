@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli import context_rows
 from cm_tui.cli.context_files import definitions, lint, new
 from cm_tui.cli.declare import Bounds, Family
-from cm_tui.cli.options import Limit, open_engine, open_fresh_engine, refuse_empty
-from cm_tui.cli.output import narrate, plain, print_json, print_page, wants_json, write, write_text
-from cm_tui.errors import NotIndexedError, UsageError
+from cm_tui.cli.options import Limit, open_engine, open_fresh_engine, refuse_empty, values_of
+from cm_tui.cli.output import advise, as_json, narrate, plain, print_page, write, write_text
+from cm_tui.errors import NotIndexedError
 from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Assembly
 
 HELP = """What is handed over to agents: assembled by files of the project, explained, kept, compared."""
 _LISTED = 50
@@ -70,27 +70,11 @@ def run(
         name: A retrieval definition: `cm context definitions` lists them.
         values: key=value, as its templates name them.
     """
-    given = _values(values or ())
+    given = values_of(values or ())
     with _open_for_assembly() as engine:
         result = engine.run_definition(name, values=given, budget=budget, session=session)
         engine.note_recalled(result.recalled)
     _give(result, explain=explain)
-
-
-def _values(words: Sequence[str]) -> dict[str, str]:
-    """Return what `key=value` words say.
-
-    Raises UsageError if one of them says nothing, or two say something of the same.
-    """
-    given: dict[str, str] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or not key:
-            raise UsageError(f"{word[:60]!r} is no key=value.", hint='For example: text="how is tax added"')
-        if key in given:
-            raise UsageError(f"{key[:60]} is given twice.", hint="Give each value once.")
-        given[key] = value
-    return given
 
 
 def list_(*, session: str = "", match: str = "", limit: Limit = None) -> None:
@@ -103,8 +87,8 @@ def list_(*, session: str = "", match: str = "", limit: Limit = None) -> None:
     with open_engine() as engine:
         page = engine.assemblies(match=match, session=session, limit=limit or _LISTED)
     print_page(page, context_rows.head_line)
-    if page.rows and not wants_json():
-        narrate("`cm context show ID --explain` says how one came to be, `cm context diff A B` what differs")
+    if page.rows:
+        advise("`cm context show ID --explain` says how one came to be, `cm context diff A B` what differs")
 
 
 def show(snapshot: Snapshot, *, explain: Explain = False) -> None:
@@ -122,8 +106,7 @@ def diff(first: Snapshot, second: str) -> None:
     """
     with open_engine() as engine:
         found = engine.compare_assemblies(first, second)
-    if wants_json():
-        print_json(found)
+    if as_json(found):
         return
     for head in (found.first, found.second):
         write(context_rows.head_line(head), bold=head.id)
@@ -151,10 +134,9 @@ def _open_for_assembly() -> Iterator[Engine]:
         yield engine
 
 
-def _give(result: Assembly, *, explain: bool) -> None:
+def _give(result: model.Assembly, *, explain: bool) -> None:
     """Print an assembly: its text on stdout, and about it on stderr."""
-    if wants_json():
-        print_json(result)
+    if as_json(result):
         return
     if result.text.strip():
         write_text(result.text.rstrip("\n"))
@@ -172,8 +154,7 @@ def get(reference: str, *, session: OfSession = "") -> None:
     """
     with open_engine() as engine:
         found = engine.read_memory(reference, session=session)
-    if wants_json():
-        print_json({"id": reference, **plain(found)})
+    if as_json({"id": reference, **plain(found)}):
         return
     if found.text.strip():
         write_text(found.text.rstrip("\n"))
@@ -195,8 +176,7 @@ def put(
     """
     with open_engine() as engine:
         kept = engine.write_memory(reference, value, ttl=ttl, session=session)
-    if wants_json():
-        print_json({"id": reference, **plain(kept)})
+    if as_json({"id": reference, **plain(kept)}):
         return
     write(f"{reference} {'is kept' if value else 'is removed'}", bold=reference)
     if kept.expires is not None and value:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import Annotated, cast, get_args
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.options import open_engine
-from cm_tui.cli.output import narrate, plain, print_json, wants_json, write
+from cm_tui.cli.output import as_json, narrate, plain, print_json, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import DefinitionKind
 
-if TYPE_CHECKING:
-    from cm_tui.model import DefinitionInfo, DefinitionProblem
-
-_KINDS = get_args(DefinitionKind)
+_KINDS = get_args(model.DefinitionKind)
 _FOLDERS = (".cm/retrieval", ".cm/rules", ".cm/ingestion")
 
 
@@ -90,9 +87,8 @@ def new(kind: Annotated[str, typer.Argument(help=f"{', '.join(_KINDS)}.")], name
             f"There is no kind {kind[:60]!r}.", hint=f"Did you mean {near[0]}?" if near else f"Use {', '.join(_KINDS)}."
         )
     with open_engine() as engine:
-        path = engine.new_definition(cast("DefinitionKind", kind), name)
-    if wants_json():
-        print_json({"id": _id(kind, name), "kind": kind, "name": name, "path": path})
+        path = engine.new_definition(cast("model.DefinitionKind", kind), name)
+    if as_json({"id": _id(kind, name), "kind": kind, "name": name, "path": path}):
         return
     write(path)
     narrate("edit it; `cm context lint` checks it, and it counts at once")
@@ -106,8 +102,7 @@ def definitions() -> None:
     """List definitions, rules and pipelines: whether each counts, where it stands, and what it asks for."""
     with open_engine() as engine:
         found = engine.context_definitions()
-    if wants_json():
-        print_json({"rows": found.items, "total": len(found.items), "problems": found.problems, "files": found.files})
+    if as_json({"rows": found.items, "total": len(found.items), "problems": found.problems, "files": found.files}):
         return
     for one in found.items:
         for line in _lines(one):
@@ -119,11 +114,11 @@ def definitions() -> None:
         narrate("this project has none of its own yet: cm context new retrieval NAME")
 
 
-def _errors(problems: tuple[DefinitionProblem, ...]) -> int:
+def _errors(problems: tuple[model.DefinitionProblem, ...]) -> int:
     return sum(one.severity == "error" for one in problems)
 
 
-def _lines(one: DefinitionInfo) -> list[str]:
+def _lines(one: model.DefinitionInfo) -> list[str]:
     state = "" if one.state == "counts" else f"  ({one.state})"
     told = [f"{one.id}  {one.file}:{one.line}{state}  {one.summary}"]
     return told + [f"  wants to {asked}: `cm trust` decides" for asked in one.asks if one.state == "held"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from cm_tui import model
 from cm_tui.counts import count
-from cm_tui.model import AppliedRule, Assembly, AssemblyHead, AssemblySource, AssemblyStep, SourceChange
 from cm_tui.model.dates import local_minute
 
 _PROMPT = 60
@@ -14,7 +14,7 @@ _BAR = 24
 _NAME = 36
 
 
-def head_line(one: AssemblyHead) -> str:
+def head_line(one: model.AssemblyHead) -> str:
     """Return a snapshot as a line of a list."""
     marks = [f"{one.cut} cut" if one.cut else "", count(one.warnings, "warning") if one.warnings else ""]
     marked = "".join(f", {mark}" for mark in marks if mark)
@@ -26,7 +26,7 @@ def head_line(one: AssemblyHead) -> str:
     )
 
 
-def change_line(one: SourceChange) -> str:
+def change_line(one: model.SourceChange) -> str:
     """Return what became of a source between two assemblies."""
     signs = {"added": "+", "removed": "-", "changed": "~", "same": " "}
     cuts = [f"{when}: {cut}" for when, cut in (("then", one.first_cut), ("now", one.second_cut)) if cut]
@@ -34,20 +34,20 @@ def change_line(one: SourceChange) -> str:
     return f"{signs[one.what]} {one.id}  {one.first_tokens:,} → {one.second_tokens:,} tokens{cut}"
 
 
-def summary(one: Assembly) -> Iterator[str]:
+def summary(one: model.Assembly) -> Iterator[str]:
     """Yield the summary lines of an assembly."""
     given = [source for source in one.sources if source.text]
     cut = sum(1 for source in one.sources if source.cut not in ("", "empty", "off"))
     told = [count(len(given), "source"), f"{cut} cut" if cut else "", f"{one.ms:.0f} ms"]
     kept = f", snapshot {one.id}" if one.id else ""
     if not one.text.strip():
-        yield "nothing is handed over"
+        yield "the context is empty"
     yield f"{one.tokens:,} of {one.budget:,} tokens, {', '.join(word for word in told if word)}{kept}"
     yield from (f"warning: {text}" for text in one.warnings)
     yield from (f"note: {text}" for text in one.notes)
 
 
-def trace(one: Assembly) -> Iterator[str]:
+def trace(one: model.Assembly) -> Iterator[str]:
     """Yield the trace of an assembly: sources by section, omissions, rules, and a waterfall of the steps."""
     given = [source for source in one.sources if source.text]
     for section, sources in groupby(given, key=lambda source: source.section):
@@ -69,7 +69,7 @@ def trace(one: Assembly) -> Iterator[str]:
         yield f"tokens by {one.tokenizer}"
 
 
-def source_line(one: AssemblySource) -> str:
+def source_line(one: model.AssemblySource) -> str:
     """Return a source with its tokens, what was cut of it and why."""
     tokens = f"{one.tokens:>7,}" if one.text else f"{'–':>7}"
     of = f" of {one.found_tokens:,}" if one.found_tokens > one.tokens else ""
@@ -80,25 +80,25 @@ def source_line(one: AssemblySource) -> str:
     return f"{tokens}{of}  {one.id}  {one.ms:.1f} ms{about}{cut}"
 
 
-def _rule_line(one: AppliedRule) -> str:
+def _rule_line(one: model.AppliedRule) -> str:
     counted = "" if one.counted else "  (an earlier rule had decided)"
     return f"  {one.rule}: {one.action} → {one.reference}  {one.file}{counted}"
 
 
-def _waterfall(one: Assembly) -> Iterator[str]:
+def _waterfall(one: model.Assembly) -> Iterator[str]:
     end = max(0.001, *(step.start_ms + step.ms for step in one.steps))
     width = min(max(len(f"{step.source} {step.name}") for step in one.steps), _NAME)
     for step in one.steps:
         yield f"  {_short(f'{step.source} {step.name}', width):<{width}} {_bar(step, end)} {step.ms:7.1f} ms{_told(step)}"
 
 
-def _bar(step: AssemblyStep, end: float) -> str:
+def _bar(step: model.AssemblyStep, end: float) -> str:
     begin = min(round(step.start_ms / end * _BAR), _BAR - 1)
     length = min(max(round(step.ms / end * _BAR), 1), _BAR - begin)
     return f"{'·' * begin}{'━' * length}{'·' * (_BAR - begin - length)}"
 
 
-def _told(step: AssemblyStep) -> str:
+def _told(step: model.AssemblyStep) -> str:
     outcome = f", {step.outcome}" if step.outcome != "ok" else ""
     detail = f", {step.detail}" if step.detail else ""
     return f", {count(step.found, 'item')}{outcome}{detail}"

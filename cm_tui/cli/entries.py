@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
+from cm_tui import model
 from cm_tui.cli.declare import Bounds, Family
 from cm_tui.cli.entry_care import (
     Category,
@@ -20,17 +21,14 @@ from cm_tui.cli.entry_care import (
     move,
     promote,
     publish,
-    scope_of,
-    text_of,
 )  # fmt: skip
 from cm_tui.cli.entry_rows import entry_line, entry_row, show_entry, show_injection, tell_changed, tell_written
-from cm_tui.cli.options import open_engine
-from cm_tui.cli.output import narrate, plain, print_json, print_page, wants_json, write
+from cm_tui.cli.options import open_engine, text_of
+from cm_tui.cli.output import as_json, narrate, plain, print_json, print_page, wants_json, write
 from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Entry
 
 
 def alone() -> None:
@@ -39,7 +37,12 @@ def alone() -> None:
 
 
 def add(
-    *, content: str, category: Category = None, title: Title = None, keywords: Keywords = None, scope: str = "project"
+    *,
+    content: str,
+    category: Category = None,
+    title: Title = None,
+    keywords: Keywords = None,
+    scope: model.Scope = "project",
 ) -> None:
     """Write an entry; what stands there word for word is not written twice.
 
@@ -53,7 +56,7 @@ def add(
             category=category or "Experience",
             title=title or "",
             keywords=tuple((keywords or "").split("|")),
-            scope=scope_of(scope),
+            scope=scope,
         )
     tell_written(entry)
 
@@ -76,12 +79,10 @@ def update(
         pin (--pin/--no-pin): Only a person changes it, or anybody.
         never_recall (--never-recall/--recall): Keep it out of every answer, or let it in again.
     """
-    from cm_tui.model import EntryEdit
-
     words = None if keywords is None else tuple(keywords.split("|"))
     text = None if content is None else text_of(content)
-    edit = EntryEdit(text, title, cast("Any", category), words, pin, never_recall)
-    if edit == EntryEdit():
+    edit = model.EntryEdit(text, title, cast("Any", category), words, pin, never_recall)
+    if edit == model.EntryEdit():
         raise UsageError("Nothing is to be changed.", hint="`cm entries update --help` lists what can be.")
     with open_engine() as engine:
         tell_changed(engine.update_entry(name, edit, scope=scope))
@@ -92,9 +93,7 @@ def delete(name: Id, *, scope: OfScope = "") -> None:
     with open_engine() as engine:
         entry = engine.entry(name, scope=scope)
         done = engine.forget_memory(f"entry/{entry.id}", scope=scope or ("" if entry.forgotten else entry.scope))
-    if wants_json():
-        print_json({"id": done.id, "deleted": bool(done.change), "change": done.change})
-    else:
+    if not as_json({"id": done.id, "deleted": bool(done.change), "change": done.change}):
         narrate(f"{done.words}; `cm forget --undo {done.id}` brings it back")
 
 
@@ -172,11 +171,9 @@ def _list(query: str, category: str, scope: str, limit: int) -> None:
     print_page(page, entry_line, row=entry_row)
 
 
-def _in_both(engine: Engine, name: str) -> tuple[Entry, ...]:
+def _in_both(engine: Engine, name: str) -> tuple[model.Entry, ...]:
     """Return the two entries of an id that both scopes have; nothing where one alone is meant."""
-    from cm_tui.model.ids import plain_id
-
-    wanted = plain_id(name).lower()
+    wanted = model.plain_id(name).lower()
     page = engine.entries(match=wanted, limit=1_000)
     found = tuple(one for one in page.rows if one.id.lower() == wanted)
     return found if len(found) > 1 else ()

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.entry_rows import pair_lines, tell_changed, tell_written, where
-from cm_tui.cli.options import Yes, need_terminal, open_engine
-from cm_tui.cli.output import narrate, print_json, print_page, wants_json, write_text
+from cm_tui.cli.options import Yes, need_terminal, open_engine, text_of
+from cm_tui.cli.output import advise, as_json, narrate, print_page, wants_json, write_text
 from cm_tui.counts import count
-from cm_tui.errors import UsageError
 from cm_tui.model.layout import author
-
-if TYPE_CHECKING:
-    from cm_tui.model import Entry, Scope
 
 Id = Annotated[str, typer.Argument(help="The entry's id, or a beginning of it.")]
 OptionalId = Annotated[str, typer.Argument(metavar="ID", help="The entry's id, or a beginning of it.")]
@@ -42,14 +38,14 @@ def approve(name: Id, *, scope: OfScope = "") -> None:
         tell_changed(engine.approve_entry(entry))
 
 
-def move(name: Id, *, scope: str) -> None:
+def move(name: Id, *, scope: model.Scope) -> None:
     """Move an entry to the other scope; it keeps its id and who wrote it.
 
     Args:
         scope: Where it is to go: user or project.
     """
     with open_engine() as engine:
-        tell_changed(engine.move_entry(name, scope_of(scope)))
+        tell_changed(engine.move_entry(name, scope))
 
 
 def merge(names: list[str], *, scope: OfScope = "") -> None:
@@ -67,8 +63,8 @@ def duplicates(*, limit: Limit = 50) -> None:
     with open_engine() as engine:
         page = engine.duplicate_entries(limit=limit)
     print_page(page, pair_lines)
-    if page.rows and not wants_json():
-        narrate(f"`cm entries merge {page.rows[0].first.id} {page.rows[0].second.id}` makes one of two")
+    if page.rows:
+        advise(f"`cm entries merge {page.rows[0].first.id} {page.rows[0].second.id}` makes one of two")
 
 
 def promote(
@@ -78,7 +74,7 @@ def promote(
     category: Category = None,
     title: Title = None,
     keywords: Keywords = None,
-    scope: str = "project",
+    scope: model.Scope = "project",
 ) -> None:
     """Write down what an episode taught; the entry says which episode, session and commit it comes from.
 
@@ -94,12 +90,12 @@ def promote(
             category=category or "Experience",
             title=title or "",
             keywords=tuple((keywords or "").split("|")),
-            scope=scope_of(scope),
+            scope=scope,
         )
     tell_written(entry)
 
 
-def _show_rule(entry: Entry) -> None:
+def _show_rule(entry: model.Entry) -> None:
     narrate(
         f"{entry.id}, by {author(entry)}{f', session {entry.session}' if entry.session else ''}, for {where(entry)}:"
     )
@@ -121,8 +117,7 @@ def publish(file: str, *, remove: bool = False, dry_run: bool = False, yes: Yes 
             write_text(block.diff)
         if block.diff and not dry_run and (yes or wants_json() or typer.confirm(f"Change {block.file}?", err=True)):
             block = engine.publish_rules(file, remove=remove)
-    if wants_json():
-        print_json(block)
+    if as_json(block):
         return
     if not block.diff:
         narrate(f"{block.id} says that already: nothing was changed")
@@ -134,15 +129,3 @@ def publish(file: str, *, remove: bool = False, dry_run: bool = False, yes: Yes 
         narrate(
             f"skipped: {count(block.left_out, 'unapproved rule')} from agents; approve with `cm entries approve ID`"
         )
-
-
-def text_of(text: str) -> str:
-    """Return what an option says; `-` is what stands on stdin."""
-    return sys.stdin.read() if text == "-" else text
-
-
-def scope_of(text: str) -> Scope:
-    """Return the scope of a name. Raises UsageError: unknown scope."""
-    if text not in {"user", "project"}:
-        raise UsageError(f"There is no scope {text!r}.", hint="Use `user` or `project`.")
-    return cast("Scope", text)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, wants_json, write, write_text
+from cm_tui import model
+from cm_tui.cli.output import as_json, narrate, narrate_notes, plain, write, write_text
 from cm_tui.counts import count
 from cm_tui.model.dates import age, local_minute
 from cm_tui.model.layout import author, entry_marks, forgotten, last_change
 from cm_tui.model.text import one_line
 
-if TYPE_CHECKING:
-    from cm_tui.model import Duplicates, Entry, Injection, MemoryChange, Recalls
-
 _TITLE = 60
 
 
-def entry_line(entry: Entry) -> str:
+def entry_line(entry: model.Entry) -> str:
     """Return an entry as a line of a list."""
     by = entry.agent or entry.actor
     if entry.changed_by:
@@ -28,13 +26,13 @@ def entry_line(entry: Entry) -> str:
     return f"{entry.id}  {local_minute(entry.timestamp / 1000)}  {entry.category}  {by}{marked}  {title}{said}"
 
 
-def entry_row(entry: Entry, recalls: Recalls | None = None) -> dict[str, Any]:
+def entry_row(entry: model.Entry, recalls: model.Recalls | None = None) -> dict[str, Any]:
     """Return an entry as a row of JSON, with how often it was recalled where that is known."""
     counted = {} if recalls is None else {"recalls": plain(recalls)}
     return {**plain(entry), **counted}
 
 
-def show_entry(entry: Entry, recalls: Recalls | None = None) -> None:
+def show_entry(entry: model.Entry, recalls: model.Recalls | None = None) -> None:
     """Print an entry whole, with who wrote it, and how often it was recalled where that is known."""
     write(f"{entry.category} {entry.id}  {entry.title}", bold=entry.id)
     at = f", at {entry.commit[:10]}" if entry.commit else ""
@@ -60,25 +58,25 @@ def show_entry(entry: Entry, recalls: Recalls | None = None) -> None:
     write_text(f"\n{entry.content}")
 
 
-def _recalled(recalls: Recalls) -> str:
+def _recalled(recalls: model.Recalls) -> str:
     if recalls.last is None:
         return "never recalled yet"
     by = ", ".join(f"{one_line(one.who)} {one.times:,}" for one in recalls.by[:5])
     return f"recalled {count(recalls.times, 'time')}, last {age(time.time() - recalls.last)}: {by}"
 
 
-def tell_unapproved(entry: Entry) -> None:
+def tell_unapproved(entry: model.Entry) -> None:
     """Say of a Rule that no person approved how that is done."""
     if entry.unapproved:
         narrate(f"no person approved this Rule yet: `cm entries approve {entry.id}`")
 
 
-def where(entry: Entry) -> str:
+def where(entry: model.Entry) -> str:
     """Return for whom an entry holds."""
     return "all your projects" if entry.scope == "user" else "this project, in .cm/memory.json"
 
 
-def pair_lines(pair: Duplicates) -> list[str]:
+def pair_lines(pair: model.Duplicates) -> list[str]:
     """Return two entries that say nearly the same, with the words that differ."""
     cosine = "" if pair.cosine is None else f", cosine {pair.cosine:.2f}"
     lines = [f"{pair.likeness:.2f}  {pair.first.id} and {pair.second.id}  ({pair.words:.0%} of their words{cosine})"]
@@ -89,7 +87,7 @@ def pair_lines(pair: Duplicates) -> list[str]:
     return lines
 
 
-def show_injection(found: Injection, *, explain: bool) -> None:
+def show_injection(found: model.Injection, *, explain: bool) -> None:
     """Print what an agent would be given, and why; what stays out goes to stderr."""
     if explain:
         for row in found.rows:
@@ -112,11 +110,10 @@ def show_injection(found: Injection, *, explain: bool) -> None:
     narrate_notes(found.notes)
 
 
-def tell_written(entry: Entry) -> None:
+def tell_written(entry: model.Entry) -> None:
     """Print an entry that was written, and its notes."""
     narrate_notes(entry.notes)
-    if wants_json():
-        print_json(entry)
+    if as_json(entry):
         return
     write(entry_line(entry))
     if entry.again:
@@ -125,14 +122,13 @@ def tell_written(entry: Entry) -> None:
         narrate(f"saved for {where(entry)}; `cm undo` undoes it")
     tell_unapproved(entry)
     if entry.redacted and not entry.again:
-        narrate(f"note: taken out of it: {count(entry.redacted, 'secret')}")
+        narrate(f"note: {count(entry.redacted, 'secret')} redacted")
 
 
-def tell_changed(done: MemoryChange) -> None:
+def tell_changed(done: model.MemoryChange) -> None:
     """Print an entry as it is after a change, and say what was done."""
     assert done.entry is not None
-    if wants_json():
-        print_json(done.entry)
+    if as_json(done.entry):
         return
     write(entry_line(done.entry))
     narrate(f"{done.words}; `cm undo` undoes it" if done.change else f"{done.words}: nothing was changed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cm_tui import model
 from cm_tui.cli.output import plain
 from cm_tui.counts import count
 from cm_tui.model.dates import local_minute
@@ -12,7 +13,6 @@ from cm_tui.model.layout import commit_line, forgotten
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cm_tui.model import Episode, EpisodeStats, Facet, Session, Step
 
 ID_LETTERS = 16
 """As much of an id as tells episodes apart that were not recorded in the same nanosecond: an import writes many at once."""
@@ -23,13 +23,13 @@ _STEP_CHARACTERS = 200
 _TOLD = 8
 
 
-def row(one: Episode) -> dict[str, Any]:
+def row(one: model.Episode) -> dict[str, Any]:
     """Return an episode as a row of JSON."""
     found: dict[str, Any] = plain(one)
     return {name: value for name, value in found.items() if name not in _ONE_BY_ONE}
 
 
-def line(one: Episode) -> str:
+def line(one: model.Episode) -> str:
     """Return an episode as a line for people."""
     where = f"#{one.moment.ordinal} {one.sha[:10]}" if one.moment else one.sha[:10] or "no commit"
     asked = " ".join(one.prompts[0].split()) if one.prompts else "(no prompt)"
@@ -42,7 +42,7 @@ def line(one: Episode) -> str:
     return f"{one.id[:ID_LETTERS]}  {local_minute(one.time)}  {where}  {who}  {asked}{marked}{why}"
 
 
-def session_line(one: Session) -> str:
+def session_line(one: model.Session) -> str:
     """Return a session as a line for people."""
     title = " ".join(one.title.split()) or "(no prompt)"
     parts = [one.id or "no session", local_minute(one.ended), one.agent or "you", count(one.episodes, "episode")]
@@ -51,12 +51,12 @@ def session_line(one: Session) -> str:
     return "  ".join(part for part in parts if part)
 
 
-def shown(one: Episode) -> str:
+def shown(one: model.Episode) -> str:
     """Return an episode whole, as text."""
     return "\n".join(_whole(one))
 
 
-def _whole(one: Episode) -> Iterator[str]:
+def _whole(one: model.Episode) -> Iterator[str]:
     yield f"episode {one.id}  {local_minute(one.time)}"
     if one.forgotten is not None:
         yield f"{forgotten(one.forgotten)}; `cm forget --undo {one.id}` brings it back"
@@ -79,7 +79,7 @@ def _whole(one: Episode) -> Iterator[str]:
         yield from ("", "patch:", one.patch.rstrip("\n"))
 
 
-def _facts(one: Episode) -> Iterator[str]:
+def _facts(one: model.Episode) -> Iterator[str]:
     facts = [
         one.type if one.type != "task" else "", f"outcome {one.outcome}" if one.outcome else "",
         f"{one.tokens:,} tokens" if one.tokens else "", f"tools {', '.join(one.tools)}" if one.tools else "",
@@ -90,22 +90,22 @@ def _facts(one: Episode) -> Iterator[str]:
         yield said
 
 
-def _step(step: Step) -> str:
+def _step(step: model.Step) -> str:
     text = " ".join(f"{step.tool or step.kind}: {step.text}".split())
     return f"{text[:_STEP_CHARACTERS]}{'  (failed)' if step.failed else ''}"
 
 
-def notes_of(one: Episode) -> list[str]:
+def notes_of(one: model.Episode) -> list[str]:
     """Return the notes and warnings of an episode."""
     notes = [one.why, one.note]
     if one.patch_cut:
         notes.append("the patch was too long: this is its beginning")
     if one.redacted:
-        notes.append(f"taken out of the patch: {count(one.redacted, 'secret')}")
+        notes.append(f"{count(one.redacted, 'secret')} redacted in the patch")
     return [note for note in notes if note]
 
 
-def stats_lines(stats: EpisodeStats) -> Iterator[str]:
+def stats_lines(stats: model.EpisodeStats) -> Iterator[str]:
     """Yield totals as lines for people."""
     totals = (count(stats.episodes, "episode"), count(stats.sessions, "session"), count(stats.files, "file"))
     yield "  ".join((*totals, count(stats.tokens, "token")))
@@ -118,5 +118,5 @@ def stats_lines(stats: EpisodeStats) -> Iterator[str]:
             yield f"{name}: {', '.join(map(_facet, facets[:_TOLD]))}"
 
 
-def _facet(facet: Facet) -> str:
+def _facet(facet: model.Facet) -> str:
     return f"{facet.value or 'none'} {facet.count:,}"

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.options import Yes, ask, open_engine
-from cm_tui.cli.output import narrate, narrate_notes, print_json, wants_json, write
+from cm_tui.cli.output import as_json, narrate, narrate_notes, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import UsageError
 from cm_tui.model.dates import day, length
-
-if TYPE_CHECKING:
-    from cm_tui.model import RetentionReport
 
 
 def _days(text: str) -> float:
@@ -47,8 +45,7 @@ def retention(*, apply: bool = False, older_than: Older = None, yes: Yes = False
                     ask(f"Move {count(report.archived, 'episode')} to the archive?", _REFUSAL, "Pass --yes.")
             # Also where nothing is old enough: a process that was killed may have left something half moved.
             report = engine.retention(apply=True, older_than=older_than)
-    if wants_json():
-        print_json(report)
+    if as_json(report):
         return
     if report.dry_run:
         _show_rows(report)
@@ -68,22 +65,21 @@ def purge(ids: list[str] | None = None, *, older_than: Older = None, dry_run: bo
             if not yes:
                 ask(f"Delete {count(len(report.ids), 'episode')} for good?", _REFUSAL, "Pass --yes.")
             report = engine.purge(ids or (), older_than=older_than)
-    if wants_json():
-        print_json(report)
+    if as_json(report):
         return
     done = "would be deleted" if report.dry_run else "deleted"
     narrate(f"{count(len(report.ids), 'episode')} {done}, {report.bytes:,} bytes")
     narrate_notes(report.notes)
 
 
-def _show_rows(report: RetentionReport) -> None:
+def _show_rows(report: model.RetentionReport) -> None:
     for row in report.rows:
         write(f"{row.id}  {day(row.time)}  {row.bytes:,} bytes  {row.reason}  {' '.join(row.title.split())}")
     if len(report.rows) < report.archived:
         narrate(f"… and {report.archived - len(report.rows):,} more")
 
 
-def _show_totals(report: RetentionReport) -> None:
+def _show_totals(report: model.RetentionReport) -> None:
     would = "would go" if report.dry_run else "went"
     narrate(f"{count(report.archived, 'episode')} {would} to the archive, {report.archived_bytes:,} bytes")
     if report.waiting:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from typer.core import TyperGroup
 
+from cm_tui import model
 from cm_tui.cli import episode_rows
 from cm_tui.cli.declare import Bounds, Family
 from cm_tui.cli.episode_upkeep import purge, retention
-from cm_tui.cli.options import open_engine, open_fresh_engine
-from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, wants_json, write, write_text
+from cm_tui.cli.options import open_engine, open_fresh_engine, text_of
+from cm_tui.cli.output import as_json, narrate, narrate_notes, print_json, print_page, wants_json, write, write_text
 from cm_tui.errors import UsageError
 from cm_tui.model.dates import instant
 
-if TYPE_CHECKING:
-    from cm_tui.model import EpisodeEdit, EpisodeFilter
-
-OUTCOMES = ("ok", "failed", "interrupted", "unanswered")
-TYPES = ("task", "command", "query", "response", "tool_call", "error", "note")
+Outcome = Literal["ok", "failed", "interrupted", "unanswered"]
 Match = Annotated[
     str, typer.Option("--match", help="Words of prompt, answer, title, agent, session, paths, day, sha or #17.")
 ]
@@ -28,10 +25,6 @@ Before = Annotated[
     typer.Option("--before", help="Only those behind this id in the list, or a beginning of it: the next page."),
 ]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
-Types = Annotated[list[str] | None, typer.Option("--type", help=f"Only of this type: {', '.join(TYPES)}.")]
-Outcomes = Annotated[
-    list[str] | None, typer.Option("--outcome", help=f"Only with this outcome: {', '.join(OUTCOMES)}, or none.")
-]
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, beginnings of ids, or `last`.")]
 
 
@@ -52,9 +45,9 @@ def alone(*, match: Match = "", before: Before = None, limit: Limit = 50) -> Non
 def list_(
     *,
     match: Match = "",
-    types: Types = None,
+    types: list[str] | None = None,
     tools: list[str] | None = None,
-    outcomes: Outcomes = None,
+    outcomes: list[str] | None = None,
     agents: list[str] | None = None,
     tags: list[str] | None = None,
     file: str = "",
@@ -63,7 +56,7 @@ def list_(
     until: str = "",
     pinned: bool | None = None,
     rated: Annotated[int | None, Bounds(-1, 1)] = None,
-    state: str = "shown",
+    state: model.EpisodeState = "shown",
     archived: bool = False,
     sessions: bool = False,
     stats: bool = False,
@@ -73,7 +66,9 @@ def list_(
     """List what agents' sessions and people recorded, newest first; of several values of an option one is enough.
 
     Args:
+        types (--type): Only of this type: task, command, query, response, tool_call, error, note.
         tools (--tool): Only those that used this tool.
+        outcomes (--outcome): Only with this outcome: ok, failed, interrupted, unanswered, or none.
         agents (--agent): Only of this agent.
         tags (--tag): Only with this tag.
         file: Only those that touched this path, or one below it.
@@ -82,23 +77,20 @@ def list_(
         until: Only until then, the day included: 2024-05-01, yesterday, 30d.
         pinned (--pinned/--not-pinned): Only those that are pinned, or are not.
         rated: Only rated so: 1 useful, -1 misleading, 0 not.
-        state: shown, forgotten or archived.
+        state: What became of them.
         archived: Those of the archive: the same as --state archived.
         sessions: List their sessions instead.
         stats: Only totals, and how often each value is there.
     """
-    from cm_tui.model import EpisodeFilter
-
     if sessions and stats:
         raise UsageError("Choose one of --sessions and --stats.")
     if archived and state not in ("shown", "archived"):
         raise UsageError("Choose one of --archived and --state.")
-    kind = _one_of("--state", "archived" if archived else state, ("shown", "forgotten", "archived"))
-    where = EpisodeFilter(
-        text=match, types=tuple(_one_of("--type", one, TYPES) for one in types or ()), tools=tuple(tools or ()), agents=tuple(agents or ()), tags=tuple(tags or ()),
-        outcomes=tuple("" if one == "none" else _one_of("--outcome", one, OUTCOMES) for one in outcomes or ()),
+    where = model.EpisodeFilter(
+        text=match, types=_known("--type", types, get_args(model.EpisodeType)), tools=tuple(tools or ()), agents=tuple(agents or ()), tags=tuple(tags or ()),
+        outcomes=tuple("" if one == "none" else one for one in _known("--outcome", outcomes, (*get_args(Outcome), "none"))),
         file=file, session=session, since=instant(since, "--since") if since else None,
-        until=instant(until, "--until", end=True) if until else None, pinned=pinned, rating=rated, state=kind,
+        until=instant(until, "--until", end=True) if until else None, pinned=pinned, rating=rated, state="archived" if archived else state,
     )  # fmt: skip
     if stats:
         _totals(where)
@@ -108,29 +100,34 @@ def list_(
         _list(where, before, limit)
 
 
-def _list(where: EpisodeFilter, before: str | None, limit: int) -> None:
-    from cm_tui.model import EpisodeFilter
+def _known(option: str, given: list[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the values of an option. Raises UsageError if there is no such value."""
+    for value in given or ():
+        if value not in known:
+            raise UsageError(f"{option}: there is no {value[:40]!r}.", hint=f"Use one of {', '.join(known)}.")
+    return tuple(given or ())
 
+
+def _list(where: model.EpisodeFilter, before: str | None, limit: int) -> None:
     with open_fresh_engine(of_memory=True) as engine:
         page = engine.episodes(where=where, before=before, limit=limit)
     print_page(page, episode_rows.line, row=episode_rows.row)
-    if not page.total and where == EpisodeFilter():
+    if not page.total and where == model.EpisodeFilter():
         narrate("no agent's session was recorded yet: `cm agent install AGENT` wires one, `cm import` reads past ones")
 
 
-def _sessions(where: EpisodeFilter, before: str | None, limit: int) -> None:
+def _sessions(where: model.EpisodeFilter, before: str | None, limit: int) -> None:
     with open_engine() as engine:
         page = engine.sessions(where=where, before=before, limit=limit)
     print_page(page, episode_rows.session_line)
 
 
-def _totals(where: EpisodeFilter) -> None:
+def _totals(where: model.EpisodeFilter) -> None:
     with open_engine() as engine:
         found = engine.episode_stats(where=where)
     if found.note:
         narrate(found.note)
-    if wants_json():
-        print_json(found)
+    if as_json(found):
         return
     for text in episode_rows.stats_lines(found):
         write(text)
@@ -144,8 +141,7 @@ def show(name: str) -> None:
     """
     with open_fresh_engine(of_memory=True) as engine:
         one = engine.episode(name)
-    if wants_json():
-        print_json(one)
+    if as_json(one):
         return
     write_text(episode_rows.shown(one))
     narrate_notes(episode_rows.notes_of(one))
@@ -154,9 +150,9 @@ def show(name: str) -> None:
 def record(
     text: str,
     *,
-    kind: str = "note",
+    kind: Literal["note", "command", "query", "response", "error"] = "note",
     answer: str = "",
-    outcome: Annotated[str, typer.Option("--outcome", help=", ".join(OUTCOMES))] = "",
+    outcome: Outcome | None = None,
     title: str = "",
     files: list[str] | None = None,
     tags: list[str] | None = None,
@@ -166,41 +162,26 @@ def record(
 
     Args:
         text: What was noted, run or asked; `-` reads it from stdin.
-        kind (--type): note, command, query, response or error.
+        kind (--type): What it was.
         answer: What came of it.
+        outcome: How it ended.
         title: What its session is called.
         files (--file): A path that it is about.
         tags (--tag): A word to find it by.
         session: Its session; default: that of the day.
     """
-    made = _one_of("--type", kind, ("note", "command", "query", "response", "error"))
-    came = _one_of("--outcome", outcome, ("", *OUTCOMES))
-    said = _stdin() if text == "-" else text
     with open_engine() as engine:
         one = engine.record_episode(
-            said,
-            type=made,
+            text_of(text),
+            type=kind,
             answer=answer,
             title=title,
-            outcome=came,
+            outcome=outcome or "",
             files=files or (),
             tags=tags or (),
             session=session,
         )
     print_json(episode_rows.row(one)) if wants_json() else narrate(f"recorded as {one.id}")
-
-
-def _stdin() -> str:
-    import sys
-
-    return sys.stdin.read()
-
-
-def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:
-    if value not in known:
-        shown = ", ".join(one for one in known if one)
-        raise UsageError(f"{option}: there is no {value[:40]!r}.", hint=f"Use one of {shown}.")
-    return value
 
 
 def tag(ids: Ids, *, add: list[str] | None = None, remove: list[str] | None = None) -> None:
@@ -210,11 +191,9 @@ def tag(ids: Ids, *, add: list[str] | None = None, remove: list[str] | None = No
         add (--add, -t): A tag that they get.
         remove (--remove, -r): A tag that they lose.
     """
-    from cm_tui.model import EpisodeEdit
-
     if not add and not remove:
         raise UsageError("No tag is given.", hint="cm episodes tag ID --add bug --remove draft")
-    _edit(ids, EpisodeEdit(add_tags=tuple(add or ()), remove_tags=tuple(remove or ())))
+    _edit(ids, model.EpisodeEdit(add_tags=tuple(add or ()), remove_tags=tuple(remove or ())))
 
 
 def pin(ids: Ids, *, undo: bool = False) -> None:
@@ -223,9 +202,7 @@ def pin(ids: Ids, *, undo: bool = False) -> None:
     Args:
         undo: Pin them no longer.
     """
-    from cm_tui.model import EpisodeEdit
-
-    _edit(ids, EpisodeEdit(pinned=not undo))
+    _edit(ids, model.EpisodeEdit(pinned=not undo))
 
 
 def rate(ids: Ids, *, useful: bool = False, misleading: bool = False, clear: bool = False) -> None:
@@ -236,11 +213,9 @@ def rate(ids: Ids, *, useful: bool = False, misleading: bool = False, clear: boo
         misleading: They misled.
         clear: Remove the rating.
     """
-    from cm_tui.model import EpisodeEdit
-
     if useful + misleading + clear != 1:
         raise UsageError("Choose one of --useful, --misleading and --clear.")
-    _edit(ids, EpisodeEdit(rating=useful - misleading))
+    _edit(ids, model.EpisodeEdit(rating=useful - misleading))
 
 
 def forget(ids: Ids, *, undo: bool = False) -> None:
@@ -249,12 +224,10 @@ def forget(ids: Ids, *, undo: bool = False) -> None:
     Args:
         undo: Bring them back.
     """
-    from cm_tui.model import EpisodeEdit
-
-    _edit(ids, EpisodeEdit(forgotten=not undo))
+    _edit(ids, model.EpisodeEdit(forgotten=not undo))
 
 
-def _edit(ids: list[str], edit: EpisodeEdit) -> None:
+def _edit(ids: list[str], edit: model.EpisodeEdit) -> None:
     with open_engine() as engine:
         edited = engine.edit_episodes(ids, edit)
     print_json(edited) if wants_json() else narrate(f"{edited.words}; `cm undo` undoes it")

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.declare import Family
-from cm_tui.cli.options import open_engine
-from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, print_page, wants_json, write
+from cm_tui.cli.options import checked_reason, open_engine
+from cm_tui.cli.output import advise, as_json, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model.dates import local_minute, minute
-
-if TYPE_CHECKING:
-    from cm_tui.model import ErasureReport, MemoryChange, Page, Proposal, SecretFinding, SecretsReport
 
 FOUND = "found"
 """What `--confirm` says again of `--found`."""
@@ -37,9 +35,7 @@ def scan(*, everywhere: bool = False) -> None:
     else:
         with open_engine() as engine:
             report = engine.secrets()
-    if wants_json():
-        print_json({**plain(report), "secrets": report.secrets})
-    else:
+    if not as_json({**plain(report), "secrets": report.secrets}):
         _show_found(report)
     if report.findings or report.interrupted:
         raise typer.Exit(1)
@@ -85,8 +81,7 @@ def forget(
     if not erase:
         if found or with_patches or dry_run or confirm:
             raise UsageError("--found, --with-patches, --dry-run and --confirm go with --erase.")
-        _check_reason(reason)
-        _forget(asked, undo=undo, reason=reason)
+        _forget(asked, undo=undo, reason=checked_reason(reason))
         return
     if undo:
         raise UsageError("What is erased does not come back.", hint="--undo goes without --erase.")
@@ -99,16 +94,6 @@ def forget(
             _ask_twice(engine.erase(asked, found=found, with_patches=with_patches, dry_run=True))
         report = engine.erase(asked, found=found, with_patches=with_patches, dry_run=dry_run)
     print_json(report) if wants_json() else _show_erased(report)
-
-
-def _check_reason(reason: str) -> None:
-    from cm_tui.model.entry import REASON_CHARACTERS
-
-    if len(reason) > REASON_CHARACTERS:
-        raise UsageError(
-            f"--reason takes at most {REASON_CHARACTERS:,} characters; this has {len(reason):,}.",
-            hint="Say the rest with `cm remember`.",
-        )
 
 
 def _forget(names: list[str], *, undo: bool, reason: str) -> None:
@@ -150,7 +135,7 @@ def _decide(names: list[str], *, accept: bool) -> None:
             print_json({"accepted" if accept else "declined": done})
 
 
-def _tell_notes(change: MemoryChange) -> None:
+def _tell_notes(change: model.MemoryChange) -> None:
     narrate_notes(change.entry.notes if change.entry else ())
 
 
@@ -158,17 +143,15 @@ def _list_proposals() -> None:
     from cm_tui.cli.proposal_rows import wish_lines
 
     with open_engine() as engine:
-        page: Page[Proposal] = engine.proposals()
+        page: model.Page[model.Proposal] = engine.proposals()
     print_page(page, wish_lines)
-    if page.rows and not wants_json():
-        narrate("`cm forget --proposed ID` accepts one, `cm forget --decline ID` declines it")
+    if page.rows:
+        advise("`cm forget --proposed ID` accepts one, `cm forget --decline ID` declines it")
 
 
 def _check_confirmed(asked: list[str], confirmed: list[str]) -> None:
     """Refuse to erase without a confirmation: a prompt, or each id named twice."""
-    from cm_tui.model.ids import plain_id
-
-    if {plain_id(one) for one in asked} != {plain_id(one) for one in confirmed}:
+    if {model.plain_id(one) for one in asked} != {model.plain_id(one) for one in confirmed}:
         words = " ".join(f"--confirm {one}" for one in asked[:3])
         raise RefusedError(
             "Erasing for good needs a confirmation, and there is no terminal to ask in.",
@@ -176,14 +159,14 @@ def _check_confirmed(asked: list[str], confirmed: list[str]) -> None:
         )
 
 
-def _ask_twice(report: ErasureReport) -> None:
+def _ask_twice(report: model.ErasureReport) -> None:
     _show_erased(report)
     typer.confirm("Erase this for good, with all that was made from it?", abort=True, err=True)
     if typer.prompt("It cannot be brought back. Type `erase`", err=True).strip() != "erase":
         raise typer.Abort
 
 
-def _show_found(report: SecretsReport) -> None:
+def _show_found(report: model.SecretsReport) -> None:
     for one in report.findings:
         write(_found_line(one))
     if report.in_source:
@@ -198,7 +181,7 @@ def _show_found(report: SecretsReport) -> None:
         narrate("nothing that cm recognises as a secret; `cm forget --erase ID` erases what you know of")
 
 
-def _found_line(one: SecretFinding) -> str:
+def _found_line(one: model.SecretFinding) -> str:
     what = f"{one.count:,} × {one.kind}"
     if one.place != "journal":
         return f"{one.place:<7}  {what}  {one.where}"
@@ -206,9 +189,7 @@ def _found_line(one: SecretFinding) -> str:
     return f"{one.place:<7}  {what}  {'  '.join(part for part in told if part)}  {one.where}"
 
 
-def _show_erased(report: ErasureReport) -> None:
-    from cm_tui.model import told_of_neighbours
-
+def _show_erased(report: model.ErasureReport) -> None:
     would = "would go" if report.dry_run else "erased"
     for event in report.events[:_SHOWN]:
         told = [event.id, local_minute(event.time), event.kind, event.agent, f"“{event.words}”" if event.words else ""]
@@ -222,7 +203,7 @@ def _show_erased(report: ErasureReport) -> None:
     for reason in report.reasons:
         narrate(f"why: {reason}")
     if report.neighbours:
-        narrate(f"note: {told_of_neighbours(report.neighbours)}")
+        narrate(f"note: {model.told_of_neighbours(report.neighbours)}")
     if not report.events and not report.lines:
         narrate("no event is to be erased" if report.dry_run else "no event was to be erased")
     narrate_notes(report.notes)

@@ -8,7 +8,7 @@ import typer
 
 from cm_tui.cli.declare import Family, declared
 from cm_tui.cli.options import chosen_project, under_old_name
-from cm_tui.cli.output import narrate, narrate_notes, print_json, wants_json, write
+from cm_tui.cli.output import as_json, narrate, narrate_notes, write
 
 if TYPE_CHECKING:
     from cm_tui.model.freshness import GitHooks
@@ -38,8 +38,7 @@ def status() -> None:
 
 
 def _show(hooks: GitHooks) -> None:
-    if wants_json():
-        print_json(hooks)
+    if as_json(hooks):
         return
     for hook in hooks.hooks:
         write(f"{hook.name:<16} {hook.state:<10} {hook.note}".rstrip())

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.declare import Positive
 from cm_tui.cli.options import open_engine, open_fresh_engine
-from cm_tui.cli.output import narrate, narrate_notes, print_json, wants_json, write, write_text
+from cm_tui.cli.output import as_json, narrate, narrate_notes, print_json, wants_json, write, write_text
 from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
 from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Pack, WorkState
 
 _PREAMBLE = (
     "This is the record of an earlier session. The request is the user's; all the rest is reference material that may be out of "
@@ -67,15 +67,15 @@ def handoff(
 
 def _title(engine: Engine, session: str) -> str:
     """Return what a session without a title is called in lists: its first request; empty before its first answer."""
-    from cm_tui.model import EpisodeFilter
-
     try:
-        return next((one.title for one in engine.sessions(where=EpisodeFilter(session=session), limit=1).rows), "")
+        return next(
+            (one.title for one in engine.sessions(where=model.EpisodeFilter(session=session), limit=1).rows), ""
+        )
     except NotFoundError:
         return ""
 
 
-def _current_pack(engine: Engine, budget: int) -> Pack | None:
+def _current_pack(engine: Engine, budget: int) -> model.Pack | None:
     """Return the pack that was collected in the application; None: it is empty, or cannot be made."""
     from cm_tui.tui.state.pack_selection import PackFile
 
@@ -89,7 +89,7 @@ def _current_pack(engine: Engine, budget: int) -> Pack | None:
         return None
 
 
-def _text(state: WorkState, title: str, pack: Pack | None) -> str:
+def _text(state: model.WorkState, title: str, pack: model.Pack | None) -> str:
     who = title or "an agent"
     parts = [
         f"# Handoff: {_line(state.title or state.session)}",
@@ -150,10 +150,9 @@ def resume_session(name: str, *, show: bool) -> None:
     with open_engine() as engine:
         state, root = engine.work_state(name), engine.root
     command = resume_command(state.agent, state.session, state.parent)
-    if wants_json():
-        print_json(
-            {"agent": state.agent, "session": state.parent or state.session, "folder": str(root), "command": command}
-        )
+    if as_json(
+        {"agent": state.agent, "session": state.parent or state.session, "folder": str(root), "command": command}
+    ):
         return
     if show:
         write(shlex.join(command))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.code import symbol_line, symbol_row
 from cm_tui.cli.declare import Bounds, Family, declared
 from cm_tui.cli.options import ensure_history, open_engine, open_fresh_engine, under_old_name
@@ -14,18 +15,6 @@ from cm_tui.cli.output import follow, narrate, narrate_notes, plain, print_json,
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 from cm_tui.model.layout import commit_line
-
-if TYPE_CHECKING:
-    from cm_tui.model import (
-        Drift,
-        DriftRow,
-        FileEntry,
-        HistoryStatus,
-        PruneReport,
-        SymbolChange,
-        SymbolEvent,
-        SymbolHistory,
-    )
 
 Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
 
@@ -79,7 +68,7 @@ def life(name: str, *, callers: bool = False, limit: Rows = 20) -> None:
         callers: Also who called what is gone, before it went.
     """
 
-    def row(one: SymbolHistory) -> dict[str, Any]:
+    def row(one: model.SymbolHistory) -> dict[str, Any]:
         return {
             **plain(one), "path": one.key.path, "qualname": one.key.qualname, "kind": one.key.kind,
             "line": one.events[-1].line if one.events else 0,
@@ -162,13 +151,13 @@ def line(*, match: str = "", before: int | None = None, limit: Rows = 50) -> Non
     print_page(page, commit_line)
 
 
-def _file_line(file: FileEntry) -> str:
+def _file_line(file: model.FileEntry) -> str:
     if file.language == "absent":
         return f"{file.path}  {file.error}"
     return f"{file.path}  {file.language}, {count(file.lines, 'line')}, {count(file.symbols, 'symbol')}"
 
 
-def _life_lines(one: SymbolHistory) -> list[str]:
+def _life_lines(one: model.SymbolHistory) -> list[str]:
     state = "alive" if one.alive else "gone"
     head = f"{one.key.kind} {one.key.qualname}  {one.key.path}  ({state})"
     lines = [head, *(f"  {_event_line(event)}" for event in one.events), *(f"  note: {note}" for note in one.notes)]
@@ -178,23 +167,23 @@ def _life_lines(one: SymbolHistory) -> list[str]:
     return lines
 
 
-def _event_line(event: SymbolEvent) -> str:
+def _event_line(event: model.SymbolEvent) -> str:
     way = "to" if event.what == "left" else "from"
     other = f" {way} {event.other.path} {event.other.qualname}" if event.other is not None else ""
     return f"{event.what:<9} {event.path}:{event.line}{other}  {commit_line(event.moment)}"
 
 
-def _change_line(change: SymbolChange) -> str:
+def _change_line(change: model.SymbolChange) -> str:
     symbol, before = change.symbol, change.before
     origin = f"  from {before.path} {before.qualname}" if change.change == "moved" and before else ""
     return f"{change.change:<9} {symbol.path}:{symbol.line}  {symbol.kind} {symbol.qualname}{origin}"
 
 
-def _drift_line(row: DriftRow) -> str:
+def _drift_line(row: model.DriftRow) -> str:
     return f"{row.state:<10} {row.path}:{row.line}  {row.kind} {row.symbol}  {row.why}"
 
 
-def _show_drift(found: Drift) -> None:
+def _show_drift(found: model.Drift) -> None:
     for row in found.rows:
         write(_drift_line(row))
     if found.changes is not None and found.since is not None:
@@ -211,11 +200,11 @@ def _show_drift(found: Drift) -> None:
         else f"{count(found.files, 'file')}, {count(found.total, 'row')} differ"
     )
     if not found.current:
-        narrate("`cm index` mends all of it, `cm index PATH` one file")
+        narrate("`cm index` fixes all of it, `cm index PATH` one file")
     narrate_notes(found.notes)
 
 
-def _show_pruned(report: PruneReport) -> None:
+def _show_pruned(report: model.PruneReport) -> None:
     would = "would drop" if report.dry_run else "dropped"
     write(
         f"{would} {count(report.commits, 'commit')}: {count(report.spans, 'span')}, {count(report.blobs, 'file version')} "
@@ -225,7 +214,7 @@ def _show_pruned(report: PruneReport) -> None:
         narrate(report.note)
 
 
-def _show_history(state: HistoryStatus) -> None:
+def _show_history(state: model.HistoryStatus) -> None:
     write(state.text)
     if state.blobs:
         write(f"kept for the past alone: {count(state.blobs, 'file version')}")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
+from cm_tui import model
 from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, wants_json, write, write_text
 from cm_tui.counts import count
 from cm_tui.model.dates import age, local_minute
 from cm_tui.model.score_text import DIGITS, part_texts
-
-if TYPE_CHECKING:
-    from cm_tui.model import By, FileHits, Hit, SearchResult
 
 RESULT_FIELDS = (
     "query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside", "filters", "suggestions",
@@ -22,7 +19,7 @@ _CODE_LINES = 8
 _SHOWN_LINES = 12
 
 
-def show_result(result: SearchResult, by: By = "passage", *, explain: bool = False) -> None:
+def show_result(result: model.SearchResult, by: model.By = "passage", *, explain: bool = False) -> None:
     """Print what was found for people."""
     for file in result.files:
         show_file(file, explain=explain)
@@ -42,12 +39,10 @@ def show_result(result: SearchResult, by: By = "passage", *, explain: bool = Fal
     narrate_notes(result.notes)
 
 
-def show_recalled(result: SearchResult, *, explain: bool) -> None:
+def show_recalled(result: model.SearchResult, *, explain: bool) -> None:
     """Print what is remembered of a question."""
     if wants_json():
-        from cm_tui.model.ids import plain_id
-
-        hits = [{"id": plain_id(hit.path), **plain(hit)} for hit in result.hits]
+        hits = [{"id": model.plain_id(hit.path), **plain(hit)} for hit in result.hits]
         print_json({**{name: getattr(result, name) for name in _RECALLED_FIELDS}, "hits": hits})
         return
     for hit in result.hits:
@@ -56,11 +51,11 @@ def show_recalled(result: SearchResult, *, explain: bool) -> None:
     narrate_notes(result.notes)
 
 
-def _counted(result: SearchResult, what: str) -> str:
+def _counted(result: model.SearchResult, what: str) -> str:
     return f"{len(result.hits)} of {count(result.total, 'candidate')}" if result.hits else f"No matching {what}"
 
 
-def show_code(hit: Hit, *, explain: bool) -> None:
+def show_code(hit: model.Hit, *, explain: bool) -> None:
     """Print lines of a file that answer, with their numbers."""
     place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
     write(f"{hit.rank:>3}. {place}  {_title(hit, explain=explain)}", bold=place)
@@ -70,7 +65,7 @@ def show_code(hit: Hit, *, explain: bool) -> None:
     write("")
 
 
-def show_file(file: FileHits, *, explain: bool) -> None:
+def show_file(file: model.FileHits, *, explain: bool) -> None:
     """Print a file that answers: lines of its best passage, and where its next ones stand."""
     write(f"{file.rank:>3}. {file.path}", bold=file.path)
     for place, hit in enumerate(file.hits):
@@ -84,19 +79,19 @@ def show_file(file: FileHits, *, explain: bool) -> None:
     write("")
 
 
-def _title(hit: Hit, *, explain: bool) -> str:
+def _title(hit: model.Hit, *, explain: bool) -> str:
     """What a passage is, and its score."""
     digits = DIGITS if explain else DIGITS - 1
     return f"{f'{hit.kind} {hit.symbol}' if hit.symbol else hit.language}  {hit.score:.{digits}f}"
 
 
-def _show_lines(hit: Hit) -> None:
+def _show_lines(hit: model.Hit) -> None:
     """The lines that answer, with their numbers."""
     for number, line in enumerate(hit.snippet.split("\n")[:_CODE_LINES], hit.snippet_line):
         write_text(f"     {number:>5}  {line}".removesuffix("\r"))
 
 
-def show_remembered(hit: Hit, *, explain: bool) -> None:
+def show_remembered(hit: model.Hit, *, explain: bool) -> None:
     """Print what was remembered, with its kind and its age."""
     when = f"{local_minute(hit.time)}, {age(time.time() - hit.time)}" if hit.time is not None else "undated"
     write(f"{hit.rank:>3}. {hit.path}  {when}  {hit.score:.3f}", bold=hit.path)
@@ -109,7 +104,7 @@ def show_remembered(hit: Hit, *, explain: bool) -> None:
     write("")
 
 
-def _show_parts(hit: Hit) -> None:
+def _show_parts(hit: model.Hit) -> None:
     """Print how a hit's score came to be, a line for each part."""
     texts, total = part_texts(hit)
     for part in texts:

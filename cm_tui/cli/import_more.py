@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cm_tui import model
 from cm_tui.cli.import_report import looked_at, sentence
 from cm_tui.cli.options import ask, chosen_project, open_engine
 from cm_tui.cli.output import follow_to, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.model.dates import local_minute
-
-if TYPE_CHECKING:
-    from cm_tui.model import AllImports, ProjectSessions, UnknownRecord
 
 _SHOWN = 300
 """Characters of a record in a list."""
@@ -50,7 +48,7 @@ def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: b
 
 
 def _into_each(
-    wanted: Sequence[ProjectSessions], given: dict[str, Any], shown: Sequence[str]
+    wanted: Sequence[model.ProjectSessions], given: dict[str, Any], shown: Sequence[str]
 ) -> tuple[list[dict[str, Any]], CmError | None]:
     done: list[dict[str, Any]] = []
     failed: CmError | None = None
@@ -72,7 +70,7 @@ def _into_each(
     return done, failed
 
 
-def _show(found: AllImports) -> None:
+def _show(found: model.AllImports) -> None:
     for one in found.projects:
         size = f", {one.bytes / 1e6:,.1f} MB to read" if one.bytes else ""
         write(
@@ -103,7 +101,7 @@ def show_unknown() -> None:
     print_page(unknown_records(projects.locate(asked, around=asked is None)[0]), _lines)
 
 
-def _lines(one: UnknownRecord) -> list[str]:
+def _lines(one: model.UnknownRecord) -> list[str]:
     when = local_minute(one.time) if one.time is not None else "(no time)"
     more = len(one.raw) + one.cut - _SHOWN
     rest = f" … {more:,} characters more: --json" if more > 0 else ""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+from cm_tui import model
 from cm_tui.cli.output import narrate, narrate_notes, write
 from cm_tui.counts import count
 from cm_tui.model.dates import day
 
-if TYPE_CHECKING:
-    from cm_tui.model import ImportPlan, ImportSource, ImportSummary, TranscriptCounts
-
 _SHOWN = 8
 
 
-def show_plan(plan: ImportPlan) -> None:
+def show_plan(plan: model.ImportPlan) -> None:
     """Print what an import would read."""
     for source in plan.sources:
         write(_source_line(source))
@@ -39,7 +36,7 @@ def show_plan(plan: ImportPlan) -> None:
         narrate("nothing was done; `cm import` records them")
 
 
-def _source_line(source: ImportSource) -> str:
+def _source_line(source: model.ImportSource) -> str:
     when = (
         f"  {day(source.first)} to {day(source.last)}" if source.first is not None and source.last is not None else ""
     )
@@ -47,7 +44,7 @@ def _source_line(source: ImportSource) -> str:
     return f"{source.agent:<12} {count(source.sessions, 'session')}, {source.new:,} with something new{size}{when}"
 
 
-def show_summary(summary: ImportSummary) -> None:
+def show_summary(summary: model.ImportSummary) -> None:
     """Print what an import did."""
     narrate(sentence(summary))
     narrate(looked_at(summary.looked_at))
@@ -62,7 +59,7 @@ def show_summary(summary: ImportSummary) -> None:
     narrate_notes(summary.notes)
 
 
-def sentence(summary: ImportSummary) -> str:
+def sentence(summary: model.ImportSummary) -> str:
     """Return what an import did in one sentence."""
     if not summary.transcripts:
         return "nothing new since the last import"
@@ -72,12 +69,12 @@ def sentence(summary: ImportSummary) -> str:
         f"{summary.known:,} were there already" if summary.known else "",
         f"{count(summary.waiting, 'turn')} under way" if summary.waiting else "",
         f"{count(summary.withheld, 'turn')} not to be recorded" if summary.withheld else "",
-        f"{count(summary.redacted, 'secret')} taken out" if summary.redacted else "",
+        f"{count(summary.redacted, 'secret')} redacted" if summary.redacted else "",
     ]
     return f"{', '.join(filter(None, told))}; {summary.bytes / 1e6:,.1f} MB read in {summary.seconds:.1f} s"
 
 
-def looked_at(counts: TranscriptCounts, here: str = "of this project") -> str:
+def looked_at(counts: model.TranscriptCounts, here: str = "of this project") -> str:
     """Say how many transcripts were looked at, and what became of those that were not taken."""
     parts = [
         f"{counts.here:,} {here}",
@@ -95,7 +92,5 @@ def unheld(folder: str) -> str:
 
 
 def _agents() -> str:
-    from cm_tui.model import AGENT_TITLES
-
-    *others, last = AGENT_TITLES.values()
+    *others, last = model.AGENT_TITLES.values()
     return f"{', '.join(others)} or {last}"

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from cm_tui import model
 from cm_tui.errors import CmError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import NarratedChange, NarratedDecision, NarratedFilter, NarratedProposal, NarratedState, Page
-    from cm_tui.model import Proposal as Wish
 
 MOST = 10_000
 """Rows that are asked for where all are meant."""
@@ -42,20 +41,18 @@ Reason = Annotated[str, typer.Option("--reason", help="Why; it is remembered.")]
 
 def filter_of(
     states: Sequence[str] = (), kinds: Sequence[str] = (), match: str = "", *, by_policy: bool = False
-) -> NarratedFilter:
+) -> model.NarratedFilter:
     """Return what is to be listed, as it was typed; those that wait where no state is named.
 
     Raises UsageError if there is no such state or kind.
     """
-    from cm_tui.model import NarratedFilter
-
     for what, said, known in (("state", states, (*STATES, ALL_STATES)), ("kind", kinds, (*KINDS, AGENT))):
         for one in said:
             if one not in known:
                 raise UsageError(f"There is no {what} {one[:40]!r}.", hint=f"Use {', '.join(known)}.")
-    default: tuple[NarratedState, ...] = ("approved",) if by_policy else ("waiting",)
+    default: tuple[model.NarratedState, ...] = ("approved",) if by_policy else ("waiting",)
     named = STATES if ALL_STATES in states else tuple(dict.fromkeys(states)) or default
-    return NarratedFilter(
+    return model.NarratedFilter(
         states=cast("Any", named),
         kinds=cast("Any", tuple(kind for kind in kinds if kind != AGENT)),
         text=match,
@@ -65,9 +62,7 @@ def filter_of(
 
 def is_wish(name: str) -> bool:
     """Return whether a name is that of what an agent proposes about an entry or an episode."""
-    from cm_tui.model.ids import plain_id
-
-    return plain_id(name).lower().startswith(_LETTER)
+    return model.plain_id(name).lower().startswith(_LETTER)
 
 
 def checked(names: Sequence[str]) -> list[str]:
@@ -75,9 +70,7 @@ def checked(names: Sequence[str]) -> list[str]:
 
     Raises UsageError if one of them can be no id.
     """
-    from cm_tui.model.ids import plain_id
-
-    found = [plain_id(name) for name in names]
+    found = [model.plain_id(name) for name in names]
     for name in found:
         if not name or len(name) > _LONGEST_ID or not name.isprintable():
             shown = name[:40].encode("ascii", "backslashreplace").decode()
@@ -85,33 +78,31 @@ def checked(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def listed(engine: Engine, where: NarratedFilter, limit: int, *, agents: bool) -> Page[NarratedProposal | Wish]:
+def listed(
+    engine: Engine, where: model.NarratedFilter, limit: int, *, agents: bool
+) -> model.Page[model.NarratedProposal | model.Proposal]:
     """Return what fits, with honest totals: what the narrator found, the surest first, then what agents wish.
 
     `where`: which are wanted; `limit`: how many at most; `agents`: only what agents propose.
     """
-    from cm_tui.model import Page
-
     wishes = _wishes(engine, where) if not where.policy and (agents or not where.kinds) else []
     if agents:
         # A filter has no word for who proposed it.
         page = engine.narrated(where, limit=MOST)
         theirs = [one for one in page.rows if one.proposed_by]
-        rows: tuple[NarratedProposal | Wish, ...] = (*theirs, *wishes)
-        return Page(rows[:limit], len(rows), page.note)
+        rows: tuple[model.NarratedProposal | model.Proposal, ...] = (*theirs, *wishes)
+        return model.Page(rows[:limit], len(rows), page.note)
     page = engine.narrated(where, limit=limit)
-    together: tuple[NarratedProposal | Wish, ...] = (*page.rows, *wishes)
-    return Page(together[:limit], page.total + len(wishes), page.note)
+    together: tuple[model.NarratedProposal | model.Proposal, ...] = (*page.rows, *wishes)
+    return model.Page(together[:limit], page.total + len(wishes), page.note)
 
 
 def waiting(engine: Engine) -> int:
     """Return how many proposals wait for a person, of either kind. Raises CmError if they cannot be read."""
-    from cm_tui.model import NarratedFilter
-
-    return engine.narrated(NarratedFilter(), limit=1).total + engine.proposals().total
+    return engine.narrated(model.NarratedFilter(), limit=1).total + engine.proposals().total
 
 
-def one_of(engine: Engine, name: str) -> NarratedProposal | Wish:
+def one_of(engine: Engine, name: str) -> model.NarratedProposal | model.Proposal:
     """Return the proposal that a name means, whole.
 
     Raises NotFoundError: no such proposal; UsageError if the name is ambiguous or malformed.
@@ -120,7 +111,7 @@ def one_of(engine: Engine, name: str) -> NarratedProposal | Wish:
     return _wish(engine, wanted) if is_wish(wanted) else engine.narrated_proposal(wanted)
 
 
-def decide(engine: Engine, names: Sequence[str], decision: NarratedDecision) -> list[NarratedChange]:
+def decide(engine: Engine, names: Sequence[str], decision: model.NarratedDecision) -> list[model.NarratedChange]:
     """Decide on proposals of either kind, each by itself, in their order.
 
     Raises UsageError if something is asked that an agent's wish about an entry does not know; NotFoundError if there is
@@ -149,9 +140,7 @@ def check_wishes(names: Sequence[str], options: Sequence[str]) -> None:
         )
 
 
-def _decide_wish(engine: Engine, name: str, decision: NarratedDecision, named: int) -> NarratedChange:
-    from cm_tui.model import NarratedChange
-
+def _decide_wish(engine: Engine, name: str, decision: model.NarratedDecision, named: int) -> model.NarratedChange:
     try:
         found = _wish(engine, name)
         if decision.verdict == "defer":
@@ -163,11 +152,11 @@ def _decide_wish(engine: Engine, name: str, decision: NarratedDecision, named: i
     except CmError as error:
         if named == 1:
             raise
-        return NarratedChange(name, "", done=False, problem=error.message, hint=error.hint)
-    return NarratedChange(name, made.words, made.change)
+        return model.NarratedChange(name, "", done=False, problem=error.message, hint=error.hint)
+    return model.NarratedChange(name, made.words, made.change)
 
 
-def _wish(engine: Engine, name: str) -> Wish:
+def _wish(engine: Engine, name: str) -> model.Proposal:
     wanted = name.partition("@")[0].lower()
     waiting = engine.proposals().rows
     found = [one for one in waiting if one.id == wanted] or [one for one in waiting if one.id.startswith(wanted)]
@@ -183,13 +172,13 @@ def _wish(engine: Engine, name: str) -> Wish:
     )
 
 
-def _wishes(engine: Engine, where: NarratedFilter) -> list[Wish]:
+def _wishes(engine: Engine, where: model.NarratedFilter) -> list[model.Proposal]:
     if "waiting" not in where.states:
         return []
     words = where.text.casefold().split()
     return [one for one in engine.proposals().rows if all(word in _said(one) for word in words)]
 
 
-def _said(one: Wish) -> str:
+def _said(one: model.Proposal) -> str:
     told = f"{one.after.title} {one.after.content}" if one.after is not None else ""
     return f"{one.words} {one.reason} {one.target} {one.agent} {told}".casefold()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.options import DryRun, Force, chosen_project, open_engine, open_fresh_engine
 from cm_tui.cli.output import follow, narrate, narrate_notes, print_json, print_page, wants_json, write
 from cm_tui.cli.pause import recording_lines, recording_row
@@ -19,7 +20,6 @@ from cm_tui.errors import CmError, NotFoundError, RefusedError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Freshness, IndexPlan, IndexSummary, ProjectStatus
 
 _LONG_SECONDS = 20.0
 """From here on a rebuild asks first."""
@@ -181,23 +181,21 @@ def skipped(*, unparsed: bool = False) -> None:
     Args:
         unparsed: The files that were not read in full: by lines only, or in part; with why.
     """
-    from cm_tui.model import Page, SkippedFile
-
     with open_fresh_engine() as engine:
         if unparsed:
-            rows = tuple(SkippedFile(file.path, file.error) for file in engine.files().rows if file.error)
-            page = Page(rows, len(rows))
+            rows = tuple(model.SkippedFile(file.path, file.error) for file in engine.files().rows if file.error)
+            page = model.Page(rows, len(rows))
         else:
             page = engine.skipped()
     print_page(page, lambda row: f"{row.reason:<24} {row.path}")
 
 
-def _show_summary(summary: IndexSummary) -> None:
+def _show_summary(summary: model.IndexSummary) -> None:
     narrate(_sentence(summary))
     narrate_notes(summary.notes)
 
 
-def _sentence(summary: IndexSummary) -> str:
+def _sentence(summary: model.IndexSummary) -> str:
     seconds = sum(summary.seconds.values())
     return (
         f"{count(summary.files, 'file')}, {count(summary.symbols, 'symbol')}, {count(summary.references, 'reference')}, "
@@ -206,7 +204,7 @@ def _sentence(summary: IndexSummary) -> str:
     )
 
 
-def _show_plan(plan: IndexPlan) -> None:
+def _show_plan(plan: model.IndexPlan) -> None:
     for name, paths in (("add", plan.added), ("update", plan.modified), ("remove", plan.removed)):
         for path in paths:
             write(f"{name:<8} {path}")
@@ -216,7 +214,7 @@ def _show_plan(plan: IndexPlan) -> None:
     narrate_notes(plan.notes)
 
 
-def _show_freshness(state: Freshness) -> None:
+def _show_freshness(state: model.Freshness) -> None:
     write(f"{'fresh':<9} {f'behind: {state.why}' if state.behind else 'yes'}")
     if state.ran_at and state.did:
         write(f"{'last run':<9} {state.did}, {_ago(state.ran_at)}")
@@ -235,7 +233,7 @@ def _ago(at: float) -> str:
     return f"{seconds:.0f} s ago"
 
 
-def _show_status(state: ProjectStatus) -> None:
+def _show_status(state: model.ProjectStatus) -> None:
     languages = ", ".join(f"{name} {count:,}" for name, count in list(state.languages.items())[:6])
     rows = [
         ("project", f"{state.name}  ({state.identity})"),
@@ -261,7 +259,7 @@ def _show_status(state: ProjectStatus) -> None:
         write(f"{'note':<9} {note}")
 
 
-def _memory_rows(state: ProjectStatus) -> list[tuple[str, str]]:
+def _memory_rows(state: model.ProjectStatus) -> list[tuple[str, str]]:
     """Return what of the memory waits for a person."""
     rows = []
     if state.stale:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.declare import Bounds, Family, declared
-from cm_tui.cli.options import Limit, open_engine
-from cm_tui.cli.output import narrate, print_json, wants_json, write
+from cm_tui.cli.options import Limit, open_engine, values_of
+from cm_tui.cli.output import as_json, narrate, print_json, wants_json, write
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model.dates import local_minute
 from cm_tui.model.text import one_line
-
-if TYPE_CHECKING:
-    from cm_tui.model import IngestOutcome, IngestRun
 
 HELP = """What pipelines write into the memory: run by hand, listed, followed, run again."""
 _LISTED = 50
@@ -33,7 +30,7 @@ def run(pipeline: str, source: str = "-", values: list[str] | None = None) -> No
         source: A file, or - for standard input.
         values: key=value, as its templates name them.
     """
-    given = _values(values or ())
+    given = values_of(values or ())
     text = _read(source)
     if source != "-":
         given.setdefault("path", source)
@@ -46,8 +43,7 @@ def pending() -> None:
     """Run the pipelines over what has happened since they ran last; the daemon does so by itself."""
     with open_engine() as engine:
         found = engine.ingest_pending()
-    if wants_json():
-        print_json({"rows": found, "total": len(found)})
+    if as_json({"rows": found, "total": len(found)}):
         return
     for one in found:
         _tell(one)
@@ -62,11 +58,10 @@ def list_(*, pipeline: str = "", failed: bool = False, limit: Limit = _LISTED) -
         pipeline: Only those of this one.
         failed: Only those that failed.
     """
-    outcome: IngestOutcome | None = "failed" if failed else None
+    outcome: model.IngestOutcome | None = "failed" if failed else None
     with open_engine() as engine:
         found = engine.ingest_runs(pipeline=pipeline, outcome=outcome, limit=limit or _LISTED)
-    if wants_json():
-        print_json({"rows": found.rows, "total": found.total})
+    if as_json({"rows": found.rows, "total": found.total}):
         return
     for one in found.rows:
         _tell(one)
@@ -113,14 +108,14 @@ def tail(*, lines: Annotated[int, Bounds(0)] = 10) -> None:
             return
 
 
-def _end(found: IngestRun) -> None:
+def _end(found: model.IngestRun) -> None:
     """Print a run; exit with 1 when it failed."""
     print_json(found) if wants_json() else _tell(found)
     if found.outcome == "failed":
         raise typer.Exit(1)
 
 
-def _tell(one: IngestRun) -> None:
+def _tell(one: model.IngestRun) -> None:
     into = ", ".join(f"{row.destination} ×{row.items}" for row in one.written)
     write(
         one_line(
@@ -130,16 +125,6 @@ def _tell(one: IngestRun) -> None:
     write(one_line(f"    {one.input}"))
     if one.failed_step:
         write(one_line(f"    {one.failed_step}: {one.error}"))
-
-
-def _values(given: Sequence[str]) -> dict[str, str]:
-    found = {}
-    for one in given:
-        key, sign, value = one.partition("=")
-        if not sign or not key:
-            raise UsageError(f"{one[:60]!r} is no value.", hint="It looks like key=value.")
-        found[key] = value
-    return found
 
 
 def _read(source: str) -> str:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.declare import declared
 from cm_tui.cli.options import chosen_project, need_terminal
-from cm_tui.cli.output import narrate, print_json, print_page, wants_json, write
+from cm_tui.cli.output import as_json, narrate, print_page, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.links import EarlierMemory, MemoryLink
-    from cm_tui.model import KnownProject
 
 
 def link(*, show: bool = False, remove: bool = False) -> None:
@@ -56,8 +56,7 @@ def link(*, show: bool = False, remove: bool = False) -> None:
 
 
 def _show(found: MemoryLink) -> None:
-    if wants_json():
-        print_json(found)
+    if as_json(found):
         return
     write(f"{'checkout':<9} {found.root}")
     claims_nothing = found.claims.startswith("path:")
@@ -127,7 +126,7 @@ def projects(*, match: str = "") -> None:
     print_page(known_projects(match=match), _lines)
 
 
-def _lines(one: KnownProject) -> list[str]:
+def _lines(one: model.KnownProject) -> list[str]:
     has = ", ".join(word for word, there in (("index", one.indexed), ("journal", one.recorded)) if there)
     lines = [f"{one.id}  {local_minute(one.last)}  {one.identity or one.name}  ({has or 'empty'})"]
     lines += [f"  {folder}" for folder in one.roots]

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import typer
 
 from cm_tui.cli.options import Yes, chosen_project
-from cm_tui.cli.output import narrate, print_json, wants_json, write
+from cm_tui.cli.output import as_json, narrate, write
 from cm_tui.counts import count
 from cm_tui.errors import StoreError
 
 
 def doctor(*, full: bool = False) -> None:
-    """Check what cm stands on, read the whole store, and say how to mend each.
+    """Check what cm stands on, read the whole store, and say how to fix each.
 
     Args:
         full: Compare every vector, keyword and file of HEAD too; it takes longer.
@@ -21,9 +21,7 @@ def doctor(*, full: bool = False) -> None:
     from cm_tui.daemon.checkup import examine
 
     checks = examine(chosen_project(), full=full)
-    if wants_json():
-        print_json({"checks": checks})
-    else:
+    if not as_json({"checks": checks}):
         signs = {"ok": "✓", "warning": "!", "failed": "✗"}
         for check in checks:
             named = f"[{check.finding}] " if check.finding else ""
@@ -60,8 +58,7 @@ def reset(*, everywhere: bool = False, drop: bool | None = None, yes: Yes = Fals
     for name in chosen:
         remove(projects.store_folder(name), drop_episodes=bool(drop))
     dropped = sum(recorded.values()) if drop else 0
-    if wants_json():
-        print_json({"removed": [str(store) for store in stores.values()], "dropped_episodes": dropped})
+    if as_json({"removed": [str(store) for store in stores.values()], "dropped_episodes": dropped}):
         return
     narrate(f"Removed {count(len(stores), 'index folder')}" + (f" and {_counted(recorded)}." if dropped else "."))
     if any(recorded.values()) and not drop:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cm_tui import model
 from cm_tui.cli import output
 from cm_tui.cli.options import open_engine
 from cm_tui.cli.output import wants_json
 from cm_tui.counts import count, noun
 from cm_tui.model.dates import instant
-
-if TYPE_CHECKING:
-    from cm_tui.model import ModelCost, NarratorReport
 
 
 def narrate(*, since: str = "", dry_run: bool = False) -> None:
@@ -36,7 +32,7 @@ def narrate(*, since: str = "", dry_run: bool = False) -> None:
         _show(report)
 
 
-def _before(cost: ModelCost, *, dry_run: bool) -> str:
+def _before(cost: model.ModelCost, *, dry_run: bool) -> str:
     asked = "would be" if dry_run else "is"
     return (
         f"the model {cost.model} {asked} asked too: about {count(cost.estimated, 'token')}, "
@@ -44,7 +40,7 @@ def _before(cost: ModelCost, *, dry_run: bool) -> str:
     )
 
 
-def _show(report: NarratorReport) -> None:
+def _show(report: model.NarratorReport) -> None:
     from cm_tui.cli.proposal_rows import narrated_line
 
     new = "would be new" if report.dry_run else "new"
@@ -75,6 +71,6 @@ def _show(report: NarratorReport) -> None:
         output.narrate("`cm proposals list --by-policy` lists what a policy approved, `cm proposals undo ID` undoes it")
 
 
-def _after(cost: ModelCost) -> str:
+def _after(cost: model.ModelCost) -> str:
     calls = count(cost.calls, "call")
     return f"{cost.model}: {count(cost.used, 'token')} in {calls}; {cost.estimated:,} were estimated, {cost.ceiling:,} allowed"

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.declare import Bounds, Family, Positive
-from cm_tui.cli.options import open_engine, refuse_empty
-from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, print_page, wants_json, write, write_text
+from cm_tui.cli.options import open_engine, refuse_empty, text_of
+from cm_tui.cli.output import as_json, narrate, narrate_notes, plain, print_page, wants_json, write, write_text
 from cm_tui.counts import count
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Decision, Note, NoteChange
 
-_DECISIONS = ("mine", "theirs", "both")
 _TITLE = 60
 
 Name = Annotated[str, typer.Argument(help="A note's id, or the end of one that no other has.")]
@@ -33,7 +32,7 @@ def append(text: str, *, to: str = "") -> None:
         to: The note, such as router or user:style.md; unless said, the log of today.
     """
     with open_engine() as engine:
-        change = engine.append_note(sys.stdin.read() if text == "-" else text, name=to)
+        change = engine.append_note(text_of(text), name=to)
     _show_change(change)
 
 
@@ -69,8 +68,7 @@ def get(name: Name, *, start: Positive = 1, lines: Annotated[int | None, Bounds(
     """
     with open_engine() as engine:
         found = engine.note(name, start=start, lines=lines)
-    if wants_json():
-        print_json({"id": found.note.id, **plain(found)})
+    if as_json({"id": found.note.id, **plain(found)}):
         return
     write_text(found.text)
     if found.note.problem:
@@ -95,7 +93,7 @@ def list_(match: str = "", *, kind: str = "", scope: str = "", limit: Positive =
         narrate('there are no notes yet: cm notes append "TEXT" begins the log of today')
 
 
-def edit(name: str, *, text: str | None = None, keep: str = "") -> None:
+def edit(name: str, *, text: str | None = None, keep: Literal["mine", "theirs", "both"] | None = None) -> None:
     """Edit a note in your editor; what others write meanwhile stays.
 
     Args:
@@ -103,13 +101,11 @@ def edit(name: str, *, text: str | None = None, keep: str = "") -> None:
         text: What it is to say, instead of opening an editor (-: stdin).
         keep: Of lines that were changed meanwhile too: mine, theirs or both.
     """
-    if keep and keep not in _DECISIONS:
-        raise UsageError(f"--keep cannot be {keep!r}.", hint=f"Use {', '.join(_DECISIONS)}.")
     with open_engine() as engine:
         base = _text_of(engine, name)
         wanted = _wanted(base or "", text)
         try:
-            change = engine.write_note(name, wanted, base=base, decision=cast("Decision", keep))
+            change = engine.write_note(name, wanted, base=base, decision=keep or "")
         except CmError as error:
             if text is None:
                 error.hint = f"{error.hint} Your text is in {_kept(wanted, 'note.md')}.".strip()
@@ -141,9 +137,7 @@ def conflicts() -> None:
     """Show lines that an earlier version kept because another program saved over them, once; a file keeps them."""
     with open_engine() as engine:
         found = engine.note_conflicts()
-    if wants_json():
-        print_json({"rows": [plain(one) for one in found], "total": len(found)})
-    else:
+    if not as_json({"rows": [plain(one) for one in found], "total": len(found)}):
         for one in found:
             write(f"{one.id}  {one.file}", bold=one.id)
             write_text(one.both)
@@ -154,7 +148,7 @@ def conflicts() -> None:
         )
 
 
-def line_of(note: Note) -> str:
+def line_of(note: model.Note) -> str:
     """Return a note as a line of a list."""
     marks = [mark for mark, is_so in (("from git", note.came_along), (note.problem, note.problem)) if is_so]
     marked = f" ({'; '.join(map(str, marks))})" if marks else ""
@@ -178,7 +172,7 @@ def _text_of(engine: Engine, name: str) -> str | None:
 
 def _wanted(base: str, text: str | None) -> str:
     if text is not None:
-        return sys.stdin.read() if text == "-" else text
+        return text_of(text)
     if not sys.stdin.isatty():
         raise UsageError(
             "There is no terminal for an editor.", hint="Give the text: --text TEXT, or --text - for stdin."
@@ -202,7 +196,7 @@ def _kept(text: str, name: str) -> Path:
     return file
 
 
-def _conflict(change: NoteChange) -> CmError:
+def _conflict(change: model.NoteChange) -> CmError:
     """Keep what was written where the person finds it, and say what the file says by now."""
     assert change.conflict is not None
     kept = _kept(change.conflict.both, "both.md")
@@ -212,14 +206,13 @@ def _conflict(change: NoteChange) -> CmError:
     )
 
 
-def _show_change(change: NoteChange) -> None:
-    if wants_json():
-        print_json(change)
+def _show_change(change: model.NoteChange) -> None:
+    if as_json(change):
         return
     write(change.id)
     narrate_notes(change.notes)
     if change.redacted:
-        narrate(f"note: taken out of it: {count(change.redacted, 'secret')}")
+        narrate(f"note: {count(change.redacted, 'secret')} redacted")
     narrate(f"{change.words}; `cm undo` undoes it" if change.change else f"{change.words}: nothing was changed")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -81,6 +81,36 @@ def refuse_empty(query: str, example: str) -> None:
     """
     if not query.strip():
         raise UsageError("The query is empty.", hint=f"For example: {example}")
+
+
+def text_of(text: str) -> str:
+    """Return what an option says; `-` is what stands on stdin."""
+    return sys.stdin.read() if text == "-" else text
+
+
+def checked_reason(reason: str) -> str:
+    """Return the reason of a change. Raises UsageError if it is too long to be kept."""
+    from cm_tui.model.entry import REASON_CHARACTERS
+
+    if len(reason) > REASON_CHARACTERS:
+        raise UsageError(
+            f"--reason takes at most {REASON_CHARACTERS:,} characters; this has {len(reason):,}.",
+            hint="Say the rest with `cm remember`.",
+        )
+    return reason
+
+
+def values_of(words: Sequence[str]) -> dict[str, str]:
+    """Return what `key=value` words say. Raises UsageError if one says nothing, or two say something of the same."""
+    given: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{word[:60]!r} is no key=value.", hint='For example: text="how is tax added"')
+        if key in given:
+            raise UsageError(f"{key[:60]} is given twice.", hint="Give each value once.")
+        given[key] = value
+    return given
 
 
 def ensure_history(engine: Engine, revision: str) -> None:

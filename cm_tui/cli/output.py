@@ -16,12 +16,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from cm_tui import model
 from cm_tui.model.text import CONTROLS, cut_names, harmless, one_line
-
-if TYPE_CHECKING:
-    from cm_tui.model import IndexSummary, Page, Progress
 
 T = TypeVar("T")
 WANTS_JSON: ContextVar[bool] = ContextVar("wants_json", default=False)
@@ -50,15 +48,11 @@ def wants_json() -> bool:
     return WANTS_JSON.get()
 
 
-def present(record: T, tell: Callable[[T], object], as_json: Callable[[T], Any] | None = None) -> None:
-    """Print a record as JSON or as text, whichever the user asked for.
-
-    `tell`: prints it as text; `as_json`: returns what its JSON has; None: the record's fields.
-    """
+def as_json(record: Any) -> bool:
+    """Print a record as JSON if the user asked for that; return whether it was printed."""
     if wants_json():
-        print_json(record if as_json is None else as_json(record))
-    else:
-        tell(record)
+        print_json(record)
+    return wants_json()
 
 
 def advise(text: str) -> None:
@@ -119,7 +113,7 @@ def _tell(text: str) -> None:
 
 
 def print_page(
-    page: Page[Any],
+    page: model.Page[Any],
     line: Callable[[Any], str | list[str]],
     *,
     row: Callable[[Any], Any] = plain,
@@ -147,12 +141,12 @@ def print_page(
         narrate(page.note)
 
 
-def follow(steps: Iterable[Progress]) -> IndexSummary | None:
+def follow(steps: Iterable[model.Progress]) -> model.IndexSummary | None:
     """Show progress on stderr until the index run ends; return its summary."""
     return follow_to(steps, lambda step: step.summary)
 
 
-def follow_to(steps: Iterable[Progress], result: Callable[[Progress], T | None]) -> T | None:
+def follow_to(steps: Iterable[model.Progress], result: Callable[[model.Progress], T | None]) -> T | None:
     """Show progress on stderr until the work ends; return the last result that a step carries."""
     found = None
     for step in _told(steps):
@@ -161,13 +155,11 @@ def follow_to(steps: Iterable[Progress], result: Callable[[Progress], T | None])
 
 
 @contextmanager
-def telling() -> Iterator[Callable[[Progress], None]]:
+def telling() -> Iterator[Callable[[model.Progress], None]]:
     """Give what shows steps of work as a bar on stderr; nothing where no terminal is, or JSON is asked for."""
-    from cm_tui.model.progress import tell_nobody  # with it come records of all kinds, which most commands never show
-
     live = sys.stderr.isatty() and not wants_json()
     try:
-        yield _bar if live else tell_nobody
+        yield _bar if live else model.tell_nobody
     finally:
         if live:
             _tell("\r\x1b[K")
@@ -178,7 +170,7 @@ def _waiting(*, live: bool) -> None:
     _tell(f"\r\x1b[K{words}") if live else narrate(words)
 
 
-def _told(steps: Iterable[Progress]) -> Iterator[Progress]:
+def _told(steps: Iterable[model.Progress]) -> Iterator[model.Progress]:
     live = sys.stderr.isatty()
     # A queued job has no steps yet.
     waiting = threading.Timer(_LATE, _waiting, kwargs={"live": live})
@@ -190,7 +182,7 @@ def _told(steps: Iterable[Progress]) -> Iterator[Progress]:
         waiting.cancel()
 
 
-def _shown(steps: Iterable[Progress], waiting: threading.Timer, *, live: bool) -> Iterator[Progress]:
+def _shown(steps: Iterable[model.Progress], waiting: threading.Timer, *, live: bool) -> Iterator[model.Progress]:
     stage, told = "", 0.0
     for step in steps:
         waiting.cancel()
@@ -206,7 +198,7 @@ def _shown(steps: Iterable[Progress], waiting: threading.Timer, *, live: bool) -
         _tell("\r\x1b[K")
 
 
-def _bar(step: Progress) -> None:
+def _bar(step: model.Progress) -> None:
     if step.stage == "wait":
         _tell(f"\r\x1b[K{one_line(step.message)}")
         return

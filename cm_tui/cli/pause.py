@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.options import root_here
-from cm_tui.cli.output import narrate, plain, print_json, wants_json, write
+from cm_tui.cli.output import as_json, narrate, plain, print_json, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model.dates import local_minute
-
-if TYPE_CHECKING:
-    from cm_tui.model import RecordingState
 
 _BY = {"paused": "person", "never": "settings", "off": "settings", "on": ""}
 """Who stopped it: no agent can."""
@@ -103,9 +101,8 @@ def _marked(session: str, root: Path | None, *, never: bool) -> None:
         narrate(f"Session {session} is recorded again.")
 
 
-def _tell(found: RecordingState) -> None:
-    if wants_json():
-        print_json(found)
+def _tell(found: model.RecordingState) -> None:
+    if as_json(found):
         return
     write(sentence(found))
     if found.state == "paused":
@@ -114,7 +111,7 @@ def _tell(found: RecordingState) -> None:
         narrate(f"never recorded: {', '.join(found.sessions[-20:])}")
 
 
-def sentence(found: RecordingState) -> str:
+def sentence(found: model.RecordingState) -> str:
     """Say in a sentence whether anything is recorded."""
     if found.state == "never":
         return "Nothing is ever recorded in this folder: memory.never_record of your settings names it."
@@ -158,7 +155,7 @@ def recording_lines(root: Path) -> Iterator[str]:
         yield f"held back from patches, for they were changed in a pause: {', '.join(held[:_SHOWN])}{more}"
 
 
-def _found(root: Path) -> tuple[RecordingState, tuple[str, ...] | None]:
+def _found(root: Path) -> tuple[model.RecordingState, tuple[str, ...] | None]:
     from cm_tui.engine.api import recording
 
     return recording.recording_state(root), recording.held_back(root)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cm_tui import model
 from cm_tui.cli.output import narrate, plain, write, write_text
 from cm_tui.counts import count
-from cm_tui.model import NarratedProposal
 from cm_tui.model.dates import age, local_day, local_minute
 from cm_tui.model.layout import proposal_fields
-
-if TYPE_CHECKING:
-    from cm_tui.model import Entry, NarratedChange
-    from cm_tui.model import Proposal as Wish
 
 TEXT = 100
 _RELATIONS = {
@@ -27,26 +23,26 @@ _TOPICS = ("create", "merge", "split", "retire", "compress")
 """What is done to a topic or a whole note, which has no place of a line."""
 
 
-def row(one: NarratedProposal | Wish) -> dict[str, Any]:
+def row(one: model.NarratedProposal | model.Proposal) -> dict[str, Any]:
     """Return a proposal as a row of JSON; what agents wish has the names of the others too."""
     record: dict[str, Any] = plain(one)
-    if isinstance(one, NarratedProposal):
+    if isinstance(one, model.NarratedProposal):
         return {"of": "note", **record}
     return {**record, **proposal_fields(one)}
 
 
-def change_row(one: NarratedChange) -> dict[str, Any]:
+def change_row(one: model.NarratedChange) -> dict[str, Any]:
     """Return what became of a proposal as a row of JSON."""
     record: dict[str, Any] = plain(one)
     return {**record, "proposal": row(one.proposal) if one.proposal is not None else None}
 
 
-def lines(one: NarratedProposal | Wish) -> list[str]:
+def lines(one: model.NarratedProposal | model.Proposal) -> list[str]:
     """Return a proposal as lines of a list."""
-    return [narrated_line(one)] if isinstance(one, NarratedProposal) else wish_lines(one)
+    return [narrated_line(one)] if isinstance(one, model.NarratedProposal) else wish_lines(one)
 
 
-def narrated_line(one: NarratedProposal) -> str:
+def narrated_line(one: model.NarratedProposal) -> str:
     """Return what the narrator proposes as a line: how sure, what, where, and how often it was seen."""
     marks = [one.state if one.state != "waiting" else "", f"by {one.decided_by}" if one.decided_by else ""]
     marks += [f"proposed by {one.proposed_by}" if one.proposed_by else "", "problem" if one.problem else ""]
@@ -54,22 +50,22 @@ def narrated_line(one: NarratedProposal) -> str:
     return f"{one.id}  {one.confidence:.2f}  {one.kind:<10}  {one.relation:<11}  {_text(one)}  → {place(one)}{_seen(one)}{marked}"
 
 
-def place(one: NarratedProposal) -> str:
+def place(one: model.NarratedProposal) -> str:
     """Return where it would be written."""
     return f"{one.target} › {one.heading}" if one.heading and one.action not in _TOPICS else one.target
 
 
-def _text(one: NarratedProposal) -> str:
+def _text(one: model.NarratedProposal) -> str:
     text = " ".join(one.text.split())
     short = text if len(text) <= TEXT else f"{text[: TEXT - 1]}…"
     return short if one.action in ("add", "replace") else f"{one.action}: {short}"
 
 
-def _seen(one: NarratedProposal) -> str:
+def _seen(one: model.NarratedProposal) -> str:
     return f"  {one.support:,}×/{one.sessions:,}" if one.support else ""
 
 
-def wish_lines(one: Wish) -> list[str]:
+def wish_lines(one: model.Proposal) -> list[str]:
     """Return what an agent proposes about an entry or an episode, with what would change."""
     for_all = " for all projects" if one.kind == "write" else ""
     head = (
@@ -87,7 +83,7 @@ def wish_lines(one: Wish) -> list[str]:
     return told
 
 
-def _differences(before: Entry, after: Entry) -> list[tuple[str, str, str]]:
+def _differences(before: model.Entry, after: model.Entry) -> list[tuple[str, str, str]]:
     names = ("category", "title", "content", "keywords", "pinned")
     pairs = [(name, _plain(getattr(before, name)), _plain(getattr(after, name))) for name in names]
     return [(name, old, new) for name, old, new in pairs if old != new]
@@ -97,7 +93,7 @@ def _plain(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def show(one: NarratedProposal) -> None:
+def show(one: model.NarratedProposal) -> None:
     """Print what the narrator proposes: what it would write, why, on what evidence, and how sure that is."""
     write(f"{one.kind} {one.id}  {one.text}", bold=one.id)
     for line in _facts(one):
@@ -109,7 +105,7 @@ def show(one: NarratedProposal) -> None:
         write("nothing would be written: it stands there already")
 
 
-def _facts(one: NarratedProposal) -> Iterator[str]:
+def _facts(one: model.NarratedProposal) -> Iterator[str]:
     topics = f", topics {', '.join(one.topics)}" if one.topics else ""
     yield f"{one.action}, in {place(one)}, for {_for_whom(one)}{topics}"
     yield from _state(one)
@@ -126,11 +122,11 @@ def _facts(one: NarratedProposal) -> Iterator[str]:
     yield from _evidence(one)
 
 
-def _for_whom(one: NarratedProposal) -> str:
+def _for_whom(one: model.NarratedProposal) -> str:
     return "all your projects" if one.scope == "user" else "this project"
 
 
-def _state(one: NarratedProposal) -> Iterator[str]:
+def _state(one: model.NarratedProposal) -> Iterator[str]:
     if one.proposed_by:
         yield f"proposed by {one.proposed_by}, an agent"
     if one.phrased_by:
@@ -143,7 +139,7 @@ def _state(one: NarratedProposal) -> Iterator[str]:
         yield f"it cannot be approved as it is: {one.problem}"
 
 
-def _evidence(one: NarratedProposal) -> Iterator[str]:
+def _evidence(one: model.NarratedProposal) -> Iterator[str]:
     if not one.support and not one.evidence:
         yield "evidence: none; it is about what is written down"
         return
@@ -160,9 +156,9 @@ def _evidence(one: NarratedProposal) -> Iterator[str]:
         yield f"  and {more:,} more: --json has all their ids"
 
 
-def tell_ways(one: NarratedProposal | Wish) -> None:
+def tell_ways(one: model.NarratedProposal | model.Proposal) -> None:
     """Print the commands that decide on a waiting proposal, or undo a decision."""
-    if not isinstance(one, NarratedProposal):
+    if not isinstance(one, model.NarratedProposal):
         narrate(f"`cm proposals approve {one.id}` does it, `cm proposals reject {one.id}` declines it")
         return
     if one.evidence:
@@ -181,7 +177,7 @@ def tell_ways(one: NarratedProposal | Wish) -> None:
         narrate(f"`cm proposals undo {one.id}` undoes it")
 
 
-def tell_changes(changes: list[NarratedChange]) -> None:
+def tell_changes(changes: list[model.NarratedChange]) -> None:
     """Print the outcome of each proposal, and how to undo it."""
     from cm_tui.cli.inbox import is_wish
 

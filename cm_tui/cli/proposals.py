@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli import inbox
 from cm_tui.cli.declare import Family, Positive
 from cm_tui.cli.inbox import AGENT, ALL_STATES, KIND_HELP, STATES, Every, Id, Ids, Kind, Reason, Yes
-from cm_tui.cli.options import ask, need_terminal, open_engine
-from cm_tui.cli.output import narrate, print_json, print_page, wants_json, write
+from cm_tui.cli.options import ask, checked_reason, need_terminal, open_engine, text_of
+from cm_tui.cli.output import as_json, narrate, print_json, print_page, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import NarratedChange, NarratedDecision, NarratedProposal, Verdict
-
-_REASON_CHARACTERS = 500
 
 
 def alone() -> None:
@@ -65,14 +63,13 @@ def show(name: Id) -> None:
 
     with open_engine() as engine:
         one = inbox.one_of(engine, name)
-    if wants_json():
-        print_json(proposal_rows.row(one))
+    if as_json(proposal_rows.row(one)):
         return
     if inbox.is_wish(one.id):
         for line in proposal_rows.lines(one):
             write(line)
     else:
-        proposal_rows.show(cast("NarratedProposal", one))
+        proposal_rows.show(cast("model.NarratedProposal", one))
     proposal_rows.tell_ways(one)
 
 
@@ -113,8 +110,6 @@ def approve(
         as_rule: Write it as a Rule, which agents are given; asked at a terminal only.
         to: Another note, such as topics/router.md.
     """
-    from cm_tui.model import NarratedDecision
-
     if every and (text is not None or to is not None or as_rule):
         raise UsageError(
             "--all goes without --text, --to and --as-rule.", hint="Name the proposals that these are for."
@@ -125,7 +120,9 @@ def approve(
         option for option, said in (("--text", text), ("--to", to), ("--as-rule", as_rule or None)) if said is not None
     ]
     inbox.check_wishes(names or [], given)
-    decision = NarratedDecision("approve", _checked_reason(reason), _line(text), as_rule, to)
+    decision = model.NarratedDecision(
+        "approve", checked_reason(reason), None if text is None else text_of(text).strip(), as_rule, to
+    )
     with open_engine() as engine:
         wanted = _named(engine, names or [], kind, "approve", every=every, yes=yes)
         if as_rule:
@@ -136,8 +133,6 @@ def approve(
 
 def edit(name: Id) -> None:
     """Open a proposal's text in your editor, and approve what you make of it."""
-    from cm_tui.model import NarratedDecision
-
     inbox.check_wishes([name], ["edit"])
     if not sys.stdin.isatty():
         raise UsageError(
@@ -153,7 +148,7 @@ def edit(name: Id) -> None:
             raise CmError("The editor saved nothing: the proposal waits as before.")
         # Only on what was shown: another client may decide or write while the editor is open.
         shown = f"{one.id}@{one.digest}" if one.digest else one.id
-        changes = _decided(engine, [shown], NarratedDecision("approve", text=" ".join(edited.split())))
+        changes = _decided(engine, [shown], model.NarratedDecision("approve", text=" ".join(edited.split())))
     _tell(changes)
 
 
@@ -167,30 +162,17 @@ def defer(names: Ids = None, *, reason: Reason = "", kind: Kind = "", every: Eve
     _decide_on(names, "defer", reason, kind, every=every, yes=yes)
 
 
-def _line(text: str | None) -> str | None:
-    return sys.stdin.read().strip() if text == "-" else text
-
-
-def _checked_reason(reason: str) -> str:
-    if len(reason) > _REASON_CHARACTERS:
-        raise UsageError(
-            f"--reason takes at most {_REASON_CHARACTERS:,} characters; this has {len(reason):,}.",
-            hint="Say the rest with `cm remember`.",
-        )
-    return reason
-
-
-def _decide_on(names: list[str] | None, verdict: Verdict, reason: str, kind: str, *, every: bool, yes: bool) -> None:
-    from cm_tui.model import NarratedDecision
-
-    decision = NarratedDecision(verdict, _checked_reason(reason))
+def _decide_on(
+    names: list[str] | None, verdict: model.Verdict, reason: str, kind: str, *, every: bool, yes: bool
+) -> None:
+    decision = model.NarratedDecision(verdict, checked_reason(reason))
     with open_engine() as engine:
         wanted = _named(engine, names or [], kind, verdict, every=every, yes=yes)
         changes = _decided(engine, wanted, decision)
     _tell(changes)
 
 
-def _named(engine: Engine, names: list[str], kind: str, verdict: Verdict, *, every: bool, yes: bool) -> list[str]:
+def _named(engine: Engine, names: list[str], kind: str, verdict: model.Verdict, *, every: bool, yes: bool) -> list[str]:
     """Return the ids that are meant: those that are named, or all of a kind once a person said so.
 
     Raises UsageError if nothing is meant, or both; RefusedError if all of a kind are meant, and there is no terminal to
@@ -212,24 +194,23 @@ def _named(engine: Engine, names: list[str], kind: str, verdict: Verdict, *, eve
     return found
 
 
-def _all_of(engine: Engine, kind: str, verdict: Verdict) -> list[str]:
+def _all_of(engine: Engine, kind: str, verdict: model.Verdict) -> list[str]:
     """Return all of a kind that wait, told on stderr; of what is approved only what stands against nothing."""
     from cm_tui.cli import proposal_rows
-    from cm_tui.model import NarratedProposal
 
     page = inbox.listed(engine, inbox.filter_of(kinds=[kind]), inbox.MOST, agents=kind == AGENT)
     found, left = [], 0
     for one in page.rows:
         if (
             verdict == "approve"
-            and isinstance(one, NarratedProposal)
+            and isinstance(one, model.NarratedProposal)
             and (one.problem or one.relation == "contradicts")
         ):
             left += 1
             continue
         for line in proposal_rows.lines(one):
             narrate(line)
-        found.append(f"{one.id}@{one.digest}" if isinstance(one, NarratedProposal) and one.digest else one.id)
+        found.append(f"{one.id}@{one.digest}" if isinstance(one, model.NarratedProposal) and one.digest else one.id)
     if left:
         narrate(f"skipped: {count(left, 'proposal')} with a problem or a contradiction; decide on each by its id")
     if not found:
@@ -237,7 +218,7 @@ def _all_of(engine: Engine, kind: str, verdict: Verdict) -> list[str]:
     return found
 
 
-def _ask_rules(engine: Engine, names: list[str], decision: NarratedDecision) -> None:
+def _ask_rules(engine: Engine, names: list[str], decision: model.NarratedDecision) -> None:
     """Let a person see what agents will be told before it becomes a Rule.
 
     Raises RefusedError if there is no terminal; Abort if they do not want it.
@@ -252,12 +233,11 @@ def _ask_rules(engine: Engine, names: list[str], decision: NarratedDecision) -> 
     typer.confirm(f"Give {noun(len(names), 'this Rule', 'these Rules')} to agents?", abort=True, err=True)
 
 
-def _decided(engine: Engine, names: list[str], decision: NarratedDecision) -> list[NarratedChange]:
-
+def _decided(engine: Engine, names: list[str], decision: model.NarratedDecision) -> list[model.NarratedChange]:
     return inbox.decide(engine, names, decision) if names else []
 
 
-def _tell(changes: list[NarratedChange]) -> None:
+def _tell(changes: list[model.NarratedChange]) -> None:
     from cm_tui.cli import proposal_rows
 
     if wants_json():

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from cm_tui import model
 from cm_tui.cli.declare import Positive
 from cm_tui.cli.options import chosen_project, open_engine, open_fresh_engine, refuse_empty
-from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, wants_json, write, write_text
+from cm_tui.cli.output import advise, narrate, narrate_notes, plain, print_json, wants_json, write, write_text
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 from cm_tui.model.dates import instant
-
-if TYPE_CHECKING:
-    from cm_tui.model import EpisodeFilter
 
 
 def recall(
@@ -58,38 +54,41 @@ def recall(
         engine.note_recalled([hit.path for hit in result.hits])
         is_empty = not result.total and not engine.episodes(limit=1).rows and not engine.entries(limit=1).rows
     show_recalled(result, explain=explain)
-    if is_empty and where is None and not wants_json():
-        narrate("`cm import` records past sessions of agents, `cm remember TEXT` writes something down")
+    if is_empty and where is None:
+        advise("`cm import` records past sessions of agents, `cm remember TEXT` writes something down")
 
 
 def _filter(
     *, agent: str, session: str, file: str, tag: str, since: str, until: str, archived: bool
-) -> EpisodeFilter | None:
+) -> model.EpisodeFilter | None:
     """The episodes that are wanted; None: everything that is remembered.
 
     Raises UsageError if a day is none.
     """
     if not any((agent, session, file, tag, since, until, archived)):
         return None
-    from cm_tui.model import EpisodeFilter
 
-    return EpisodeFilter(
+    return model.EpisodeFilter(
         agents=(agent,) if agent else (), session=session, file=file, tags=(tag,) if tag else (),
         since=instant(since, "--since") if since else None,
         until=instant(until, "--until", end=True) if until else None, state="archived" if archived else "shown",
     )  # fmt: skip
 
 
-def recall_everywhere(question: str, limit: int, where: EpisodeFilter | None, *, explain: bool) -> None:
+def recall_everywhere(question: str, limit: int, where: model.EpisodeFilter | None, *, explain: bool) -> None:
     """Ask each project on this machine that has an index or a journal, and print what they remember, best first."""
     from cm_tui.cli.hits import show_remembered
     from cm_tui.engine.api import everywhere
-    from cm_tui.model.ids import plain_id
 
     result = everywhere.recall_everywhere(question, limit, where, open_engine)
     if wants_json():
         hits = [
-            {"id": plain_id(one.hit.path), "project": one.project.id, "root": one.project.roots[0], **plain(one.hit)}
+            {
+                "id": model.plain_id(one.hit.path),
+                "project": one.project.id,
+                "root": one.project.roots[0],
+                **plain(one.hit),
+            }
             for one in result.rows
         ]
         print_json({"query": question, "projects": result.projects, "hits": hits, "notes": result.notes})
@@ -101,17 +100,17 @@ def recall_everywhere(question: str, limit: int, where: EpisodeFilter | None, *,
     narrate_notes(result.notes)
 
 
-def pack(question: str, *, budget: Positive = 4000, form: str = "markdown", neighbours: bool = True) -> None:
+def pack(
+    question: str, *, budget: Positive = 4000, form: model.PackFormat = "markdown", neighbours: bool = True
+) -> None:
     """Choose what answers a question, within a budget, ready to paste into a chat.
 
     Args:
         question: What the chat is about.
         budget: Tokens at most.
-        form (--format): markdown or json.
+        form (--format): How it is printed.
         neighbours (--neighbours/--no-neighbours): Add callers and callees.
     """
-    if form not in ("markdown", "json"):
-        raise UsageError(f"Unknown format {form!r}.", hint="Use markdown or json.")
     refuse_empty(question, 'cm pack "how are routes matched"')
     with open_fresh_engine() as engine:
         result = engine.pack(question, budget=budget, neighbours=neighbours)

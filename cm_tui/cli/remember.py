@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.declare import Positive
 from cm_tui.cli.entry_rows import entry_line, show_entry, tell_changed, tell_written
-from cm_tui.cli.options import open_engine
-from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, wants_json, write, write_text
+from cm_tui.cli.options import open_engine, text_of
+from cm_tui.cli.output import as_json, narrate, narrate_notes, print_json, print_page, wants_json, write, write_text
 from cm_tui.counts import count, noun
 from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Entry, EntryEdit, Page, Scope
 
 
 def remember(
@@ -25,7 +24,7 @@ def remember(
     category: str | None = None,
     title: str | None = None,
     keywords: str | None = None,
-    scope: str | None = None,
+    scope: model.Scope | None = None,
     name: str | None = None,
     pin: bool | None = None,
     forgotten: bool = False,
@@ -46,9 +45,7 @@ def remember(
         match: Of the list: only those that have these words.
         limit (--limit, -n): Of the list: how many rows at most.
     """
-    from cm_tui.model import EntryEdit
-
-    given = _read(text)
+    given = None if text is None else text_of(text)
     with open_engine() as engine:
         if name is not None:
             if match or forgotten:
@@ -58,7 +55,7 @@ def remember(
                     "--scope goes with a new entry.", hint=f"`cm entries move {name} --scope {scope}` moves this one."
                 )
             words = None if keywords is None else tuple(keywords.split("|"))
-            _change(engine, name, EntryEdit(given, title, cast("Any", category), words, pin))
+            _change(engine, name, model.EntryEdit(given, title, cast("Any", category), words, pin))
         elif given is None:
             if title is not None or keywords is not None or pin is not None:
                 raise UsageError("There is nothing to remember.", hint='For example: cm remember "tests need redis"')
@@ -69,30 +66,27 @@ def remember(
             _write(engine, given, category, title, keywords, scope)
 
 
-def _read(text: str | None) -> str | None:
-    return sys.stdin.read() if text == "-" else text
-
-
 def _write(
-    engine: Engine, text: str, category: str | None, title: str | None, keywords: str | None, scope: str | None
+    engine: Engine,
+    text: str,
+    category: str | None,
+    title: str | None,
+    keywords: str | None,
+    scope: model.Scope | None,
 ) -> None:
-    if scope not in {None, "user", "project"}:
-        raise UsageError(f"There is no scope {scope!r}.", hint="Use `user` or `project`.")
     entry = engine.remember(
         text,
         category=category or "Experience",
         title=title or "",
         keywords=tuple((keywords or "").split("|")),
-        scope=cast("Scope", scope or "project"),
+        scope=scope or "project",
     )
     tell_written(entry)
 
 
-def _change(engine: Engine, name: str, edit: EntryEdit) -> None:
+def _change(engine: Engine, name: str, edit: model.EntryEdit) -> None:
     """Change an entry; show it where nothing is to change."""
-    from cm_tui.model import EntryEdit
-
-    if edit == EntryEdit():
+    if edit == model.EntryEdit():
         entry = engine.entry(name)
         print_json(entry) if wants_json() else show_entry(entry)
         return
@@ -100,7 +94,9 @@ def _change(engine: Engine, name: str, edit: EntryEdit) -> None:
 
 
 def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, forgotten: bool) -> None:
-    page: Page[Entry] = engine.entries(match=match, category=category, scope=scope, forgotten=forgotten, limit=limit)
+    page: model.Page[model.Entry] = engine.entries(
+        match=match, category=category, scope=scope, forgotten=forgotten, limit=limit
+    )
     print_page(page, entry_line)
     if wants_json():
         return
@@ -123,9 +119,7 @@ def undo(*, dry_run: bool = False, theirs_too: bool = False) -> None:
     """
     with open_engine() as engine:
         undone = engine.undo(dry_run=dry_run, theirs_too=theirs_too)
-    if wants_json():
-        print_json(undone)
-    else:
+    if not as_json(undone):
         narrate_notes(undone.notes)
         narrate(f"would be {undone.words}" if dry_run else undone.words)
         for one in undone.conflicts:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.options import DryRun, Yes, ask, chosen_project
 from cm_tui.cli.output import follow_to, narrate, narrate_notes, print_json, wants_json, write, write_text
 from cm_tui.counts import count, noun
@@ -15,7 +16,6 @@ from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.integrations.agents.agent_files import Change
-    from cm_tui.model import RescuePlan, RescueSource, RescueSummary
 
 DAYS = 3_650
 """What `--keep-longer` sets unless `--days` says otherwise: ten years."""
@@ -81,14 +81,13 @@ def _rescue(root: Path | None, *, dry_run: bool, yes: bool) -> None:
         _show_summary(summary)
 
 
-def _run(where: dict[str, str], root: Path | None) -> RescueSummary | None:
+def _run(where: dict[str, str], root: Path | None) -> model.RescueSummary | None:
     from cm_tui.engine.api.rescue import rescue as steps
-    from cm_tui.model import Cancel
 
-    return follow_to(steps(where, root, Cancel()), lambda step: step.rescued)
+    return follow_to(steps(where, root, model.Cancel()), lambda step: step.rescued)
 
 
-def _show(plan: RescuePlan) -> None:
+def _show(plan: model.RescuePlan) -> None:
     for source in plan.sources:
         write(_line(source))
     if not any(source.files for source in plan.sources):
@@ -100,10 +99,8 @@ def _show(plan: RescuePlan) -> None:
     narrate(f"{count(total, 'session')}, {expiring:,} {noun(expiring, 'is', 'are')} deleted within 5 days{without}")
 
 
-def _line(source: RescueSource) -> str:
-    from cm_tui.model import AGENT_TITLES
-
-    title = AGENT_TITLES[source.agent]
+def _line(source: model.RescueSource) -> str:
+    title = model.AGENT_TITLES[source.agent]
     if not source.files:
         return f"{title:<12} not deleted by the agent, not copied: its sessions are in a database"
     when = "not deleted by the agent"
@@ -113,7 +110,7 @@ def _line(source: RescueSource) -> str:
     return f"{title:<12} {count(source.sessions, 'session')}, {when}; {new}"
 
 
-def _show_summary(summary: RescueSummary) -> None:
+def _show_summary(summary: model.RescueSummary) -> None:
     sizes = f"{summary.bytes / 1e6:,.1f} MB, {summary.stored / 1e6:,.1f} MB compressed"
     narrate(
         f"{count(summary.copied, 'transcript')} copied ({sizes}) in {summary.seconds:.1f} s; "

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
+from cm_tui import model
 from cm_tui.cli.options import Limit, open_fresh_engine, refuse_empty
-from cm_tui.cli.output import plain, print_json, print_json_line, wants_json
+from cm_tui.cli.output import as_json, plain, print_json_line
 from cm_tui.errors import NotFoundError, UsageError
-
-if TYPE_CHECKING:
-    from cm_tui.model import By, Mode, SearchResult
 
 
 def search(
@@ -19,8 +17,8 @@ def search(
     *,
     profile: str | None = None,
     limit: Limit = None,
-    mode: str = "hybrid",
-    by: str = "passage",
+    mode: model.Mode = "hybrid",
+    by: model.By = "passage",
     explain: bool = False,
     why_not: str | None = None,
     compare: str | None = None,
@@ -32,8 +30,8 @@ def search(
         query: Words, a question, or the name of a symbol; path:FOLDER, lang:, kind: and in:code|docs|tests narrow it,
             -path: and so on leave out.
         profile: Ranking profile: code (unless configured otherwise), memory, notes, yours.
-        mode: hybrid, keyword or vector.
-        by: passage, or file: each with its best passages.
+        mode: What is compared: words and meaning, or one of both.
+        by: What is listed: passages, or files, each with its best passages.
         explain: Show how each score came to be.
         why_not (NAME): Say where a file, a path:line or a symbol stands for this question, and why.
         compare (N,M): Two hits side by side, by their ranks: 1,3.
@@ -42,38 +40,31 @@ def search(
     from cm_tui.cli.hits import show_result
     from cm_tui.cli.why import show_pair, show_standing
     from cm_tui.config import load_config
-    from cm_tui.model import CODE
 
-    if mode not in ("hybrid", "keyword", "vector"):
-        raise UsageError(f"Unknown mode {mode!r}.", hint="Use hybrid, keyword or vector.")
-    if by not in ("passage", "file"):
-        raise UsageError(f"Answers are not listed by {by!r}.", hint="Use passage or file.")
     if (query is None) == (batch is None):
         raise UsageError("Give either a query or --batch FILE.", hint='For example: cm search "how are routes matched"')
     refuse_empty(batch or query or "", 'cm search "how are routes matched"')
-    wanted, listed = cast("Mode", mode), cast("By", by)
     ranks = _ranks(compare, why_not, batch, by)
     with open_fresh_engine() as engine:
         chosen = profile or load_config(engine.root).search.profile
         if why_not is not None:
-            show_standing(engine.why_not(query or "", why_not, profile=chosen, mode=wanted, limit=limit))
+            show_standing(engine.why_not(query or "", why_not, profile=chosen, mode=mode, limit=limit))
             return
         if ranks:
-            show_pair(engine.search(query or "", profile=chosen, mode=wanted, limit=max(ranks)), ranks)
+            show_pair(engine.search(query or "", profile=chosen, mode=mode, limit=max(ranks)), ranks)
             return
         if batch is not None:
             for line in _lines(batch):
-                found = engine.search(line, profile=chosen, mode=wanted, limit=limit, by=listed)
-                print_json_line(_object(found, listed))
+                found = engine.search(line, profile=chosen, mode=mode, limit=limit, by=by)
+                print_json_line(_object(found, by))
             return
-        result = engine.search(query or "", profile=chosen, mode=wanted, limit=limit, by=listed)
-        remembered = [hit.path for hit in (*result.hits, *result.beside) if hit.source != CODE]
+        result = engine.search(query or "", profile=chosen, mode=mode, limit=limit, by=by)
+        remembered = [hit.path for hit in (*result.hits, *result.beside) if hit.source != model.CODE]
         if remembered:
             engine.note_recalled(remembered)
-    if wants_json():
-        print_json(_object(result, listed))
+    if as_json(_object(result, by)):
         return
-    show_result(result, listed, explain=explain)
+    show_result(result, by, explain=explain)
 
 
 def _ranks(compare: str | None, why_not: str | None, batch: str | None, by: str) -> tuple[int, int] | None:
@@ -114,7 +105,7 @@ def _lines(batch: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def _object(result: SearchResult, by: By) -> dict[str, Any]:
+def _object(result: model.SearchResult, by: model.By) -> dict[str, Any]:
     """The contract's result object, with the notes besides; it has `files` instead of `hits` where files were asked for."""
     from cm_tui.cli.hits import RESULT_FIELDS
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cm_tui.cli.declare import Family, declared
 from cm_tui.cli.options import DryRun
-from cm_tui.cli.output import narrate, narrate_notes, print_json, wants_json, write, write_text
+from cm_tui.cli.output import as_json, narrate, narrate_notes, print_json, wants_json, write, write_text
 from cm_tui.errors import UsageError
 from cm_tui.model.dates import local_minute
 
@@ -48,8 +48,7 @@ def _say(record: dict[str, bool], yes: str, no: str) -> None:
 
 
 def _show(report: dict[str, Any] | None) -> None:
-    if wants_json():
-        print_json({"running": report is not None, **(report or {})})
+    if as_json({"running": report is not None, **(report or {})}):
         return
     if report is None:
         write("There is no daemon.")
@@ -93,8 +92,7 @@ def status() -> None:
 
 
 def _show_autostart(autostart: Autostart, *, whole: bool = False) -> None:
-    if wants_json():
-        print_json(autostart)
+    if as_json(autostart):
         return
     if whole:
         write_text(autostart.text)

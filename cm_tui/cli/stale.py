@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.declare import Family, Positive
 from cm_tui.cli.options import open_engine, open_fresh_engine
-from cm_tui.cli.output import advise, narrate, plain, print_json, print_page, wants_json, write
+from cm_tui.cli.output import advise, as_json, narrate, plain, print_page, write
 from cm_tui.counts import count
 from cm_tui.model.layout import commit_line
-
-if TYPE_CHECKING:
-    from cm_tui.model import MemoryChange, Mention, StaleItem
 
 Name = Annotated[str, typer.Argument(metavar="ID", help="Of an entry, a note or an episode, as `cm stale` lists it.")]
 _TITLE = 60
@@ -40,8 +38,7 @@ def show(name: Name) -> None:
     """Show every name of the project that one item says, and what became of it."""
     with open_fresh_engine() as engine:
         item = engine.mentions_of(name)
-    if wants_json():
-        print_json(_row(item))
+    if as_json(_row(item)):
         return
     write(f"{item.path}  {item.title[:_TITLE]}", bold=item.path)
     if item.commit is not None:
@@ -76,26 +73,25 @@ def archive(name: Name) -> None:
         _tell(engine.forget_memory(name))
 
 
-def _tell(done: MemoryChange) -> None:
-    if wants_json():
-        print_json(done)
+def _tell(done: model.MemoryChange) -> None:
+    if as_json(done):
         return
     write(done.words)
     if done.change:
         narrate("`cm undo` undoes it")
 
 
-def _row(item: StaleItem) -> dict[str, object]:
+def _row(item: model.StaleItem) -> dict[str, object]:
     mentions = [{**plain(one), "words": one.words} for one in item.mentions]
     return {**plain(item), "mentions": mentions, "words": item.words}
 
 
-def _lines(item: StaleItem) -> list[str]:
+def _lines(item: model.StaleItem) -> list[str]:
     said = [f"    {one.line:>4}  {_words(one)}" for one in item.mentions]
     return [f"{item.path}  {' '.join(item.title.split())[:_TITLE]}  ({count(len(item.mentions), 'name')})", *said]
 
 
-def _words(one: Mention) -> str:
+def _words(one: model.Mention) -> str:
     where = f"{one.path}:{one.start_line}" if one.start_line else one.path
     there = f"  {where}" if where and one.state in ("alive", "changed") else ""
     confirmed = "  (confirmed)" if one.confirmed else ""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from cm_tui import model
 from cm_tui.cli.declare import Family
 from cm_tui.cli.options import open_engine
-from cm_tui.cli.output import narrate, print_json, wants_json, write
+from cm_tui.cli.output import as_json, narrate, print_json, wants_json, write
 from cm_tui.counts import count
 from cm_tui.model.dates import local_minute
-
-if TYPE_CHECKING:
-    from cm_tui.model import Topic, TopicAction
 
 Name = Annotated[str, typer.Argument(help="A topic's id or name, such as router or user:style.")]
 Names = Annotated[list[str], typer.Argument(help="Topics' ids or names.")]
@@ -34,8 +32,7 @@ def list_(*, retired: bool = False) -> None:
     """
     with open_engine() as engine:
         found = engine.topics(retired=retired)
-    if wants_json():
-        print_json({"rows": list(found.topics), "total": len(found.topics), "notes": list(found.notes)})
+    if as_json({"rows": list(found.topics), "total": len(found.topics), "notes": list(found.notes)}):
         return
     for one in (*found.topics, *found.notes):
         for text in _lines(one):
@@ -80,7 +77,7 @@ def restore(names: Names) -> None:
     _change("restore", names, "", None)
 
 
-def _change(action: TopicAction, names: list[str], title: str, tags: list[str] | None) -> None:
+def _change(action: model.TopicAction, names: list[str], title: str, tags: list[str] | None) -> None:
     with open_engine() as engine:
         done = engine.change_topics(action, names, title=title, tags=tuple(tags or ()))
     if wants_json():
@@ -94,7 +91,7 @@ def _change(action: TopicAction, names: list[str], title: str, tags: list[str] |
         raise typer.Exit(1)
 
 
-def _lines(one: Topic) -> list[str]:
+def _lines(one: model.Topic) -> list[str]:
     share = (
         f"{one.bytes / one.cap_bytes:.0%} of {one.cap_bytes // 1024:,} KB" if one.cap_bytes else f"{one.bytes:,} bytes"
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from cm_tui.cli.options import chosen_project, need_terminal
-from cm_tui.cli.output import narrate, print_json, wants_json, write
+from cm_tui.cli.output import as_json, narrate, print_json, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model.dates import local_minute
@@ -67,8 +68,7 @@ def _list() -> None:
     from cm_tui.config.trust import decisions
 
     found = decisions()
-    if wants_json():
-        print_json({"checkouts": found})
+    if as_json({"checkouts": found}):
         return
     for one in found:
         write(f"{one.answer:<8} {local_minute(one.time)}  {one.root}  {', '.join(one.settings)}")
@@ -122,19 +122,17 @@ def _file_lines(files: tuple[HeldFile, ...]) -> list[str]:
 def _ask_about_files(root: Path, waiting: tuple[HeldFile, ...]) -> None:
     from cm_tui.engine.api import definition_trust
 
-    _need_terminal()
-    for line in _file_lines(waiting):
-        narrate(line)
-    these = noun(len(waiting), "this file", "these files")
-    if typer.confirm(f"Trust {these}, as {noun(len(waiting), 'it is', 'they are')} now?", default=False, err=True):
+    several = len(waiting) > 1
+    question = f"Trust {noun(len(waiting), 'this file', 'these files')}, as {'they are' if several else 'it is'} now?"
+    if _agreed(_file_lines(waiting), question):
         definition_trust.trust(root, waiting)
         narrate(
             "They count from now on, until one of them changes."
-            if len(waiting) > 1
+            if several
             else "It counts from now on, until it changes."
         )
     else:
-        narrate("They stay held back." if len(waiting) > 1 else "It stays held back.")
+        narrate("They stay held back." if several else "It stays held back.")
 
 
 def _entry_lines(held: HeldEntries) -> list[str]:
@@ -162,21 +160,27 @@ def description(found: RepositoryTrust) -> list[str]:
     return lines
 
 
-def _need_terminal() -> None:
+def _agreed(lines: Sequence[str], question: str, refusal: RefusedError | None = None) -> bool:
+    """Show what is asked for, and return whether a person agrees.
+
+    `refusal`: why it cannot be trusted, raised instead of asking. Raises RefusedError without a terminal.
+    """
     need_terminal(
         "Trust is a person's to give: there is no terminal to ask at.",
         "Run `cm trust` yourself, in a terminal; `cm trust --show` says what is asked for.",
     )
+    for line in lines:
+        narrate(line)
+    if refusal is not None:
+        raise refusal
+    return typer.confirm(question, default=False, err=True)
 
 
 def _ask_about_entries(held: HeldEntries) -> None:
     from cm_tui.engine.api import entry_trust
 
-    _need_terminal()
-    for line in _entry_lines(held):
-        narrate(line)
-    narrate("Trusted, they are in answers to you and to agents, who may take what they say for yours.")
-    yes = typer.confirm(f"Trust {noun(len(held.entries), 'this entry', 'these entries')}?", default=False, err=True)
+    warning = "Trusted, they are in answers to you and to agents, who may take what they say for yours."
+    yes = _agreed([*_entry_lines(held), warning], f"Trust {noun(len(held.entries), 'this entry', 'these entries')}?")
     entry_trust.decide(held, "trusted" if yes else "refused")
     narrate("They are remembered from now on." if yes else "They stay out of all answers.")
 
@@ -184,12 +188,8 @@ def _ask_about_entries(held: HeldEntries) -> None:
 def _ask(found: RepositoryTrust) -> None:
     from cm_tui.config import grant
 
-    _need_terminal()
-    narrate(f"{found.file}:")
-    for line in description(found):
-        narrate(line)
-    if found.unshowable:
-        raise RefusedError(f"Nothing was decided: {found.unshowable}.", hint=f"Read {found.file}, and shorten it.")
-    yes = typer.confirm("Trust these settings for this checkout?", default=False, err=True)
+    hint = f"Read {found.file}, and shorten it."
+    refusal = RefusedError(f"Nothing was decided: {found.unshowable}.", hint=hint) if found.unshowable else None
+    yes = _agreed([f"{found.file}:", *description(found)], "Trust these settings for this checkout?", refusal)
     grant.decide(found, "trusted" if yes else "refused")
     narrate("They count from now on." if yes else "They stay held back.")

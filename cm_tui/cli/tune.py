@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperGroup
 
+from cm_tui import model
 from cm_tui.cli.declare import Family
 from cm_tui.cli.options import open_engine, open_fresh_engine
-from cm_tui.cli.output import narrate, narrate_notes, print_json, print_page, wants_json, write
+from cm_tui.cli.output import as_json, narrate, narrate_notes, print_json, print_page, wants_json, write
 from cm_tui.counts import count
 from cm_tui.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.model import Page
     from cm_tui.model.tuning import Mark
 
 _RESET = "--reset"
@@ -79,8 +79,7 @@ def mark(question: Question, name: str, *, right: bool = False, wrong: bool = Fa
             raise NotFoundError(standing.said, hint=near or "Only what is in the index can be marked.")
         made = mark_of(question, standing.hit, right=right)
         note = engine.put_mark(made)
-    if wants_json():
-        print_json({"mark": made, "rank": standing.hit.rank, "state": standing.state})
+    if as_json({"mark": made, "rank": standing.hit.rank, "state": standing.state}):
         return
     write(f"marked {_words(made)}: {made.place}  {made.symbol or ''}".rstrip())
     narrate(standing.said)
@@ -116,15 +115,14 @@ def unmark(question: Question, name: str | None = None) -> None:
     with open_engine() as engine:
         gone = _meant(engine.marks(), question, name)
         notes = [note for one in gone if (note := engine.remove_mark(one))]
-    if wants_json():
-        print_json({"removed": gone})
+    if as_json({"removed": gone}):
         return
     for one in gone:
         narrate(f"took back {_words(one)}: {one.place}  {one.symbol or ''}".rstrip())
     narrate_notes(notes)
 
 
-def _meant(page: Page[Mark], question: str, name: str | None) -> list[Mark]:
+def _meant(page: model.Page[Mark], question: str, name: str | None) -> list[Mark]:
     """The marks that are meant. Raises NotFoundError if there are none."""
     from cm_tui.model.tuning import normal
 

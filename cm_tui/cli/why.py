@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, wants_json, write, write_text
+from cm_tui import model
+from cm_tui.cli.output import as_json, narrate, narrate_notes, plain, print_json, wants_json, write, write_text
 from cm_tui.errors import NotFoundError
 from cm_tui.model.comparison import SCALE, side_by_side
-
-if TYPE_CHECKING:
-    from cm_tui.model import Hit, SearchResult, Standing
 
 _PARTS = 12
 """Parts that are listed; the rest is small."""
@@ -18,7 +16,7 @@ _NAME = 26
 _COLUMN = 10
 
 
-def show_standing(standing: Standing) -> None:
+def show_standing(standing: model.Standing) -> None:
     """Print where something stands, its parts beside those of the first and the last shown hit, and what would lift it.
 
     Raises NotFoundError if nothing in the index has that name.
@@ -48,16 +46,16 @@ def show_standing(standing: Standing) -> None:
         raise NotFoundError(standing.said, hint=near)
 
 
-def _hits_of(standing: Standing) -> dict[str, Hit]:
+def _hits_of(standing: model.Standing) -> dict[str, model.Hit]:
     """The hits that stand beside each other, each once."""
-    found: dict[str, Hit] = {}
+    found: dict[str, model.Hit] = {}
     for name, hit in (("this", standing.hit), ("first", standing.first), ("last", standing.last)):
         if hit is not None and hit.passage not in {one.passage for one in found.values()}:
             found[name] = hit
     return found
 
 
-def show_pair(result: SearchResult, ranks: tuple[int, int]) -> None:
+def show_pair(result: model.SearchResult, ranks: tuple[int, int]) -> None:
     """Print two hits of an answer side by side. Raises NotFoundError if there are not so many."""
     if max(ranks) > len(result.hits):
         raise NotFoundError(
@@ -65,9 +63,16 @@ def show_pair(result: SearchResult, ranks: tuple[int, int]) -> None:
         )
     one, other = (result.hits[rank - 1] for rank in ranks)
     hits = {f"#{one.rank}": one, f"#{other.rank}": other}
-    if wants_json():
-        print_json({"query": result.query, "mode": result.mode, "profile": result.profile, "hits": [plain(one), plain(other)],
-                    "parts": _columns(hits), "notes": list(result.notes)})  # fmt: skip
+    if as_json(
+        {
+            "query": result.query,
+            "mode": result.mode,
+            "profile": result.profile,
+            "hits": [plain(one), plain(other)],
+            "parts": _columns(hits),
+            "notes": list(result.notes),
+        }
+    ):
         return
     for name, hit in hits.items():
         place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
@@ -79,7 +84,7 @@ def show_pair(result: SearchResult, ranks: tuple[int, int]) -> None:
     narrate_notes(result.notes)
 
 
-def _columns(hits: dict[str, Hit]) -> list[dict[str, Any]]:
+def _columns(hits: dict[str, model.Hit]) -> list[dict[str, Any]]:
     """Every named part with what it adds to each hit, the largest difference from the first of them first."""
     names = list(hits)
     if not names:
@@ -96,7 +101,7 @@ def _columns(hits: dict[str, Hit]) -> list[dict[str, Any]]:
     )
 
 
-def _table(hits: dict[str, Hit]) -> None:
+def _table(hits: dict[str, model.Hit]) -> None:
     """Parts in columns, a difference where there are two of them."""
     names = list(hits)
     two = len(names) == 2

@@ -123,7 +123,7 @@ def _read(place: Place) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ConfigError(f"Cannot read {place.name}: {said}", hint="Mend or remove the file.") from error
+        raise ConfigError(f"Cannot read {place.name}: {said}", hint="Fix or remove the file.") from error
 
 
 def _typed(values: Mapping[str, Any], where: Place) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def _unknown(names: tuple[str, ...], model: type[BaseModel]) -> tuple[str, str]:
         full = f"{section}.{near}" if near else _elsewhere(names[1], known)
     return (
         f"there is no setting {section}.{name}.",
-        f"Did you mean {full}?" if full else "Take it out, or mend its name.",
+        f"Did you mean {full}?" if full else "Take it out, or fix its name.",
     )
 
 

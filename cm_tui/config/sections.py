@@ -8,13 +8,15 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+class _Section(BaseModel):
+    """Settings that never change, and no others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class IndexConfig(BaseModel):
+class IndexConfig(_Section):
     """What is indexed."""
-
-    model_config = _FROZEN
 
     include: tuple[str, ...] = ()
     """gitignore patterns that are indexed although a default rule would skip them."""
@@ -30,10 +32,8 @@ class IndexConfig(BaseModel):
     """Parser processes; 0: one a core."""
 
 
-class RemoteConfig(BaseModel):
+class RemoteConfig(_Section):
     """The endpoint of a remote provider; what is set here wins over the same names beside the table."""
-
-    model_config = _FROZEN
 
     base_url: str | None = None
     api_key: str | None = None
@@ -41,10 +41,8 @@ class RemoteConfig(BaseModel):
     headers: Mapping[str, str] = {}
 
 
-class BatchConfig(BaseModel):
+class BatchConfig(_Section):
     """Large first embeddings as batch jobs of a remote provider: cheaper, and done when it finds the time."""
-
-    model_config = _FROZEN
 
     enabled: bool = False
     wait: bool = False
@@ -56,10 +54,8 @@ class BatchConfig(BaseModel):
     """Jobs under way at a time."""
 
 
-class EmbeddingConfig(BaseModel):
+class EmbeddingConfig(_Section):
     """Which model turns text into vectors. Never switched from local to cloud without being told to."""
-
-    model_config = _FROZEN
 
     provider: Literal["bundled", "fastembed", "openai", "gemini", "voyage", "none"] = "bundled"
     """`openai` is any endpoint that speaks its embeddings API; `local` is another word for bundled."""
@@ -94,20 +90,16 @@ class EmbeddingConfig(BaseModel):
         return "bundled" if name == "local" else name
 
 
-class SearchConfig(BaseModel):
+class SearchConfig(_Section):
     """How search answers when nothing else is said."""
-
-    model_config = _FROZEN
 
     profile: str = "code"
     reranker: str | None = None
     """A fastembed cross-encoder, or a local folder of one."""
 
 
-class AgentsConfig(BaseModel):
+class AgentsConfig(_Section):
     """Context for agents, and recording of their sessions."""
-
-    model_config = _FROZEN
 
     budget: int = Field(default=2_000, ge=0, le=20_000)
     """Tokens that a prompt's context from the memory may take; 0: none is added."""
@@ -127,10 +119,8 @@ class AgentsConfig(BaseModel):
     """Keep prompts and what the agent did in the project's journal."""
 
 
-class MemoryConfig(BaseModel):
+class MemoryConfig(_Section):
     """What of sessions is remembered, beside what hooks tell."""
-
-    model_config = _FROZEN
 
     follow_transcripts: bool = True
     """Record what agents' own transcripts tell while sessions go on, once a person imported the project's sessions."""
@@ -150,10 +140,8 @@ class MemoryConfig(BaseModel):
         return patterns
 
 
-class NarratorModelConfig(BaseModel):
+class NarratorModelConfig(_Section):
     """A language model behind an endpoint that speaks OpenAI's chat API, local or remote; off by default."""
-
-    model_config = _FROZEN
 
     enabled: bool = False
     base_url: str = ""
@@ -169,10 +157,8 @@ class NarratorModelConfig(BaseModel):
     """Tokens that one pass may take, sent and received; what is left over is done without the model."""
 
 
-class NarratorConfig(BaseModel):
+class NarratorConfig(_Section):
     """What the narrator does by itself. Read from the user's file and the environment, never from a project's."""
-
-    model_config = _FROZEN
 
     auto: bool = True
     """The daemon processes new episodes while it is idle."""
@@ -185,10 +171,8 @@ class NarratorConfig(BaseModel):
     model: NarratorModelConfig = NarratorModelConfig()
 
 
-class ContextConfig(BaseModel):
+class ContextConfig(_Section):
     """What is handed over to agents by definitions and rules, and what pipelines ingest."""
-
-    model_config = _FROZEN
 
     budget: int = Field(default=4_000, ge=1, le=1_000_000)
     """Tokens of an assembly, where nothing else is asked for."""
@@ -206,10 +190,8 @@ class ContextConfig(BaseModel):
     """The language model for `llm_rephrase` and `llm_extract`; off by default."""
 
 
-class DaemonConfig(BaseModel):
+class DaemonConfig(_Section):
     """The process that owns all stores. Read from the user's file and the environment, never from a project's."""
-
-    model_config = _FROZEN
 
     use: Literal["auto", "never"] = "auto"
     """`never`: each command opens the store itself, as long as no other process has it."""
@@ -223,10 +205,8 @@ class DaemonConfig(BaseModel):
     """Longest wait of a request for the index to catch up with changes; then the current index is used."""
 
 
-class WatchConfig(BaseModel):
+class WatchConfig(_Section):
     """How changes of the working tree are noticed."""
-
-    model_config = _FROZEN
 
     enabled: bool = True
     debounce_seconds: float = Field(default=2.0, gt=0, le=60)
@@ -235,39 +215,31 @@ class WatchConfig(BaseModel):
     """Poll instead of using file system events, as for network drives."""
 
 
-class HistoryConfig(BaseModel):
+class HistoryConfig(_Section):
     """How much of history is read by itself, after an index run."""
-
-    model_config = _FROZEN
 
     enabled: bool = True
     depth: int = Field(default=5_000, ge=0)
     """Commits back from HEAD; 0: all. `cm history backfill` goes further."""
 
 
-class McpConfig(BaseModel):
+class McpConfig(_Section):
     """What servers for agents may answer for. Read from the user's file and the environment, never from a project's."""
-
-    model_config = _FROZEN
 
     roots: tuple[str, ...] = ()
     """Folders whose projects every server answers for, on top of the one that it was started for."""
 
 
-class TuiConfig(BaseModel):
+class TuiConfig(_Section):
     """How the application looks and listens."""
-
-    model_config = _FROZEN
 
     theme: str | None = None
     keys: Mapping[str, str] = {}
     """Binding id to keys, such as `search.focus = "ctrl+f"`."""
 
 
-class Config(BaseModel):
+class Config(_Section):
     """Everything that can be set."""
-
-    model_config = _FROZEN
 
     index: IndexConfig = IndexConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()

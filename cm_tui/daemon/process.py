@@ -35,7 +35,7 @@ from cm_tui.daemon.extensions import MakeExtensions
 from cm_tui.daemon.http_api import service
 from cm_tui.daemon.port_token import port_token
 from cm_tui.daemon.runtime_dir import drop_socket_folder
-from cm_tui.engine.search.embed.choice import let_go_if_unused
+from cm_tui.engine.search.embed.prose_process import shared_provider
 from cm_tui.errors import DaemonError, RefusedError
 from cm_tui.files import Stamp, stamp_of, users_umask
 
@@ -184,6 +184,7 @@ def _set_up_process() -> None:
     sys.setswitchinterval(_SWITCH_S)
     # Processes that parse and embed soon end, and are quicker with Python's own allocator.
     os.environ.pop("PYTHONMALLOC", None)
+    shared_provider().keep_apart()
 
 
 def _serve(config: DaemonConfig, extend: MakeExtensions, *, background: bool, code: LoadedCode | None) -> bool:
@@ -369,5 +370,5 @@ class _Server(uvicorn.Server):
             _log.info("%s is gone", root)
             self._state.events.publish("gone", project=str(root))
         self._state.projects.rest()
-        if let_go_if_unused(self._state.config.project_idle_seconds):
+        if shared_provider().let_go_if_unused(self._state.config.project_idle_seconds):
             _log.info("the model of prose was not needed for long, and is no longer in memory")

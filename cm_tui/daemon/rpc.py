@@ -17,7 +17,6 @@ from typing_extensions import TypedDict
 from cm_tui import errors
 from cm_tui.daemon import endpoint
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.api.hints import hints_of
 from cm_tui.engine.api.needs import Written, declaration_of, is_request, need_of_call, writes_of_call
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Need
@@ -51,7 +50,7 @@ class Method:
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
-        return hints_of(self._function)
+        return typing.get_type_hints(self._function)
 
     @property
     def streams(self) -> bool:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
+from cm_tui import model
 from cm_tui.daemon import bootstrap, rpc
 from cm_tui.daemon.connection import Connection, DaemonGoneError
 from cm_tui.errors import DaemonError
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
-    from cm_tui.model import Progress
 
 RETRY_S = 1.0
 """How often a daemon that has gone is looked for again."""
@@ -79,11 +79,9 @@ def follow(method: str, path: str, body: Any = None) -> Iterator[dict[str, Any]]
     raise DaemonGoneError
 
 
-def watch(job: str) -> Iterator[Progress]:
+def watch(job: str) -> Iterator[model.Progress]:
     """Give the steps of a job from its beginning to its end. Raises as `follow` does."""
-    from cm_tui.model import Progress
-
-    adapter = TypeAdapter(Progress)
+    adapter = TypeAdapter(model.Progress)
     for record in follow("GET", f"/v1/jobs/{job}"):
         if "step" in record:
             yield rpc.checked(adapter, record["step"], "step")

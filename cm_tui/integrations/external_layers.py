@@ -41,7 +41,7 @@ def _hooks(root: Path) -> LayerState:
     if states == {"installed"}:
         return LayerState(HOOKS, "on", note="; ".join(found.notes))
     if "installed" in states or "outdated" in states:
-        return LayerState(HOOKS, "failed", note="some are missing or outdated: `cm git-hooks install` mends them")
+        return LayerState(HOOKS, "failed", note="some are missing or outdated: `cm git-hooks install` fixes them")
     return LayerState(HOOKS, "off", note="`cm git-hooks install` adds them")
 
 

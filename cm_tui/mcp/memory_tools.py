@@ -197,7 +197,7 @@ def changed(
     )
     notes = list(entry.notes) if entry else []
     if entry and entry.redacted:
-        notes.append(f"{count(entry.redacted, 'secret')} taken out of it before it was stored.")
+        notes.append(f"{count(entry.redacted, 'secret')} redacted before it was stored.")
     if entry and entry.unapproved:
         notes.append("A Rule counts for agents once a person approved it.")
     said = {"id": change.id, "state": state, "proposal": change.proposal or None, "words": change.words, "notes": notes}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cm_tui.model.assembly import *
+    from cm_tui.model.author import *
     from cm_tui.model.backup import *
     from cm_tui.model.cancel import *
     from cm_tui.model.code import *
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from cm_tui.model.episode import *
     from cm_tui.model.freshness import *
     from cm_tui.model.history import *
+    from cm_tui.model.ids import *
     from cm_tui.model.imports import *
     from cm_tui.model.narrator import *
     from cm_tui.model.note import *
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "assembly": "SECTIONS AppliedRule Assembly AssemblyDiff AssemblyHead AssemblySource AssemblyStep Cut Section SourceChange SourceKind StepOutcome",
+    "author": "Author",
     "backup": "BackupReport ProjectBackup RestoredProject RestoreReport",
     "cancel": "Cancel",
     "code": "Edge FileEntry ImportEdge SkippedFile Source Symbol SymbolKey",
@@ -41,13 +44,14 @@ _HOMES = {
     "episode": "Actor Conflict Edited Episode EpisodeEdit EpisodeFilter EpisodeState EpisodeStats EpisodeType Facet Forgetting Outcome PurgeReport RetentionReport RetentionRow Session Step StepKind Undone WorkState",
     "freshness": "Freshness LayerState Need",
     "history": "CommitPoint Drift DriftRow HistoryStatus PruneReport ResolvedRevision SymbolChange SymbolEvent SymbolHistory SymbolSpan",
+    "ids": "kind_and_id plain_id where_ids_are",
     "imports": "AGENT_TITLES AllImports ImportPlan ImportSource ImportSummary ProjectSessions TranscriptCounts UnknownRecord",
     "narrator": "ConfidencePart Evidence FactKind ModelCost NarratedAction NarratedChange NarratedDecision NarratedFilter NarratedProposal NarratedState NarratorReport Relation Topic TopicAction TopicMap TopicOverlap Verdict",
     "note": "NOTES Decision Note NoteChange NoteConflict NoteKind NoteText RuleBlock",
     "pack": "Pack PackFormat PackItem PackRequest",
-    "page": "Page",
+    "page": "Page bounded",
     "profile": "Profile",
-    "progress": "IndexSummary Progress",
+    "progress": "IndexSummary Progress Tell tell_nobody",
     "rescue": "RescuePlan RescueSource RescueSummary",
     "search": "CODE ENTRIES EPISODES RECALL By Candidates FileHits Hit Mode ScorePart SearchResult Standing Suggestion",
     "secrets": "ErasedEvent ErasureReport SecretFinding SecretsReport told_of_neighbours",

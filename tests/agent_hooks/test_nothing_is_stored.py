@@ -7,7 +7,6 @@ import io
 import json
 import sys
 from collections.abc import Collection, Iterator
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +100,8 @@ def test_no_byte_of_a_planted_secret_is_stored(
     # In this process, however many they are.
     monkeypatch.setattr(prose_process, "MANY", sys.maxsize)
     # No other test in this process meets a model that reads so little.
-    monkeypatch.setattr(prose, "shared_provider", cache(prose.ProseProvider))
+    own = prose_process.ProseBeside(prose.ProseProvider())
+    monkeypatch.setattr(prose_process, "shared_provider", lambda **_: own)
     who = {"session_id": "s", "cwd": str(repo.root)}
     texts = pieces(planted)
     for number, text in enumerate(texts):

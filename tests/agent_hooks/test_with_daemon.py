@@ -88,6 +88,11 @@ def test_a_prompt_gets_a_pack_once_and_within_the_projects_budget(indexed: Shop)
     assert "add_tax" in json.loads(hook(indexed, "prompt", "opencode", prompt="who calls add_tax"))["context"]
     kinds = [event.kind for event in Journal.of(indexed.root).read()]
     assert kinds == ["hook.prompt"] * 5
+    # One name of the index is enough, and a word that names nothing is not.
+    said = json.loads(hook(indexed, "prompt", prompt="explain cart"))
+    assert "cart" in said["hookSpecificOutput"]["additionalContext"]
+    assert hook(indexed, "prompt", prompt="explain kubernetes") == ""
+    assert hook(indexed, "prompt", prompt="commit and push it") == ""
     for body, status in MALFORMED:
         answer = bootstrap.request("POST", "/v1/hook/prompt", body)
         assert answer is not None
@@ -110,13 +115,6 @@ steps:
   - {type: kv_get, keys: [release]}
   - {type: format, template: "Release codename: {{release.codename}} %s"}
 """
-
-
-def test_one_name_of_the_index_is_enough_and_a_word_that_names_nothing_is_not(indexed: Shop):
-    said = json.loads(hook(indexed, "prompt", prompt="explain cart"))
-    assert "cart" in said["hookSpecificOutput"]["additionalContext"]
-    assert hook(indexed, "prompt", prompt="explain kubernetes") == ""
-    assert hook(indexed, "prompt", prompt="commit and push it") == ""
 
 
 def test_definitions_of_the_project_reach_the_agent_and_a_snapshot_is_kept(indexed: Shop):
@@ -156,20 +154,7 @@ def test_definitions_of_the_project_reach_the_agent_and_a_snapshot_is_kept(index
     assert [one["cut"] for one in shown["sources"] if one["id"] == "definition://sends"] == ["held"]
 
 
-def test_no_secret_of_the_project_enters_the_chat(indexed: Shop):
-    file = indexed.root / "shop" / "login.py"
-    file.write_text(f'def sign_in(token="{GITHUB}"):\n    """As {AWS}."""\n    return sign_on(password="{PASSWORD}")\n')
-    git(indexed.root, "add", "-N", ".")
-    hook(indexed, "edit", tool_name="Edit", tool_input={"file_path": str(file)})
-    until(lambda: "shop/login.py" in files(indexed.root), "the index")
-    for agent in ("claude-code", "cursor"):
-        said = hook(indexed, "prompt", agent, prompt=f"how does sign_in(token) work for {agent}, with {GITHUB}")
-        assert "def sign_in(token=" in said
-        assert "note: 3 secrets were redacted." in said
-        assert not leaked(said)
-
-
-def test_an_edit_becomes_searchable_a_stop_an_episode_and_a_commit_is_followed(indexed: Shop):
+def test_an_edit_becomes_searchable_without_its_secrets_a_stop_an_episode_and_a_commit_is_followed(indexed: Shop):
     hook(indexed, "prompt", prompt="Add a discount for regular customers")
     file = indexed.root / "shop" / "discount.py"
     file.write_text("def grant_discount(cents: int) -> int:\n    return cents * 9 // 10\n")
@@ -191,6 +176,17 @@ def test_an_edit_becomes_searchable_a_stop_an_episode_and_a_commit_is_followed(i
     assert (done.code, done.err) == (0, "")
     until(lambda: "later.py" in files(indexed.root), "the index")
     until(lambda: layers(indexed.root) == {"agent hooks", "git hooks"}, "the layer")
+    # No secret of the project enters the chat.
+    file = indexed.root / "shop" / "login.py"
+    file.write_text(f'def sign_in(token="{GITHUB}"):\n    """As {AWS}."""\n    return sign_on(password="{PASSWORD}")\n')
+    git(indexed.root, "add", "-N", ".")
+    hook(indexed, "edit", tool_name="Edit", tool_input={"file_path": str(file)})
+    until(lambda: "shop/login.py" in files(indexed.root), "the index")
+    for agent in ("claude-code", "cursor"):
+        said = hook(indexed, "prompt", agent, prompt=f"how does sign_in(token) work for {agent}, with {GITHUB}")
+        assert "def sign_in(token=" in said
+        assert "note: 3 secrets were redacted." in said
+        assert not leaked(said)
 
 
 def layers(root: Path) -> set[str]:
@@ -268,19 +264,13 @@ def test_after_a_compaction_it_is_given_where_it_was(indexed: Shop):
 def test_where_no_daemon_ran_the_first_prompt_gets_it(patient: None, shop: Shop, shop_root: Path, owned: Path):
     shop.cm("entries", "add", "--content", "Tests need redis.", "--json")
     bootstrap.stop_daemon()
+    hook(shop, "prompt", session_id="t", prompt=ASKED)
+    hook(shop, "stop", session_id="t")
+    assert bootstrap.health() is None, "only the start of a session starts a daemon"
     assert hook(shop, "session-start", source="startup") == ""
     until(lambda: bootstrap.health() is not None, "the daemon")
     assert "Tests need redis." in hook(shop, "prompt", prompt="yes, go on")
     assert hook(shop, "prompt", prompt="yes, go on") == ""
-
-
-def test_a_session_that_starts_wakes_an_owner_without_waiting(shop: Shop, shop_root: Path):
-    assert bootstrap.health() is None
-    hook(shop, "prompt", prompt=ASKED)
-    hook(shop, "stop")
-    assert bootstrap.health() is None, "only the start of a session starts a daemon"
-    hook(shop, "session-start", source="startup")
-    until(lambda: bootstrap.health() is not None, "the daemon")
 
 
 def test_an_owner_that_hangs_is_not_waited_for(shop: Shop, shop_root: Path, owned: Path):

@@ -62,20 +62,6 @@ def source(record: dict, name: str) -> dict:
     return next(one for one in record["sources"] if one["id"] == name)
 
 
-@pytest.mark.deep
-def test_dropped_files_count_at_once(defined: Shop):
-    done = defined.cm("context", "assemble", "refactor how tax is added")
-    assert done.code == 0, done.err
-    assert "Release codename: Basilisk" in done.out
-    assert "Money is kept in cents." in done.out
-    assert "def add_tax" in done.out
-    assert "snapshot " in done.err
-    plain = defined.cm("context", "assemble", "how is tax added", "--json").json
-    assert all(one["id"] != "markdown://architecture-notes" for one in plain["sources"])
-    assert plain["tokens"] <= plain["budget"] == 4000
-    assert source(plain, "definition://release")["file"] == ".cm/retrieval/release.yaml"
-
-
 def test_explained_on_stderr_with_sections_rules_and_steps(defined: Shop):
     write(defined, ".cm/retrieval/empty.yaml", "name: empty\nsteps:\n  - {type: kv_get, keys: [nothing]}\n")
     done = defined.cm("context", "assemble", "refactor how tax is added", "--explain", "--no-keep")
@@ -232,11 +218,6 @@ def test_whatever_is_typed_gets_a_sentence(defined: Shop):
         assert "\x1b" not in done.err + done.out, said
         assert 0 < len(done.err) < 3_000, said
         assert "root:" not in done.out, said
-
-
-def test_an_unknown_name_says_which_was_meant(defined: Shop):
-    assert "release" in defined.cm("context", "run", "relase").err
-    assert "retrieval" in defined.cm("context", "new", "retrieva", "x").err
 
 
 def test_foreign_text_moves_no_cursor(defined: Shop):

@@ -32,13 +32,6 @@ def test_index_ends_with_a_summary(new_shop: Shop):
     assert all(seconds >= 0 for seconds in summary["seconds"].values())
 
 
-def test_second_run_parses_nothing(shop: Shop):
-    summary = shop.cm("index", "--json").json
-    assert summary["blobs"] == 0
-    assert summary["embedded"] == 0
-    assert summary["files"] == 6
-
-
 def test_search_object(shop: Shop):
     done = shop.cm("search", "sum of all items with tax", "--json", "--limit", "3")
     result = done.json
@@ -53,13 +46,6 @@ def test_search_object(shop: Shop):
     for hit in result["hits"]:
         assert {"name", "value", "weight", "contribution", "detail"} <= set(hit["parts"][0])
         assert sum(part["contribution"] for part in hit["parts"]) == pytest.approx(hit["score"], abs=1e-6)
-
-
-@pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
-def test_modes(shop: Shop, mode: str):
-    result = shop.cm("search", "format_price", "--mode", mode, "--json").json
-    assert result["mode"] == mode
-    assert result["hits"][0]["path"] == "shop/money.py"
 
 
 def test_search_for_people_explains(shop: Shop):
@@ -91,12 +77,6 @@ def test_callers_have_lines_and_resolutions(shop: Shop):
     page = shop.cm("callers", "add_tax", "--json").json
     rows = [(row["path"], row["qualname"], row["line"], row["resolution"]) for row in page["rows"]]
     assert rows == [("shop/cart.py", "Cart.total", 18, "import")]
-
-
-def test_callers_by_receiver_type_and_depth(shop: Shop):
-    page = shop.cm("callers", "Cart.total", "--json", "--depth", "2").json
-    rows = {(row["qualname"], row["depth"], row["resolution"]) for row in page["rows"]}
-    assert rows == {("receipt", 1, "receiver"), ("pay", 2, "same-file")}
 
 
 BASKET = """class Basket:
@@ -181,14 +161,6 @@ def test_one_file(own_shop: Shop):
     assert hit["symbol"] == "zebra_discount"
 
 
-def test_a_commit_is_noticed_before_the_next_question(own_shop: Shop):
-    file = own_shop.root / "shop" / "later.py"
-    file.write_text("def came_later():\n    return 1\n")
-    git(own_shop.root, "add", "-A")
-    git(own_shop.root, "commit", "-qm", "Add more")
-    assert own_shop.cm("definitions", "came_later", "--json").json["total"] == 1
-
-
 def test_reset_asks_first(own_shop: Shop):
     assert own_shop.cm("reset", stdin="n\n").code == 1
     assert own_shop.cm("status", "--json").json["indexed"]
@@ -244,16 +216,6 @@ def test_reset_everywhere(new_shop: Shop, tmp_path: Path):
     gone = new_shop.cm("reset", "--everywhere", "--drop-episodes", "--yes", "--json")
     assert (len(gone.json["removed"]), gone.json["dropped_episodes"]) == (0, 4)
     assert not list(new_shop.home.rglob("*.jsonl"))
-
-
-def test_rebuild_gives_the_same_answers(own_shop: Shop):
-    before = own_shop.cm("search", "tax", "--json").json["hits"]
-    assert own_shop.cm("rebuild", "--json").code == 0
-    after = own_shop.cm("search", "tax", "--json").json["hits"]
-    ids = {"passage"}
-    assert [{k: v for k, v in h.items() if k not in ids} for h in after] == [
-        {k: v for k, v in h.items() if k not in ids} for h in before
-    ]
 
 
 def test_project_option_before_and_after_the_command(shop: Shop, tmp_path: Path):

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import duckdb
 import pytest
 
 import cm_tui.cli.app as command_line
@@ -84,13 +83,6 @@ def test_alone_without_a_terminal(shop: Shop):
     assert "terminal" in done.err
 
 
-def test_odd_queries(shop: Shop):
-    for query in ("?!…", "x" * 100_000, "\x1b[31m", "SELECT * FROM passage; --", "[bold]x[/]", "日本語"):
-        done = shop.cm("search", "--json", "--", query)
-        assert done.code == 0, (query, done.err)
-        assert done.json["query"] == query
-
-
 @pytest.mark.process
 def test_store_in_use_names_the_process(own_shop: Shop):
     code = (
@@ -126,13 +118,6 @@ def test_broken_settings_name_the_file(new_shop: Shop):
     done = new_shop.cm("status")
     assert done.code == 2
     assert "max_file_bytes" in done.err
-
-
-def test_without_a_model_keyword_search_answers_and_says_so(shop: Shop):
-    result = shop.cm("search", "format_price", "--json", CM_EMBEDDING__PROVIDER="none").json
-    assert result["mode"] == "keyword"
-    assert result["hits"][0]["symbol"] == "format_price"
-    assert result["notes"]
 
 
 def test_data_folder_that_cannot_be_made(new_shop: Shop, tmp_path: Path):
@@ -218,31 +203,6 @@ def test_full_disk_says_so_and_loses_nothing(own_shop: Shop):
     assert own_shop.cm("definitions", "filler_3_19").code == 0
 
 
-@pytest.mark.process
-def test_killed_while_it_indexes(new_shop: Shop):
-    for number in range(8):
-        names = "\n\n".join(f"def filler_{number}_{i}():\n    return {i}" for i in range(10))
-        (new_shop.root / "shop" / f"filler{number}.py").write_text(names)
-    environment = {**os.environ, "CM_HOME": str(new_shop.home)}
-    for stage in ("scan", "parse", "store", "vectors"):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "cm_tui", "index"],
-            cwd=new_shop.root, env=environment, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert process.stderr is not None
-        for line in process.stderr:
-            if line.startswith(stage):
-                break
-        process.kill()
-        process.communicate()
-        assert new_shop.cm("search", "add_tax").code in (0, 3)
-    assert new_shop.cm("index").code == 0
-    killed = new_shop.cm("symbols", "--limit", "9999", "--json").json
-    assert new_shop.cm("rebuild").code == 0
-    assert new_shop.cm("symbols", "--limit", "9999", "--json").json == killed
-    assert new_shop.cm("doctor").code == 0
-
-
 WORK_UNTIL_THE_KEY = """
 import sys
 from cm_tui.__main__ import main
@@ -297,39 +257,6 @@ def test_an_error_that_ctrl_c_caused_is_not_reported(
     assert "cm: Stopped." in capsys.readouterr().err
 
 
-def test_damaged_file_of_vectors_is_made_again(own_shop: Shop):
-    whole = own_shop.cm("search", "raise an amount", "--json").json["hits"]
-    file = next(own_shop.home.rglob("vectors.bin"))
-    for damage in ("cut", "garbage", "gone"):
-        if damage == "gone":
-            file.unlink()
-        else:
-            file.write_bytes(file.read_bytes()[:500] if damage == "cut" else os.urandom(5000))
-        result = own_shop.cm("search", "raise an amount", "--json").json
-        assert result["hits"] == whole, damage
-        assert result["mode"] == "hybrid"
-        assert damage == "gone" or "vectors.bin" in " ".join(result["notes"])
-    assert own_shop.cm("doctor").code == 0
-
-
-def change_store(shop: Shop, *statements: str) -> None:
-    connection = duckdb.connect(str(next(shop.home.rglob("store.duckdb"))))
-    for statement in statements:
-        connection.execute(statement)
-    connection.close()
-
-
-def test_vectors_of_another_model_are_never_compared(own_shop: Shop):
-    right = own_shop.cm("search", "raise an amount", "--json").json["hits"]
-    change_store(own_shop, "UPDATE embedding SET fingerprint = 'another/model/256'")
-    next(own_shop.home.rglob("vectors.bin")).unlink()
-    result = own_shop.cm("search", "raise an amount", "--json").json
-    assert result["mode"] == "keyword"
-    assert result["notes"]
-    assert own_shop.cm("index", "--json").json["embedded"] > 0
-    assert own_shop.cm("search", "raise an amount", "--json").json["hits"] == right
-
-
 @pytest.mark.process
 def test_a_reader_that_has_gone(shop: Shop):
     command = '"$0" -m cm_tui symbols --json | head -c 1; echo "${PIPESTATUS[0]}"'
@@ -362,21 +289,6 @@ def test_a_file_that_is_nowhere(own_shop: Shop):
     (own_shop.root / "shop" / "money.py").unlink()
     assert own_shop.cm("index", "shop/money.py", "--json").json["changed"] == 1
     assert own_shop.cm("definitions", "add_tax").code == 3
-
-
-def test_names_that_are_not_utf8(shop: Shop):
-    odd = os.fsdecode(b"caf\xe9.py")
-    for words in (
-        ["symbols", "--file", odd],
-        ["definitions", odd],
-        ["callers", odd],
-        ["importers", odd],
-        ["index", odd],
-    ):
-        done = shop.cm(*words)
-        assert done.code in (2, 3), (words, done.err)
-        assert done.err
-    assert shop.cm("search", "--json", "--", odd).json["query"] == odd
 
 
 def test_a_project_folder_that_is_not_utf8(new_shop: Shop, tmp_path: Path):

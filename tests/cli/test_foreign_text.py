@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -146,11 +145,3 @@ def test_a_live_bar_shows_no_control_characters(odd: Shop, capsys: pytest.Captur
     said = capsys.readouterr().err.replace("\r\x1b[K", "")
     assert "forged 1 file" in said
     assert_harmless(said)
-
-
-def test_the_guide_to_a_batch_is_still_one_line_each(odd: Shop, tmp_path: Path):
-    queries = tmp_path / "queries"
-    queries.write_text("forged\nescape\n")
-    lines = odd.cm("search", "--batch", str(queries)).out.split("\n")
-    assert [json.loads(line)["query"] for line in lines if line] == ["forged", "escape"]
-    assert_harmless("\n".join(lines))

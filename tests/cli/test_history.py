@@ -50,21 +50,6 @@ def test_the_state_at_a_moment(grown: Shop):
     assert grown.cm("at", "HEAD", "--match", "refund").out.startswith("shop/checkout.py:5  function refund")
 
 
-@pytest.mark.deep
-def test_the_graph_at_a_moment(grown: Shop):
-    page = grown.cm("callers", "receipt", "--at", "HEAD~2", "--json").json
-    assert [(row["qualname"], row["line"], row["text"]) for row in page["rows"]] == [("pay", 9, "return receipt(cart)")]
-    assert grown.cm("callers", "receipt").code == 3
-    assert grown.cm("callers", "receipt", "--at", "HEAD~1").code == 3
-    assert "format_price" in {
-        row["qualname"] for row in grown.cm("callees", "receipt", "--at", "#1", "--json").json["rows"]
-    }
-    assert grown.cm("definitions", "receipt", "--at", "#1", "--json").json["total"] == 1
-    assert grown.cm("dependencies", "shop/checkout.py", "--at", "#1", "--json").json["total"] == 2
-    assert grown.cm("dependencies", "shop/checkout.py", "--json").json["total"] == 0
-    assert "shop/checkout.py" in grown.cm("importers", "shop.money", "--at", "#1").out
-
-
 def test_names_that_mean_nothing(grown: Shop):
     wrong = [("no-such", 3), ("#9", 3), ("--upload-pack=x", 2), (":/x", 2), ("", 2), ("2024-99-99", 2)]
     for ref, code in wrong:
@@ -158,16 +143,6 @@ def test_what_is_off_the_line_is_said_wherever_a_moment_is_named(grown: Shop):
         done = grown.cm(*words)
         assert done.code == 0
         assert (done.out + done.err).count("off the mainline, 1 commit after #") == 1 + (words[0] == "at"), words
-
-
-def test_what_was_removed_is_said_of_a_life(grown: Shop):
-    assert grown.cm("history", "backfill").code == 0
-    assert grown.cm("prune", "--before", "HEAD").code == 0
-    gone = grown.cm("life", "receipt")
-    assert gone.code == 3
-    assert "was removed" in gone.err
-    alive = grown.cm("life", "pay")
-    assert "was removed" in alive.out + alive.err
 
 
 def test_before_the_first_commit_there_was_nothing(grown: Shop):

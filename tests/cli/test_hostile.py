@@ -7,7 +7,7 @@ import pytest
 from tests.cli.conftest import Shop
 from tests.tiers import FEW, examples
 
-STEP = 4
+STEP = 8
 FULL = examples(2 * FEW) > FEW
 HUGE = "1" + "0" * 400
 NUMBERS = (HUGE, f"-{HUGE}", "1" + "0" * 5000, str(2**31), str(2**63), str(2**127), "0", "-1", "1e400", "nan", "", "٣")

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
-from typing import get_args
 from unittest import mock
 
 import pytest
 
-from cm_tui.cli import inbox
 from cm_tui.engine.api.engine import Engine
-from cm_tui.model import FactKind, NarratedState
 from tests.cli.conftest import Shop, ShopTemplate
-from tests.cli.taught import COMMAND, RULE, teach
+from tests.cli.taught import COMMAND, teach
 
 NOTE = ".cm/notes/project.md"
 
@@ -49,11 +44,6 @@ def only(shop: Shop, kind: str) -> dict:
 def note(shop: Shop) -> str:
     file = shop.root / NOTE
     return file.read_text() if file.exists() else ""
-
-
-def test_kinds_and_states_are_those_of_the_records():
-    assert get_args(FactKind) == inbox.KINDS
-    assert get_args(NarratedState) == inbox.STATES
 
 
 def test_listed_alone_and_by_filters(taught: Shop):
@@ -120,17 +110,6 @@ def test_approved_written_and_taken_back(taught: Shop):
     assert only(taught, "statement")["id"] == rule["id"]
 
 
-def test_approved_with_another_text_and_into_another_note(taught: Shop):
-    rule = only(taught, "statement")
-    done = taught.cm(
-        "proposals", "approve", rule["id"], "--text", "Push on mondays.", "--to", "topics/pushing.md", "--json"
-    )
-    assert done.code == 0, done.err
-    assert (done.json["done"], done.json["rows"][0]["id"]) == (1, rule["id"])
-    assert "- Push on mondays. <!-- cm:narrator" in (taught.root / ".cm/notes/topics/pushing.md").read_text()
-    assert note(taught) == ""
-
-
 def test_rejected_for_good(taught: Shop):
     rule = only(taught, "statement")
     done = taught.cm("proposals", "reject", rule["id"], "--reason", "we push every day now")
@@ -155,14 +134,6 @@ def test_deferred_and_several_at_once(taught: Shop):
     assert taught.cm("proposals", "approve", *ids).code == 0, "what was put off is decided like any other"
 
 
-def test_one_that_cannot_be_decided_hinders_no_other(taught: Shop):
-    rule = only(taught, "statement")
-    done = taught.cm("proposals", "reject", "nzzzzzz", rule["id"])
-    assert done.code == 1
-    assert "nzzzzzz" in done.err
-    assert not waiting(taught, "statement")
-
-
 def test_all_of_a_kind(taught: Shop):
     ids = [row["id"] for row in waiting(taught, "command")]
     assert ids
@@ -174,25 +145,6 @@ def test_all_of_a_kind(taught: Shop):
     assert waiting(taught, "statement"), "others wait on"
     again = taught.cm("proposals", "approve", "--kind", "command", "--all", "--yes")
     assert (again.code, "no proposal of the kind command waits" in again.err) == (0, True)
-
-
-def test_only_what_was_shown_is_approved(taught: Shop):
-    rule = only(taught, "statement")
-    done = taught.cm("proposals", "approve", f"{rule['id']}@00000000")
-    assert (done.code, note(taught)) == (1, "")
-    assert taught.cm("proposals", "approve", f"{rule['id']}@{rule['digest']}").code == 0
-    assert rule["text"] in note(taught)
-
-
-def test_a_note_that_was_edited_meanwhile_keeps_what_it_says(taught: Shop):
-    rule = only(taught, "statement")
-    file = taught.root / NOTE
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("# Project\n\nWritten by hand.\n\n## Rules\n\n- Be kind.\n\n## Commands\n")
-    assert taught.cm("proposals", "approve", rule["id"]).code == 0
-    text = note(taught)
-    assert text.index("- Be kind.") < text.index(rule["text"]) < text.index("## Commands")
-    assert "Written by hand." in text
 
 
 def test_a_rule_is_a_persons_at_a_terminal(taught: Shop):
@@ -290,34 +242,6 @@ def test_whatever_is_typed_gets_a_sentence(shop: Shop):
         assert done.err.isprintable() or "\n" in done.err, words
         assert not {"\x1b", "\u202e"} & set(done.err), words
         assert len(done.err) < 2_000, words
-
-
-@pytest.mark.parametrize("text", ["", "  ", "two\nlines", "x" * 20_000, "a\x1b[31mb", "<!-- cm:narrator nabcdef -->"])
-def test_texts_that_are_no_line(taught: Shop, text: str):
-    rule = only(taught, "statement")
-    done = taught.cm("proposals", "approve", rule["id"], "--text", text)
-    written = note(taught)
-    assert "\x1b" not in written
-    assert written.count("<!-- cm:narrator") <= 1
-    assert done.code in (0, 1, 2)
-    if done.code:
-        assert written == ""
-
-
-def test_a_note_that_cannot_be_written(taught: Shop):
-    if os.geteuid() == 0:
-        pytest.skip("whoever may do everything is refused nothing")
-    folder = taught.root / ".cm" / "notes"
-    folder.mkdir(parents=True)
-    folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    rule = only(taught, "statement")
-    try:
-        done = taught.cm("proposals", "approve", rule["id"])
-        assert done.code in (1, 4)
-    finally:
-        folder.chmod(0o755)
-    assert only(taught, "statement")["id"] == rule["id"]
-    assert RULE
 
 
 def test_one_that_cannot_be_approved_says_what_to_do(taught: Shop):

@@ -18,7 +18,7 @@ from tests.planted import GITHUB, leaked
 
 def test_from_writing_to_bringing_back(own_shop: Shop):
     done = own_shop.cm("remember", f"Run tests with -n 3; token {GITHUB}", "--title", "Tests")
-    assert (done.code, "taken out of it: 1 secret" in done.err) == (0, True)
+    assert (done.code, "1 secret redacted" in done.err) == (0, True)
     assert not leaked(done.out + done.err + (own_shop.root / ".cm/memory.json").read_text())
     rule = own_shop.cm("remember", "Never push on fridays", "--as", "rule", "--scope", "user", "--json").json
     assert (rule["category"], rule["scope"], rule["actor"]) == ("Rule", "user", "person")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.cli.conftest import Shop
 
 
@@ -44,18 +42,6 @@ def test_a_mistyped_name_has_suggestions(shop: Shop):
     assert "note: Did you mean format_price?" in done.err
     result = shop.cm("search", "how does format_prise work", "--json").json
     assert result["suggestions"] == [{"name": "format_price", "query": "how does format_price work"}]
-
-
-@pytest.mark.parametrize(
-    "query",
-    ["path:../../etc", "path:[", 'path:"shop', "path:" + "a/" * 900, "kind:", "path:\x1b[31mred total", 'lang:"'],
-)
-def test_hostile_filters_are_answered(shop: Shop, query: str):
-    done = shop.cm("search", query)
-    assert done.code == 0
-    assert "Traceback" not in done.err
-    assert "\x1b[31m" not in done.err
-    assert shop.cm("search", query, "--json").json["query"] == query
 
 
 def test_a_pack_is_narrowed(shop: Shop):

@@ -41,8 +41,15 @@ def test_a_command_ends_well_whatever_its_streams_are(shop: Shop, streams: str):
     assert ("Cannot write the output" in done.stderr) == bool(CODES[streams])
 
 
-@pytest.mark.parametrize("streams", ["<&- >&- 2>&-", ">/dev/full 2>/dev/full"])
-@pytest.mark.parametrize("words", ["hook session-start", "mcp", "serve --status", "--version"])
+@pytest.mark.parametrize(
+    ("words", "streams"),
+    [
+        ("hook session-start", "<&- >&- 2>&-"),
+        ("mcp", "<&- >&- 2>&-"),
+        ("serve --status", ">/dev/full 2>/dev/full"),
+        ("--version", ">/dev/full 2>/dev/full"),
+    ],
+)
 def test_every_kind_of_command_ends_without_streams(shop: Shop, words: str, streams: str):
     assert ended(shop, words, streams).returncode in (0, 1)
 

@@ -88,32 +88,6 @@ def test_retired_and_restored(topical: Shop):
     assert len(ids(topical)) == 2
 
 
-WRONG = (
-    (("create", ""), 2), (("create", "../../x"), None), (("create", "a\x1bb"), None), (("create", "x" * 5000), None),
-    (("create", "router"), 2), (("merge", "router"), 2), (("merge", "router", "nope"), 3), (("split", "router", "Nope"), 3),
-    (("split", "nope", "A"), 3), (("retire", "nope"), 3), (("restore", "nope"), 3), (("retire",), 2), (("nope",), 2),
-)  # fmt: skip
-
-
-@pytest.mark.deep
-def test_whatever_is_typed_gets_a_sentence(topical: Shop):
-    for words, code in WRONG:
-        done = topical.cm("topics", *words)
-        said = (words, done.err + done.out)
-        assert done.code == code if code is not None else done.code in (2, 4), said
-        assert "\x1b" not in done.err + done.out, said
-        assert len(done.err) < 2_000, said
-    assert len(ids(topical)) == 2
-
-
-def test_a_topic_of_the_user_is_named_as_it_was_made(topical: Shop):
-    for name in ("user:style", "user:words"):
-        assert topical.cm("topics", "create", name, "--tag", "prose").code == 0
-    assert topical.cm("topics", "merge", "user:style", "user:words.md").code == 0
-    retired = topical.cm("topics", "retire", "user:style")
-    assert retired.code == 0, retired.err
-
-
 def test_a_merge_takes_no_title_that_it_would_not_use(topical: Shop):
     assert topical.cm("topics", "merge", "router", "routing", "--title", "New").code == 2
     assert len(ids(topical)) == 2

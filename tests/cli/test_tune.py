@@ -66,25 +66,22 @@ def test_a_saved_profile_is_taken_back_and_the_rest_of_the_file_stays(own_shop: 
     assert "profiles" not in file.read_text()
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "code"),
-    [
+def test_what_cannot_be_taken_back_is_left_as_it_is(own_shop: Shop):
+    file = own_shop.root / ".cm/config.toml"
+    file.parent.mkdir(exist_ok=True)
+    for text, name, code in (
         ("", "nope", 2),
         ("[profiles.mine]\nlimit = 3\n", "mine", 4),
         ("[profiles\n", "code", 2),
         ("profiles.code.limit = 3\n", "code", 2),
         ("[profiles.code]\nlimit = 0\n", "code", 0),
-    ],
-)
-def test_what_cannot_be_taken_back_is_left_as_it_is(own_shop: Shop, text: str, name: str, code: int):
-    file = own_shop.root / ".cm/config.toml"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(text)
-    done = own_shop.cm("tune", "--reset", name)
-    assert done.code == code, done.err
-    assert "Traceback" not in done.err
-    # A file in which nothing is left goes.
-    assert file.read_text() == text if code else not file.exists()
+    ):
+        file.write_text(text)
+        done = own_shop.cm("tune", "--reset", name)
+        assert done.code == code, done.err
+        assert "Traceback" not in done.err
+        # A file in which nothing is left goes.
+        assert file.read_text() == text if code else not file.exists()
 
 
 def paths(shop: Shop, question: str = QUESTION) -> list[str]:

@@ -26,7 +26,7 @@ from tests.daemon.conftest import make_project, until
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
-ROUNDS = 2
+ROUNDS = 1
 
 
 @pytest.fixture
@@ -115,17 +115,6 @@ def test_a_store_is_awaited_by_other_checkouts_alone(checkouts: tuple[Path, Path
         until(lambda: pool.is_awaited(project))
     waiting.join()
     pool.close()
-
-
-@pytest.mark.deep
-def test_a_question_during_the_run_of_another_checkout_waits_for_its_turn(engines: tuple[Engine, Engine]) -> None:
-    first, second = engines
-    run = second.index(full=True)
-    next(run)
-    answer = first.definitions(own(first))
-    assert [symbol.name for symbol in answer.rows] == [own(first)]
-    list(run)
-    assert defined(second, own(second)) == [own(second)]
 
 
 @dataclass

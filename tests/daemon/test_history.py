@@ -39,19 +39,6 @@ def grow(root: Path, count: int) -> None:
         git(root, "commit", "-qm", f"late {number}")
 
 
-@pytest.mark.deep
-def test_the_past_is_known_soon_after_an_index_run(owned: Path, history: None, shop_root: Path):
-    grow(shop_root, 5)
-    engine = open_engine(shop_root)
-    list(engine.index())
-    until(lambda: engine.history().complete, "the past to be read")
-    assert engine.symbol_history("late_1").rows[0].invalid is not None
-    grow(shop_root, 2)
-    until(lambda: engine.resolve("HEAD").moment.ordinal == 8, "the index to follow")
-    until(lambda: engine.history().complete, "what came since to be read")
-    engine.close()
-
-
 def test_it_goes_on_as_deep_as_the_configuration_says(owned: Path, history: None, shop_root: Path):
     grow(shop_root, 5)
     (shop_root / ".cm").mkdir()

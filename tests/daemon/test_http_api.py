@@ -33,7 +33,7 @@ from cm_tui.daemon.open_engine import open_engine
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import git
-from tests.daemon.conftest import HeldRun, make_project, until, until_indexed
+from tests.daemon.conftest import HeldRun, make_project, until
 from tests.tiers import examples
 
 PROTOCOL = {"cm-protocol": str(endpoint.PROTOCOL)}
@@ -233,19 +233,6 @@ def test_nudge_is_heard_by_listeners(owned: Path):
     event = next(json.loads(data) for _, data in lines if data)
     assert (event["event"], event["project"]) == ("nudge", str(owned))
     line.close()
-
-
-def test_index_run_is_told_to_listeners(owned: Path, shop_root: Path):
-    engine = open_engine(shop_root)
-    line = Connection(60)
-    lines = line.lines("GET", "/v1/events")
-    assert next(lines) == (200, b"")
-    list(engine.index())
-    told = until_indexed(json.loads(data) for _, data in lines if data)
-    assert {event["project"] for event in told} == {str(shop_root)}
-    assert told[-1]["state"] == "done"
-    line.close()
-    engine.close()
 
 
 def test_half_open_connections_stop_nobody(owned: Path, shop_root: Path):

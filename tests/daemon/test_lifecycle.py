@@ -9,7 +9,6 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -29,7 +28,7 @@ from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import DaemonError, RefusedError
 from tests.cli.conftest import Shop, git
-from tests.daemon.conftest import PATIENCE, daemon_since, make_project, until
+from tests.daemon.conftest import PATIENCE, daemon_since, until
 from tests.fake_clock import FakeClock
 
 # --- start and stop ---
@@ -280,28 +279,6 @@ def test_folder_of_another_user_is_refused(owned: Path):
 
 
 # --- its projects ---
-
-
-@pytest.mark.deep
-def test_of_two_projects_one_may_disappear_and_come_back(owned: Path, tmp_path: Path):
-    stays, goes = (make_project(tmp_path / name) for name in ("stays", "goes"))
-    engines = [open_engine(stays), open_engine(goes)]
-    with ThreadPoolExecutor(2) as pool:
-        done = list(pool.map(lambda engine: list(engine.index())[-1].summary, engines))
-    assert [summary.files for summary in done if summary] == [6, 6]
-    report = bootstrap.health()
-    assert report is not None
-    assert {project["root"] for project in report["projects"]} == {str(stays), str(goes)}
-    shutil.rmtree(goes)
-    with pytest.raises(Exception, match="no folder"):
-        engines[1].search("tax")
-    assert engines[0].search("tax").hits
-    until(lambda: len((bootstrap.health() or {})["projects"]) == 1, "the project to be closed")
-    make_project(goes)
-    assert list(engines[1].index())[-1].summary is not None
-    assert engines[1].search("tax").hits
-    for engine in engines:
-        engine.close()
 
 
 def test_settings_and_head_may_change_under_it(indexed: Shop):

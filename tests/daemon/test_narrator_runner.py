@@ -121,16 +121,6 @@ def test_nothing_is_looked_at_where_that_is_switched_off_or_in_a_pause(room: Roo
     assert room.after(QUIET_S * 2, runner) == 1
 
 
-def test_it_looks_by_itself_until_it_is_closed(room: Room):
-    runner = NarratorRunner(interval_s=0.001, quiet_s=0.0, clock=room.clock)
-    put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
-    runner.start(room.dispatcher)
-    until(lambda: room.passes() == [BY_ITSELF], "a pass")
-    runner.close()
-    assert runner._thread is not None
-    assert not runner._thread.is_alive()
-
-
 def test_a_pass_that_nobody_asked_for_ends_for_one_that_somebody_asks_for(room: Room, monkeypatch: pytest.MonkeyPatch):
     from cm_tui.engine.memory.narrator import mining
 

@@ -72,13 +72,6 @@ def test_a_moved_head_is_in_the_next_answer(engine: Engine):
     assert not is_defined(engine, "find_the_giraffe")
 
 
-def test_every_layer_is_listed_with_how_to_switch_it_on(engine: Engine):
-    layers = {layer.name: layer for layer in engine.freshness().layers}
-    assert {"watcher", "guard", "git hooks", "autostart"} <= layers.keys()
-    assert layers["git hooks"].state == "off"
-    assert "cm git-hooks install" in layers["git hooks"].note
-
-
 def test_what_was_never_indexed_is_not_kept(owned: Path, tmp_path: Path):
     root = make_project(tmp_path / "shop")
     with pytest.raises(NotIndexedError):
@@ -92,22 +85,6 @@ def test_what_was_never_indexed_is_not_kept(owned: Path, tmp_path: Path):
     with pytest.raises(NotIndexedError):
         engine.freshness()
     engine.close()
-
-
-@pytest.mark.deep
-def test_a_removed_index_is_not_kept_and_may_come_back(engine: Engine):
-    engine.reset()
-    with pytest.raises(NotIndexedError):
-        engine.freshness()
-    for _ in engine.index():
-        pass
-    assert is_defined(engine, "add_tax")
-    until(lambda: not engine.freshness().behind)
-
-
-def test_the_daemon_ends_though_it_keeps_projects(engine: Engine):
-    assert bootstrap.stop_daemon()
-    assert bootstrap.health() is None
 
 
 def test_a_folder_that_became_a_link_leads_no_agent_out(engine: Engine, tmp_path: Path):

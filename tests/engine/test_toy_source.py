@@ -93,19 +93,6 @@ def test_a_quota_keeps_room_for_the_others(root: Path, toy: Path):
         assert engine.search(query, profile=both(engine, saying=3), limit=2).hits == kept[:2]
 
 
-@pytest.mark.deep
-def test_what_changes_is_taken_in_by_the_next_run(root: Path, toy: Path):
-    before = index(root).passages
-    toy.write_text("a stitch in time")
-    assert index(root).passages == before - 19
-    with Engine.open(root) as engine:
-        profile = both(engine)
-        assert engine.search("stitch", profile=profile).hits[0].path == "saying/1"
-        assert of(engine.search("tax", profile=profile, mode="keyword").hits, "saying") == []
-        list(engine.rebuild())
-        assert engine.search("stitch", profile=profile).hits[0].path == "saying/1"
-
-
 async def test_it_is_in_packs_and_served_where_the_profile_says_so(root: Path, toy: Path):
     configure(root, '[profiles.code]\nsources = ["code", "saying"]\n[profiles.code.quotas]\nsaying = 2\n')
     index(root)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.cli.conftest import git
 from tests.mcp.served import answering
 
@@ -46,18 +44,6 @@ async def test_what_was_there_and_who_called_it(own: Path):
         await asked.refused("codememory_callers_at_sha", symbol="receipt", sha="HEAD")
 
 
-@pytest.mark.deep
-async def test_files_and_pages(own: Path):
-    async with answering(own) as asked:
-        await grown(asked, own)
-        _, whole = await asked.ok("codememory_at_sha", sha="#1", label="File")
-        assert whole["total"] == 6
-        _, first = await asked.ok("codememory_at_sha", sha="#1", label="File", limit=2)
-        _, second = await asked.ok("codememory_at_sha", sha="#1", label="File", limit=4, offset=2)
-        assert [*first["rows"], *second["rows"]] == whole["rows"]
-        assert first["next_offset"] == 2
-
-
 async def test_what_a_commit_does_not_confirm(own: Path):
     async with answering(own) as asked:
         await grown(asked, own)
@@ -71,35 +57,6 @@ async def test_what_a_commit_does_not_confirm(own: Path):
         assert "drifted shop/checkout.py function pay" in text
         assert "reflects the working tree" not in text
         assert text.startswith(f"Compared with #1 {sha_of(own, 'HEAD~1')[:10]}")
-
-
-@pytest.mark.deep
-async def test_what_a_commit_off_the_line_had_is_said_and_listed(own: Path):
-    async with answering(own) as asked:
-        await grown(asked, own)
-        git(own, "checkout", "-qb", "side", "HEAD~1")
-        git(own, "commit", "-q", "--allow-empty", "-m", "aside")
-        git(own, "checkout", "-q", "-")
-        (own / "shop/checkout.py").write_text("def other():\n    return 1\n")
-        git(own, "commit", "-qam", "Other")
-        await asked.ok("codememory_ingest", confirmed=True)
-        text, record = await asked.ok("codememory_drift", head_sha="side")
-        assert "is off the mainline, 1 commit after #1" in text
-        assert any("#1" in note for note in record["notes"])
-        found = {(row["qualname"], row["status"]) for row in record["rows"]}
-        assert {("pay", "unindexed"), ("other", "tombstoned")} <= found
-        assert all("at side" in row["why"] for row in record["rows"])
-        aside = sha_of(own, "side")
-        text, record = await asked.ok("codememory_at_sha", sha="side")
-        assert record["moment"] == {**record["moment"], "sha": aside, "sha_ord": 1, "ahead": 1}
-        assert {row["qualname"] for row in record["rows"]} >= {"pay"}
-        text, record = await asked.ok("codememory_at_sha", sha="side", label="File")
-        assert f"off the mainline after #1 {aside[:10]} aside" in text
-        text, record = await asked.ok("codememory_callers_at_sha", sha="side", symbol="pay", depth=2)
-        assert record["moment"]["sha"] == aside
-        assert sum("off the mainline" in note for note in record["notes"]) == 1
-        said = await asked.refused("codememory_at_sha", sha="1800-01-01")
-        assert "Nothing was there yet" in said
 
 
 async def test_odd_names_are_refused_in_words(own: Path):

@@ -25,7 +25,7 @@ TEXTS = (
     "'; DROP TABLE symbol; --", "(?", "#" + "9" * 100, "HEAD~99999999999999999999", "HEAD:shop", "9999-12-31", "", " ",
 )  # fmt: skip
 ODD = (5, None, [], DEEP)
-STEP = 1 if examples(2 * FEW) > FEW else 6
+STEP = 1 if examples(2 * FEW) > FEW else 12
 """Every argument with every value takes a minute."""
 CALLS = {name: arguments for name, arguments in EVERY_CALL if name != "codememory_ingest"} | {
     "codememory_ingest": {"since": "HEAD"}

@@ -25,7 +25,7 @@ async def test_what_one_session_writes_another_recalls(own: Path):
             "remember", content=f"Refunds go through {GITHUB} the ledger.", category="Rule", keywords="refund|money"
         )
         assert (kept["kind"], kept["state"]) == ("entry", "done")
-        assert "1 secret taken out of it" in text
+        assert "1 secret redacted" in text
         again = (await asked.ok("remember", content=f"Refunds go through {GITHUB} the ledger.", category="Rule"))[1]
         assert (again["id"], again["state"]) == (kept["id"], "unchanged")
         told = f"Refunds go through {GITHUB} the ledger."

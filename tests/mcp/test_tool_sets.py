@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from mcp import Client
 
 from cm_tui.errors import UsageError
-from cm_tui.mcp import http_app
-from cm_tui.mcp.engine_pool import EnginePool
 from cm_tui.mcp.tools import SETS, TOOLS, choose
-from tests.mcp.served import answering, serving
+from tests.mcp.served import answering
 
 READERS = {kind.name for kind in TOOLS if kind.reads}
 
@@ -24,17 +21,6 @@ async def test_only_the_tools_of_the_set_are_listed(shop: Path, words: str):
         listed = [tool.name for tool in (await asked.client.list_tools()).tools]
     assert listed == [kind.name for kind in choose(words.split(","))]
     assert listed
-
-
-@pytest.mark.deep
-async def test_every_set_has_its_place_over_http(shop: Path):
-    engines = EnginePool(shop)
-    async with serving(http_app(engines)) as port:
-        for place, words in {"": "core", **{f"/{name}": name for name in SETS}}.items():
-            async with Client(f"http://127.0.0.1:{port}/mcp{place}") as client:
-                listed = [tool.name for tool in (await client.list_tools()).tools]
-            assert listed == [kind.name for kind in choose([words])]
-    engines.close()
 
 
 def test_the_sets_hold_what_their_names_say():

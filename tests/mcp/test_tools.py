@@ -101,25 +101,6 @@ async def test_callers_and_callees_name_the_line(shop: Path):
         assert "shop/money.py" in text
 
 
-@pytest.mark.deep
-async def test_callers_count_what_could_not_be_resolved_and_list_it(own: Path):
-    (own / "shop/basket.py").write_text(
-        "class Basket:\n    def put(self, item):\n        pass\n\n\ndef load(basket: Basket, first, second):\n"
-        "    basket.put(1)\n    first.put(2)\n    second.put(3)\n"
-    )
-    async with answering(own) as asked:
-        await asked.ok("codememory_ingest", confirmed=True)
-        text, record = await asked.ok("codememory_callers", symbol="Basket.put", limit=1)
-        assert (record["total"], record["unresolved"]) == (1, 2)
-        assert "note: 2 more sites could not be resolved" in text
-        text, record = await asked.ok("codememory_callers", symbol="Basket.put", unresolved=True, limit=1)
-        assert (record["total"], record["unresolved"], record["next_offset"]) == (2, 2, 1)
-        assert [(row["line"], row["text"], row["resolution"]) for row in record["rows"]] == [
-            (8, "first.put(2)", "unresolved")
-        ]
-        assert "shop/basket.py:8 function load [unresolved: shop/basket.py Basket.put, or not]: first.put(2)" in text
-
-
 async def test_pages_of_a_list_cover_it(shop: Path):
     async with answering(shop) as asked:
         _, whole = await asked.ok("codememory_importers", target="shop.money")
@@ -169,17 +150,6 @@ async def test_memory_search_finds_notes_and_leaves_out_what_is_weak(shop: Path)
         assert counted.times >= 2, "found once, and read"
 
 
-@pytest.mark.deep
-async def test_what_of_the_memory_a_pack_holds_is_counted(own: Path):
-    with Engine.open(own) as engine:
-        entry = engine.remember("The total of a cart is made with a tax of its own.")
-    async with answering(own) as asked:
-        _, record = await asked.ok("context_assemble", question="total of a cart and its tax", budget=4000)
-        assert any(item["path"] == f"entry/{entry.id}" for item in record["items"])
-    with Engine.open(own) as engine:
-        assert engine.recall_counts([f"entry/{entry.id}"])[0].times == 1
-
-
 async def test_memory_get_reads_lines_and_says_where_it_goes_on(shop: Path):
     async with answering(shop) as asked:
         lines = (shop / "shop/cart.py").read_text().splitlines()
@@ -222,25 +192,6 @@ async def test_ingest_does_nothing_until_it_is_confirmed(fresh: Path):
         assert record["changed"] == record["files"]
         _, found = await asked.ok("codememory_definitions", symbol="Cart")
         assert found["total"] == 1
-
-
-@pytest.mark.deep
-async def test_reingest_takes_one_file_or_many_and_a_reverted_edit_leaves_nothing(own: Path):
-    cart, money = own / "shop/cart.py", own / "shop/money.py"
-    before = money.read_text()
-    async with answering(own) as asked:
-        money.write_text(before + "\n\ndef discount(cents):\n    return cents - 1\n")
-        assert "Nothing called discount" in await asked.refused("codememory_definitions", symbol="discount")
-        _, done = await asked.ok("codememory_reingest", path="shop/money.py")
-        assert done["changed"] == 1
-        _, found = await asked.ok("codememory_definitions", symbol="discount")
-        assert found["rows"][0]["path"] == "shop/money.py"
-        money.write_text(before)
-        cart.unlink()
-        _, done = await asked.ok("codememory_reingest", path=["shop/money.py", str(cart)])
-        assert done["changed"] == 2
-        await asked.refused("codememory_definitions", symbol="discount")
-        await asked.refused("codememory_definitions", symbol="Cart.total")
 
 
 async def test_drift_names_paths_and_symbols(own: Path):
@@ -287,13 +238,6 @@ async def test_lines_without_end_are_cut(own: Path):
         text, record = await asked.ok("codememory_callers", symbol="add_tax")
         assert all(len(line) < 600 for line in text.splitlines())
         assert max(len(row["text"]) for row in record["rows"]) <= 240
-
-
-async def test_the_store_is_free_when_the_server_has_ended(shop: Path):
-    async with answering(shop) as asked:
-        await asked.ok("codememory_definitions", symbol="Cart")
-    with Engine.open(shop) as engine:
-        assert engine.definitions("Cart").total == 1
 
 
 async def test_a_row_is_a_line_whatever_a_file_is_called(own: Path):

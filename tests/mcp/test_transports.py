@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import anyio
 import httpx
 import pytest
 from jsonschema import Draft202012Validator
@@ -107,11 +106,3 @@ async def test_a_web_page_and_a_giant_body_are_turned_away(shop: Path):
         giant = await web.post("/mcp", json={**body, "params": {"x": "y" * 2_000_000}}, headers=headers)
         assert giant.status_code == 413
     engines.close()
-
-
-@pytest.mark.deep
-async def test_many_calls_at_once(own: Path):
-    async with answering(own, "http") as asked, anyio.create_task_group() as group:
-        for name, arguments in EVERY_CALL * 2:
-            if name not in ("codememory_ingest", "codememory_reingest", "forget"):
-                group.start_soon(lambda n, a: asked.ok(n, **a), name, arguments)

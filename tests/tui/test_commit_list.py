@@ -11,8 +11,8 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import CommitPoint, HistoryStatus, Page
-from cm_tui.tui.modes.history.commit_list import CommitList
-from cm_tui.tui.widgets.paged import KEPT, PAGE, PagedRows
+from cm_tui.tui.modes.history.commit_panel import CommitList
+from cm_tui.tui.widgets.rowlist import KEPT, PAGE, PagedRows
 from tests.tui.mode_driver import at, each
 
 LENGTH = 100_000

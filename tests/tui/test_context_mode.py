@@ -51,7 +51,7 @@ async def to(driver, id_: str) -> None:
 @at((80, 24))
 async def what_is_handed_over_at_every_size(driver, project):
     written(project)
-    assert "Type what an agent would be asked" in driver.text
+    assert "Type a prompt to see" in driver.text
     await ask(driver)
     for size in SIZES:
         await driver.resize(size)
@@ -152,7 +152,7 @@ async def snapshots_are_listed_opened_and_compared(driver, project):
 
 @at((120, 40))
 async def what_is_missing_is_said(driver, project):
-    assert "What is handed over for a prompt is shown here." in driver.text
+    assert "The context for the prompt is shown here." in driver.text
     await driver.press("escape", "e")
     assert any("there is no source under the cursor" in words for words in driver.told)
     await driver.press("v", "v", "v")
@@ -163,7 +163,7 @@ async def what_is_missing_is_said(driver, project):
     assert "⇥ @src/store.py" in driver.text
     await driver.press("enter", "s")
     await driver.settle()
-    assert "No snapshot yet" in driver.text
+    assert "No snapshots yet" in driver.text
     assert "⇥ @src/store.py" not in driver.text
 
 
@@ -183,7 +183,7 @@ async def copying_and_saving(driver, project):
     file = project / "context.md"
     with mock.patch.object(clipboard, "copy", return_value=clipboard.Copied("Copied.", None)) as copy:
         await driver.press("escape", "c")
-        assert any("nothing is handed over" in words for words in driver.told)
+        assert any("the context is empty" in words for words in driver.told)
         await ask(driver)
         await driver.press("c")
         await driver.settle()

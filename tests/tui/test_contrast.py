@@ -8,7 +8,7 @@ import pytest
 from textual.color import Color
 
 from cm_tui.model import PackRequest
-from cm_tui.tui.theme.contrast import READABLE, contrast, text_levels
+from cm_tui.tui.theme.themes import READABLE, contrast, text_levels
 from tests.tui.mode_driver import driving
 from tests.tui.recorded_sessions import record_story, sha_of_head
 

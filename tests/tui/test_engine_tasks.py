@@ -8,8 +8,7 @@ from cm_tui.errors import CmError, StoreError
 from cm_tui.model import Progress
 from cm_tui.tui.tasks.ask import as_cm_error
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
-from cm_tui.tui.tasks.long_tasks import RunEnded, RunStep
-from cm_tui.tui.tasks.worker_threads import Answer
+from cm_tui.tui.tasks.long_tasks import Answer, RunEnded, RunStep
 
 
 class Timer:

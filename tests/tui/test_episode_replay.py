@@ -206,7 +206,7 @@ async def an_episode_that_ended_at_another_commit_says_so(driver, story):
     assert driver.app.revision.moment.ordinal == 2
     words = side(driver)
     assert "when it stopped" in words
-    assert "1 secret was taken out" in words
+    assert "1 secret redacted" in words
     assert "only its beginning" in words or "this is its beginning" in words
     assert "a note" in words
 

@@ -12,7 +12,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.model import EpisodeFilter
 from cm_tui.tui.modes.episodes import view
 from cm_tui.tui.modes.episodes.session_list import SessionRow
-from cm_tui.tui.tasks import growing_rows
+from cm_tui.tui.tasks import ask
 from tests.tui.mode_driver import Driver, at, driving, each
 from tests.tui.recorded_sessions import record
 
@@ -57,7 +57,7 @@ async def sessions_by_day_their_episodes_and_the_story_of_one(driver, told):
     assert screen.focused is screen.turn_list
     words = story(driver)
     order = ["keep the slash", "1. read", "Read", "write the test first", "assert 'a'", "the slash stays",
-             "src/store.py", "None where there is none", "src/new.py", "212 tests pass", "1 secret was"]  # fmt: skip
+             "src/store.py", "None where there is none", "src/new.py", "212 tests pass", "1 secret redacted"]  # fmt: skip
     place = 0
     for one in order:
         place = words.find(one, place)
@@ -311,7 +311,7 @@ async def test_what_is_recorded_meanwhile_comes_by_itself_and_moves_nothing(told
 
 @pytest.mark.deep
 async def test_long_lists_are_read_as_somebody_looks(project, monkeypatch):
-    monkeypatch.setattr(growing_rows, "PAGE", 20)
+    monkeypatch.setattr(ask, "PAGE", 20)
     for number in range(70):
         record(project, f"prompt {number}", session=f"s{number // 2}")
     async with driving(project, mode="5") as driver:

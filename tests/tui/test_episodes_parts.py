@@ -15,15 +15,23 @@ from rich.cells import cell_len
 from cm_tui.cli import episodes as options
 from cm_tui.errors import UsageError
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet, Outcome, Page, Session, Step
-from cm_tui.tui.modes.episodes.edits import tags_in
-from cm_tui.tui.modes.episodes.filter_dialog import facet_rows
-from cm_tui.tui.modes.episodes.promotion import conclusion, words_of
-from cm_tui.tui.modes.episodes.query import BY_HAND, FIELDS, MANY, Term, filter_of, terms_of, text_of, toggled
+from cm_tui.tui.modes.episodes.edits import conclusion, tags_in, words_of
+from cm_tui.tui.modes.episodes.query import (
+    BY_HAND,
+    FIELDS,
+    MANY,
+    Term,
+    facet_rows,
+    filter_of,
+    terms_of,
+    text_of,
+    toggled,
+)
 from cm_tui.tui.modes.episodes.recorded import activity_text
 from cm_tui.tui.modes.episodes.session_list import SessionList, TurnList, by_day
 from cm_tui.tui.modes.episodes.stories import path_below, session_story, turn_story
 from cm_tui.tui.modes.episodes.story import MOST_LINES, OUTCOMES, Part, day_name, fitting, lay_out
-from cm_tui.tui.tasks.growing_rows import GrowingRows
+from cm_tui.tui.tasks.ask import GrowingRows
 from cm_tui.tui.widgets.bars import sparkline
 from cm_tui.tui.widgets.text import wrapped
 from tests.tui.recorded_sessions import PATCH, STEPS
@@ -326,7 +334,7 @@ def test_every_outcome_has_a_sign_and_is_an_option_of_all_filters():
     for outcome in get_args(Outcome):
         assert OUTCOMES[outcome]
         assert filter_of(f"outcome:{outcome or 'unsaid'}").outcomes == (outcome,)
-        assert not outcome or outcome in options.OUTCOMES
+        assert not outcome or outcome in get_args(options.Outcome)
     assert len({mark for mark, _, _ in OUTCOMES.values()}) == len(OUTCOMES)
 
 

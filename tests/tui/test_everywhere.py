@@ -11,7 +11,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.screens.everywhere import EverywhereScreen
-from cm_tui.tui.widgets.prose import ProseList
+from cm_tui.tui.widgets.sourcelist import ProseList
 from tests.tui.mode_driver import Driver, driving, make_project
 from tests.tui.recorded_sessions import record
 

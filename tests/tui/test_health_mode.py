@@ -102,7 +102,7 @@ def test_long_list_of_files_says_how_many():
 async def test_the_age_of_the_index_goes_on_while_one_looks(project, monkeypatch):
     modes, later = (("1", "overview"), ("9", "health")), [0.0]
     for _, module in modes:
-        monkeypatch.setattr(f"cm_tui.tui.modes.{module}.view.EVERY", 0.02)
+        monkeypatch.setattr(f"cm_tui.tui.modes.{module}.screen.EVERY", 0.02)
     async with driving(project) as driver:
         indexed = driver.app.project.status.indexed_at
         for mode, module in modes:

@@ -263,8 +263,8 @@ async def a_lifeline_stands_beside_a_symbol(driver, story):
     await driver.press("3", "slash")
     await driver.type("gone")
     await driver.press("enter")
-    await driver.until(lambda: "came back once" in driver.text)
-    line = next(line for line in driver.text.splitlines() if "came back once" in line)
+    await driver.until(lambda: "returned once" in driver.text)
+    line = next(line for line in driver.text.splitlines() if "returned once" in line)
     assert "┿" in line
     assert "·" in line
     assert "━" in line
@@ -293,14 +293,14 @@ def footer(driver) -> str:
 async def drift_is_listed_and_mended_by_its_key(driver, story):
     await driver.press("t", "t", "t")
     assert "nothing has drifted" in side(driver)
-    assert "Mend" not in footer(driver)
+    assert "Fix" not in footer(driver)
     story.write("shop/cart.py", EDITED)
     await driver.press("1", "4")
     assert drifted(driver) == DRIFTED
-    assert "i Mend drift" in footer(driver)
+    assert "i Fix drift" in footer(driver)
     await driver.press("i")
     assert "nothing has drifted" in side(driver)
-    assert "Mend" not in footer(driver)
+    assert "Fix" not in footer(driver)
 
 
 async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driver, story):
@@ -308,12 +308,12 @@ async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driv
     story.write("shop/cart.py", EDITED)
     await driver.press("1", "4")
     assert driver.app.screen.panel.tabs.active == "changes"
-    assert "i Mend drift" in footer(driver)
+    assert "i Fix drift" in footer(driver)
     assert driver.app.screen.panel.tabs.counts["drift"] == "3"
     story.write("shop/cart.py", story_text)
     await driver.press("t", "t", "t")
     assert "nothing has drifted" in side(driver)
-    assert "Mend" not in footer(driver)
+    assert "Fix" not in footer(driver)
     story.write("shop/cart.py", EDITED)
     await driver.press("t", "t", "t", "t", "t")
     assert drifted(driver) == DRIFTED

@@ -20,9 +20,8 @@ from cm_tui.model import (
     SymbolSpan,
 )
 from cm_tui.model.dates import day
-from cm_tui.tui.modes.health.daemon_report import DaemonFacts
-from cm_tui.tui.modes.health.daemon_texts import jobs_text
-from cm_tui.tui.modes.history.commit_list import known_text
+from cm_tui.tui.modes.health.daemon_texts import DaemonFacts, jobs_text
+from cm_tui.tui.modes.history.commit_panel import known_text
 from cm_tui.tui.modes.history.detail_panel import diff_lines
 from cm_tui.tui.modes.history.rows import Spot, of_changes
 from cm_tui.tui.state.revision import ShownRevision, name_of
@@ -88,8 +87,8 @@ def test_a_reading_shows_the_numbers_that_health_has_of_it_whoever_began_it():
 
 
 def test_a_life_in_words():
-    assert life_words(life([(1, 3), (5, None)], [6])) == "came 2020-09-14, 1 change, came back once, still there"
-    assert life_words(life([(1, 3)])) == "came 2020-09-14, 0 changes, left 2020-09-16"
+    assert life_words(life([(1, 3), (5, None)], [6])) == "added 2020-09-14, 1 change, returned once, still exists"
+    assert life_words(life([(1, 3)])) == "added 2020-09-14, 0 changes, removed 2020-09-16"
 
 
 def test_differences():

@@ -36,7 +36,7 @@ async def test_past_sessions_are_offered_once_and_imported(project: Path, transc
 
 async def test_episodes_offers_past_sessions_where_nothing_was_recorded(project: Path, transcripts: Path):
     async with driving(project, mode="5") as driver:
-        assert "Nothing was recorded yet. `cm agent install" in " ".join(driver.text.split())
+        assert "No sessions recorded yet. `cm agent install" in " ".join(driver.text.split())
         await driver.press("m")
         assert any("no past session waits" in told for told in driver.told)
     claude, codex = Claude(transcripts / "claude", project), Codex(transcripts / "codex", project)

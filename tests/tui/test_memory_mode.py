@@ -154,7 +154,7 @@ async def the_text_of_strangers_is_never_markup(driver, told):
 
 
 async def nothing_was_written_down_yet(driver, project):
-    assert "Nothing was written down yet." in driver.text
+    assert "No entries and no notes yet." in driver.text
     await driver.press("e", "p", "d")
     assert any("nothing under the cursor" in words for words in driver.told)
 
@@ -380,6 +380,7 @@ async def pin_never_recall_move_and_forget_and_back(driver, told):
     await to(driver, "SQL")
     await driver.press("p")
     assert entries(told)["SQL"].pinned
+    assert any("Changed the entry “SQL" in words for words in driver.told)
     await driver.press("r")
     assert entries(told)["SQL"].never_recall
     assert "never recalled" in driver.text
@@ -394,7 +395,7 @@ async def pin_never_recall_move_and_forget_and_back(driver, told):
     assert titles(driver) == ["Rules", "SQL"]
     assert "forgotten by a person" in " ".join(driver.text.split())
     await driver.press("p")
-    assert any("d brings it back" in words for words in driver.told)
+    assert any("d restores it" in words for words in driver.told)
     await driver.press("d")
     assert "SQL" in entries(told)
 
@@ -530,7 +531,7 @@ async def a_first_question_is_shown_as_searched_and_no_answer_leaves_no_text(dri
     with mock.patch.object(engine, "search", slowly):
         await driver.pilot.press(*"sql")
         await driver.until(lambda: "Searching…" in driver.text)
-        assert "Ask in words what is remembered" not in driver.text
+        assert "Search entries, notes and past sessions" not in driver.text
         go_on.set()
         await driver.settle()
     await driver.press("enter")

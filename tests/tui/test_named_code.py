@@ -9,8 +9,8 @@ from cm_tui.model import Mention
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.screen import MemoryScreen
 from cm_tui.tui.modes.symbols.screen import SymbolsScreen
-from cm_tui.tui.screens.list_dialog import ListDialog
-from cm_tui.tui.screens.named_code import names_in
+from cm_tui.tui.screens.question import ListDialog
+from cm_tui.tui.screens.small_lists import names_in
 from tests.tui.mode_driver import driving
 from tests.tui.recorded_sessions import record, sha_of_head
 

@@ -14,7 +14,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import StoreError
 from cm_tui.tui.modes.history import commit_panel
 from cm_tui.tui.screens.messages import OpenSymbol
-from cm_tui.tui.widgets import paged
+from cm_tui.tui.widgets import rowlist
 from cm_tui.tui.widgets.split import WAITING
 from tests.gitrepo import Repo
 from tests.templates import Template, index_with_history
@@ -243,7 +243,7 @@ async def a_reading_of_the_line_that_is_on_its_way_does_not_put_the_cursor_back(
 
 
 async def a_commit_whose_page_is_on_its_way_stays_under_the_cursor_when_the_line_is_read_again(driver, held):
-    with mock.patch.object(paged, "PAGE", 2), mock.patch.object(commit_panel, "PAGE", 2):
+    with mock.patch.object(rowlist, "PAGE", 2), mock.patch.object(commit_panel, "PAGE", 2):
         await driver.anew("4")
         await driver.press("end")
         held.holding = True

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.model import PackRequest
+from cm_tui.tui.app.kept_choices import PackSync
 from cm_tui.tui.state.pack_selection import PackFile, PackSelection, merged
 from cm_tui.tui.state.remembered import AppState, save_state, state_file
-from cm_tui.tui.tasks.pack_sync import PackSync
 from tests.tui.mode_driver import connected, driving, through_daemon
 
 

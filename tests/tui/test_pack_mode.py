@@ -183,7 +183,7 @@ async def test_pack_budget_and_question_survive_a_kill(project):
         await driver.until(lambda: load_state(project)[0].of("pack").get("question") == "Why?")
     async with driving(project) as driver:
         assert driver.app.pack_selection.items == (LOAD, MAKE)
-        assert "Context 2" in driver.text
+        assert "Context²" in driver.text
         await driver.app.action_go("pack")
         await driver.settle()
         assert driver.app.screen.draft.budget == 900

@@ -184,7 +184,7 @@ async def the_filter_leaves_words_kinds_and_states(driver, narrated):
     assert screen.filter_input.value == "state:deferred"
     assert ids(driver) == ["n000004"], "the cursor stays on what it was on"
     await driver.press("s")
-    assert "Nothing fits state:decided." in flat(driver)
+    assert "No matches for state:decided." in flat(driver)
     screen.filter_input.value = "kind:nonsense"
     await driver.settle()
     assert "there is no 'nonsense'" in driver.text
@@ -362,7 +362,7 @@ async def what_the_engine_refuses_comes_back_with_the_reason_and_is_read_again(d
     narrated.told.readable.clear()
     await driver.pilot.press("up")
     await driver.pilot.press("a")
-    assert any("it is another than what you saw: it is being read again" in words for words in driver.told)
+    assert any("it changed since you saw it: it is being read again" in words for words in driver.told)
     assert told["n000001"].state == "waiting"
     narrated.told.readable.set()
     await driver.settle()
@@ -421,7 +421,7 @@ async def a_line_is_changed_in_the_persons_own_editor(driver, narrated):
         assert (folder / name).read_text() == "Run the tests with `pytest -q`.\n"
         (folder / name).write_text(next(left))
 
-    with mock.patch("cm_tui.tui.modes.review.dialogs.edit_over", edit):
+    with mock.patch("cm_tui.tui.screens.writing.edit_over", edit):
         await driver.press("E")
         assert any("waits as it is" in words for words in driver.told)
         await driver.press("E")
@@ -430,11 +430,11 @@ async def a_line_is_changed_in_the_persons_own_editor(driver, narrated):
 
 async def a_rule_another_note_and_why_not(driver, narrated):
     await driver.press("R")
-    assert any("nothing that is to be done or left" in words for words in driver.told)
+    assert any("it is not an instruction" in words for words in driver.told)
     await driver.press("down", "R")
     assert narrated.told.decided[-1] == (("n000002@d2",), NarratedDecision("approve", as_rule=True))
     await driver.press("m")
-    assert any("changes a line that stands where it is" in words for words in driver.told)
+    assert any("it changes an existing line" in words for words in driver.told)
     await driver.press("up", "m")
     await driver.type("prices")
     await driver.press("enter")
@@ -442,7 +442,7 @@ async def a_rule_another_note_and_why_not(driver, narrated):
     await to(driver, "n000004")
     await driver.press("m")
     await driver.type("topics/new.md")
-    assert "⏎ takes topics/new.md" in driver.text
+    assert "⏎ Use topics/new.md" in driver.text
     await driver.press("enter")
     assert narrated.told.decided[-1][1].target == "topics/new.md"
     await to(driver, "n000007")
@@ -665,7 +665,7 @@ async def a_pass_shows_how_far_it_is_and_is_stopped(driver, narrated):
         await driver.pilot.press("n")
         await driver.until(lambda: "1,200 of 5,000" in driver.text)
         await driver.pilot.press("n")
-        await driver.until(lambda: any("a pass is on its way" in words for words in driver.told))
+        await driver.until(lambda: any("a pass is in progress" in words for words in driver.told))
         await driver.pilot.press("N")
         await driver.until(lambda: any("being stopped" in words for words in driver.told))
         go_on.set()
@@ -788,7 +788,7 @@ async def test_filter_topics_and_reasons_are_found_again(narrated):
 async def the_help_lists_every_command_and_why_not(driver, narrated):
     await driver.press("question_mark")
     told = flat(driver)
-    for words in ("Approve", "Reject", "All of a kind", "As Rule", "Topics", "nothing that is to be done"):
+    for words in ("Approve", "Reject", "All of a kind", "As Rule", "Topics", "not an instruction"):
         assert words in told, words
 
 

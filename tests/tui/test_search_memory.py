@@ -107,7 +107,7 @@ async def test_no_heading_where_nothing_is_remembered(project):
         assert all(isinstance(row, Hit) for row in screen.results.rows)
         assert FROM_MEMORY not in driver.text
         await driver.press("escape", "b")
-        assert any("nothing that is remembered" in words for words in driver.told)
+        assert any("no matching memories" in words for words in driver.told)
 
 
 async def enter_opens_the_episode_in_its_session(driver, told):
@@ -123,7 +123,7 @@ async def enter_opens_the_episode_in_its_session(driver, told):
 
 
 async def test_an_episode_of_no_session_and_one_further_down_than_what_is_read_are_told_as_well(told, monkeypatch):
-    monkeypatch.setattr("cm_tui.tui.tasks.growing_rows.PAGE", 3)
+    monkeypatch.setattr("cm_tui.tui.tasks.ask.PAGE", 3)
     for number in range(8):
         record(told, f"something newer {number}", session=f"newer-{number}")
     record(told, "quaternion interpolation is not for us", session="", agent="", type="note")
@@ -184,7 +184,7 @@ async def commands_for_files_say_that_it_is_none(driver, told):
     await ask(driver)
     await to(driver, "entry")
     await driver.press("e")
-    assert any("is no file" in words for words in driver.told)
+    assert any("is not a file" in words for words in driver.told)
 
 
 @at((80, 24))

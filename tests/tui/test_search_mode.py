@@ -15,8 +15,7 @@ from cm_tui.model import Hit, ScorePart
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.terminal import clipboard
-from cm_tui.tui.widgets.bars import cells_of, score_bar
-from cm_tui.tui.widgets.score_explanation import explain
+from cm_tui.tui.widgets.bars import cells_of, explain, score_bar
 from tests.tui.mode_driver import PATIENCE, at, driving, each
 
 
@@ -173,7 +172,7 @@ async def open_add_and_leave(driver, project):
     await ask(driver, "read a record by name")
     await driver.press("enter", "a")
     assert [item.title for item in driver.app.pack_selection.items] == ["Store"]
-    assert "Context 1" in driver.text
+    assert "Context¹" in driver.text
     await driver.press("up", "a")
     assert len(driver.app.pack_selection) == 1
     await driver.press("up", "enter")

@@ -58,7 +58,7 @@ async def test_assembling_that_takes_long_shows(project: Path, held):
         for key in ("l", "o", "a", "d"):
             await driver.pilot.press(key)
         await driver.until(lambda: driver.text.count("Assembling…") == 2)
-        assert "Type what an agent would be asked" not in driver.text
+        assert "Type a prompt to see" not in driver.text
         goes_on.set()
         await driver.settle()
         assert "Assembling…" not in driver.text
@@ -130,12 +130,12 @@ async def test_what_waits_for_the_person_stands_at_its_mode_and_in_the_overview(
             engine.remember(rule, category="rule", actor="agent", agent="codex")
 
     async def it_is_counted(driver, _):
-        for size, sign in (((80, 24), " 6 Mem 2 "), ((120, 40), " Memory 2 "), ((200, 50), " Memory 2 ")):
+        for size, sign in (((80, 24), " 6 Mem² "), ((120, 40), " Memory² "), ((200, 50), " Memory² ")):
             await driver.resize(size)
             await driver.until(lambda sign=sign: sign in driver.text.splitlines()[0])
         assert "2 Rules of agents wait for your approval" in driver.text
         await driver.press("6", "plus", "y")
-        await driver.until(lambda: " Memory 1 " in driver.text.splitlines()[0])
+        await driver.until(lambda: " Memory¹ " in driver.text.splitlines()[0])
         await driver.press("1")
         assert "1 Rule of agents waits for your approval" in driver.text
 

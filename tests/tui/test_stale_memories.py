@@ -38,18 +38,18 @@ async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Pat
         items = driver.app.screen.proposals
         items.cursor = next(place for place, item in enumerate(items.rows) if "everything" in item.title)
         await driver.press("a")
-        assert any("no new name is known" in told for told in driver.told)
+        assert any("the new name is unknown" in told for told in driver.told)
         await driver.press("d")
         await driver.until(lambda: len(items.rows) == 2)
         items.cursor = next(place for place, item in enumerate(items.rows) if "make_store" in item.title)
         await driver.press("a")
         await driver.until(lambda: len(items.rows) == 1)
         await driver.press("x")
-        await driver.until(lambda: "Nothing fits kind:outdated" in driver.text)
+        await driver.until(lambda: "No matches for kind:outdated" in driver.text)
         await driver.press("u")
         await driver.until(lambda: "see src/remote.py" in driver.text)
         await driver.press("x")
-        await driver.until(lambda: "Nothing fits kind:outdated" in driver.text)
+        await driver.until(lambda: "No matches for kind:outdated" in driver.text)
     with Engine.open(project) as engine:
         assert engine.entry(renamed.id).content == "`open_store` is slow"
         left = {one.id for one in engine.entries().rows}
@@ -60,4 +60,4 @@ async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Pat
 async def test_where_nothing_is_stale_the_key_says_so(project: Path):
     async with driving(project) as driver:
         await driver.press("f1", "t")
-        assert any("nothing that is remembered names code that is gone" in told for told in driver.told)
+        assert any("no memory names missing code" in told for told in driver.told)

@@ -217,7 +217,7 @@ async def add_row_and_symbol_to_the_pack(driver, project):
         ("src/service.py", "make_store"),
         ("src/service.py", "report"),
     ]
-    assert "Context 2" in driver.text
+    assert "Context²" in driver.text
 
 
 async def copy_place(driver, project):

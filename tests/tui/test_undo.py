@@ -8,8 +8,7 @@ from unittest import mock
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import PackRequest
-from cm_tui.tui.screens.list_dialog import ListDialog
-from cm_tui.tui.screens.question import Question
+from cm_tui.tui.screens.question import ListDialog, Question
 from cm_tui.tui.state.change_history import MOST, ChangeHistory, UndoableChange
 from tests.tui.mode_driver import PATIENCE, each
 from tests.tui.test_episodes_mode import states

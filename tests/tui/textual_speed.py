@@ -21,7 +21,7 @@ from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.notifications import Notification
 
-from cm_tui.tui.modes.history.commit_list import CommitList
+from cm_tui.tui.modes.history.commit_panel import CommitList
 from cm_tui.tui.modes.memory.item_list import ItemList
 from cm_tui.tui.modes.review.proposal_lines import ProposalList
 

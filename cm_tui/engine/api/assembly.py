@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.context.assembly.mentions import Names
     from cm_tui.engine.context.assembly.outcome import Task
     from cm_tui.engine.context.assembly.rules import RuleSet
-    from cm_tui.engine.context.assembly.snapshots import Snapshots
     from cm_tui.engine.context.definitions.library import Library
-    from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, Page
 
 
 LONGEST_PROMPT = 100_000
@@ -44,7 +42,7 @@ class AssemblyMethods(LayerMethods):
         files: Sequence[str] = (),
         without: Sequence[str] = (),
         keep: bool = True,
-    ) -> Assembly:
+    ) -> model.Assembly:
         """Assemble the context for a prompt.
 
         Args:
@@ -68,7 +66,7 @@ class AssemblyMethods(LayerMethods):
     @needs("files", writes=("log",))
     def run_definition(
         self, name: str, *, values: Mapping[str, str] | None = None, budget: int | None = None, session: str = ""
-    ) -> Assembly:
+    ) -> model.Assembly:
         """Run one retrieval definition alone, enabled or not.
 
         `values`: values for its templates and parameters; `text` is the prompt. `budget`: tokens; None: that of the
@@ -86,23 +84,21 @@ class AssemblyMethods(LayerMethods):
         return self._kept(made)
 
     @of_one_generation
-    def _assemble(self, task: Task, without: frozenset[str], only: str) -> Assembly:
+    def _assemble(self, task: Task, without: frozenset[str], only: str) -> model.Assembly:
         from cm_tui.engine.context.assembly.assemble import assemble
-        from cm_tui.engine.context.definitions.library import load
 
-        library = load(self._root)
+        library = self._library
         made = assemble(task, library, self._rule_set(library), self._mention_names, self._memory_reader, without, only)
         head = self._repository.head().sha if self._repository.git else None
         return replace(made, head=head)
 
     @needs("nothing")
-    def assemblies(self, *, match: str = "", session: str = "", limit: int = 100) -> Page[AssemblyHead]:
+    def assemblies(self, *, match: str = "", session: str = "", limit: int = 100) -> model.Page[model.AssemblyHead]:
         """Return snapshots, the newest first.
 
         `match`: words of the prompt; `session`: only those of this session; `limit`: how many at most.
         """
         from cm_tui.counts import count
-        from cm_tui.model.page import bounded
 
         found = list(self._snapshots.heads(match, session))
         damaged = self._snapshots.damaged()
@@ -111,10 +107,10 @@ class AssemblyMethods(LayerMethods):
             if damaged
             else ""
         )
-        return model.Page(tuple(islice(found, bounded(limit))), len(found), note)
+        return model.Page(tuple(islice(found, model.bounded(limit))), len(found), note)
 
     @needs("nothing")
-    def assembly(self, name: str) -> Assembly:
+    def assembly(self, name: str) -> model.Assembly:
         """Return a snapshot.
 
         `name`: its id, a unique prefix of it, or `last`, `last~1` and so on. Raises NotFoundError if no such snapshot,
@@ -123,7 +119,7 @@ class AssemblyMethods(LayerMethods):
         return self._snapshots.named(name)
 
     @needs("nothing")
-    def compare_assemblies(self, first: str, second: str) -> AssemblyDiff:
+    def compare_assemblies(self, first: str, second: str) -> model.AssemblyDiff:
         """Return the difference between two snapshots.
 
         `first`: the earlier one, as for `assembly`; `second`: the later one. Raises NotFoundError: no such snapshot.
@@ -139,23 +135,14 @@ class AssemblyMethods(LayerMethods):
         `text`: from the `@` on, such as `@src/ma`; `limit`: how many at most.
         """
         from cm_tui.engine.context.assembly.mentions import completed
-        from cm_tui.model.page import bounded
 
-        return tuple(completed(text[:200], self._mention_names, bounded(limit)))
+        return tuple(completed(text[:200], self._mention_names, model.bounded(limit)))
 
     # --- parts ---
 
-    @shared_property
-    def _snapshots(self) -> Snapshots:
-        from cm_tui.engine.context.assembly.snapshots import Snapshots
-
-        return Snapshots(self._root, self.config.context.snapshots)
-
-    def _kept(self, made: Assembly) -> Assembly:
+    def _kept(self, made: model.Assembly) -> model.Assembly:
         """Keep a snapshot, unless recording is off; a failed write is a note."""
-        from cm_tui.engine.memory.recording.gate import why_not
-
-        if why := why_not(self._root, made.session):
+        if why := self._why_not_recorded(made.session):
             return replace(made, notes=(*made.notes, f"No snapshot was kept: {why}"))
         try:
             return self._snapshots.keep(made)
@@ -177,9 +164,7 @@ class AssemblyMethods(LayerMethods):
         return Task(prompt, session, agent, inside, branch, wanted)
 
     def _check_definition(self, name: str, given: Mapping[str, str]) -> None:
-        from cm_tui.engine.context.definitions.library import load
-
-        known = ["text", *load(self._root).runnable("retrieval", name).value.params]
+        known = ["text", *self._library.runnable("retrieval", name).value.params]
         for key in given:
             if key not in known:
                 raise UsageError(
@@ -232,9 +217,7 @@ class AssemblyMethods(LayerMethods):
             return False
 
     def _note_named(self, name: str) -> str:
-        from cm_tui.engine.memory.notes.notes import Notes
-
         try:
-            return Notes(self._root).named(name).id
+            return self._notes().named(name).id
         except (NotFoundError, UsageError, RefusedError):
             return ""

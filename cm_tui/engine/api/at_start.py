@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cm_tui import paths
+from cm_tui import model, paths
 from cm_tui.engine.api import projects
 from cm_tui.engine.context.packs.budget import tokens, weight
 from cm_tui.engine.context.packs.work_brief import work_brief
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.model import Injection, NoteText, WorkState
 
 _LOGS = 0.5
 """Share of the remaining budget for day logs."""
@@ -20,7 +19,7 @@ _WORK = 0.3
 """Share of the budget that the block about the last session may take."""
 
 
-_NO_WORK = WorkState()
+_NO_WORK = model.WorkState()
 
 
 class AtStart(NamedTuple):
@@ -36,7 +35,10 @@ class AtStart(NamedTuple):
 
 
 def memory_at_start(
-    inject: Callable[[int], Injection], day_logs: Sequence[NoteText], budget: int, work: WorkState = _NO_WORK
+    inject: Callable[[int], model.Injection],
+    day_logs: Sequence[model.NoteText],
+    budget: int,
+    work: model.WorkState = _NO_WORK,
 ) -> AtStart:
     """Return the context for the start of a session.
 
@@ -61,7 +63,7 @@ def has_memory_at_start(root: Path) -> bool:
     return bool(Entries(root).all().recalled)
 
 
-def _logs(found: Sequence[NoteText], budget: float) -> str:
+def _logs(found: Sequence[model.NoteText], budget: float) -> str:
     """Return the newest lines of day logs within a budget."""
     parts: list[str] = []
     for log in reversed(found):

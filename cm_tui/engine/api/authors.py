@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from cm_tui import model
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
-from cm_tui.model import ENTRIES, EPISODES, NOTES, Actor
 
 _ASKED = 400
 """Characters of the prompt."""
@@ -22,14 +22,14 @@ class Author:
 
     id: str
     """Of the entry, note or episode."""
-    actor: Actor | Literal[""]
+    actor: model.Actor | Literal[""]
     """Empty: unknown, as with a file that any program may write."""
     agent: str = ""
     session: str = ""
     title: str = ""
     """Of the entry or note, or of the episode's session."""
     commit: str = ""
-    changed_by: Actor | Literal[""] = ""
+    changed_by: model.Actor | Literal[""] = ""
     """Last editor of an entry, unless that is its author."""
     changed_agent: str = ""
     asked: str = ""
@@ -42,20 +42,20 @@ def author_of(engine: Engine, path: str) -> Author | None:
     """Return the author of the item at a path such as `episode/18a0…`; None: no such item."""
     kind, _, name = path.partition("/")
     try:
-        if kind == ENTRIES:
+        if kind == model.ENTRIES:
             entry = engine.entry(name)
             return Author(
                 entry.id, entry.actor, entry.agent, entry.session, entry.title, entry.commit, entry.changed_by,
                 entry.changed_agent, unapproved=entry.unapproved,
             )  # fmt: skip
-        if kind == EPISODES:
+        if kind == model.EPISODES:
             episode = engine.episode(name)
             asked = next((line.strip() for one in episode.prompts for line in one.splitlines() if line.strip()), "")
             return Author(
                 episode.id, episode.actor, episode.agent, episode.session, episode.title, episode.sha,
                 asked=asked[:_ASKED],
             )  # fmt: skip
-        if kind == NOTES:
+        if kind == model.NOTES:
             note = engine.note(name, lines=1).note
             return Author(note.id, "", title=note.title)
     except (NotFoundError, UsageError, RefusedError, StoreError):

@@ -1,39 +1,35 @@
-"""Backups of irreplaceable data, and restoring them, without opening a store.
-
-Imports are local: the command line imports this module before it knows the command.
-"""
+"""Backups of irreplaceable data, and restoring them, without opening a store."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from cm_tui.errors import NotFoundError
+from cm_tui import model
+from cm_tui.engine.api.known_projects import known_projects
+from cm_tui.engine.memory.backup.make import Chosen, make
+from cm_tui.engine.memory.backup.restore import Here, Wish
+from cm_tui.engine.memory.backup.restore import look_at as look_at_file
+from cm_tui.engine.memory.backup.restore import restore as restore_file
+from cm_tui.engine.platform.git.identity import claimed, identify
+from cm_tui.errors import CmError, NotFoundError
 
-if TYPE_CHECKING:
-    from cm_tui.engine.memory.backup.make import Chosen
-    from cm_tui.engine.memory.backup.restore import Here
-    from cm_tui.model import BackupReport, KnownProject, RestoreReport
-    from cm_tui.model.progress import Tell
 
-
-def back_up(file: Path, root: Path | None, *, dry_run: bool = False, tell: Tell | None = None) -> BackupReport:
+def back_up(
+    file: Path, root: Path | None, *, dry_run: bool = False, tell: model.Tell | None = None
+) -> model.BackupReport:
     """Back up a project's irreplaceable data into one private, compressed file.
 
     `file`: in an existing folder; an existing file is replaced. `root`: of the project's checkout; None: all projects.
     `dry_run`: only count. `tell`: called with the progress. Raises NotFoundError if there is nothing to back up, or no
     such folder; StoreError if something cannot be read or written.
     """
-    from cm_tui.engine.memory.backup.make import make
-    from cm_tui.model.progress import tell_nobody
-
     chosen = [_of(root)] if root is not None else _all()
     if not chosen:
         raise NotFoundError("Nothing was recorded of any project yet.", hint="There is nothing to back up.")
     if not file.parent.is_dir():
         raise NotFoundError(f"There is no folder {file.parent}.", hint="Make it first.")
-    return make(file, chosen, dry_run=dry_run, tell=tell or tell_nobody)
+    return make(file, chosen, dry_run=dry_run, tell=tell or model.tell_nobody)
 
 
 def look_at_backup(
@@ -42,20 +38,16 @@ def look_at_backup(
     *,
     into_here: bool = False,
     everything: bool = False,
-    tell: Tell | None = None,
-) -> RestoreReport:
+    tell: model.Tell | None = None,
+) -> model.RestoreReport:
     """Return what restoring a backup would do; changes nothing.
 
     `file`: of `back_up`. `root`: of the user's checkout; None: in none. `into_here`: restore its one project into this
     checkout, whatever its origin. `everything`: also restore entries of the other projects. `tell`: called with the
     progress. Raises RefusedError if it is not a backup, or is damaged; CmError if it, or a journal, cannot be read.
     """
-    from cm_tui.engine.memory.backup.restore import Wish
-    from cm_tui.engine.memory.backup.restore import look_at as look_at_file
-    from cm_tui.model.progress import tell_nobody
-
     wish = Wish(_here(root), into_here, everything)
-    return look_at_file(file, wish, tell=tell or tell_nobody)
+    return look_at_file(file, wish, tell=tell or model.tell_nobody)
 
 
 def restore_backup(
@@ -65,26 +57,19 @@ def restore_backup(
     into_here: bool = False,
     everything: bool = False,
     mine: bool = False,
-    tell: Tell | None = None,
-) -> RestoreReport:
+    tell: model.Tell | None = None,
+) -> model.RestoreReport:
     """Merge a backup into the current data; other arguments, and errors, as for `look_at_backup`.
 
     `file`: of `back_up`. `root`: of the user's checkout; None: in none. `into_here`: restore its one project into this
     checkout, whatever its origin. `everything`: also restore entries of the other projects. `mine`: the user made it:
     text marked as free of secrets is not scanned again. `tell`: called with the progress.
     """
-    from cm_tui.engine.memory.backup.restore import Wish
-    from cm_tui.engine.memory.backup.restore import restore as restore_file
-    from cm_tui.model.progress import tell_nobody
-
     wish = Wish(_here(root), into_here, everything, mine)
-    return restore_file(file, wish, tell=tell or tell_nobody)
+    return restore_file(file, wish, tell=tell or model.tell_nobody)
 
 
 def _of(root: Path) -> Chosen:
-    from cm_tui.engine.memory.backup.make import Chosen
-    from cm_tui.engine.platform.git.identity import claimed, identify
-
     found, said = identify(root), claimed(root)
     if said.text.startswith("path:") or found.claims or said == found:
         return Chosen(found.folder.name, found.text, found.name, str(root))
@@ -93,16 +78,11 @@ def _of(root: Path) -> Chosen:
 
 
 def _all() -> list[Chosen]:
-    from cm_tui.engine.api.known_projects import known_projects
-
     rows = sorted((one for one in known_projects().rows if one.recorded), key=lambda one: one.id)
     return [_of_row(one) for one in rows]
 
 
-def _of_row(row: KnownProject) -> Chosen:
-    from cm_tui.engine.memory.backup.make import Chosen
-    from cm_tui.errors import CmError
-
+def _of_row(row: model.KnownProject) -> Chosen:
     if row.roots:
         # What git cannot open is backed up under the name that is noted.
         with suppress(CmError):
@@ -113,9 +93,6 @@ def _of_row(row: KnownProject) -> Chosen:
 
 
 def _here(root: Path | None) -> Here | None:
-    from cm_tui.engine.memory.backup.restore import Here
-    from cm_tui.engine.platform.git.identity import claimed, identify
-
     if root is None:
         return None
     found = identify(root)

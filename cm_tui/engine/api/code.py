@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from cm_tui import model
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import Rooms, of_one_generation
 
 if TYPE_CHECKING:
     from cm_tui.engine.code.graph.graph import Graph
-    from cm_tui.model import Edge, ImportEdge, Page, Source, Symbol, SymbolKey
 
 
 T = TypeVar("T")
@@ -23,22 +23,22 @@ class CodeMethods(Rooms):
     @of_one_generation
     def symbols(
         self, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
-    ) -> Page[Symbol]:
+    ) -> model.Page[model.Symbol]:
         """Return symbols in order of path and line; `match` is fuzzy and orders by fit."""
         inside = self._inside(file) if file else None
         return self._graph.symbols(file=inside, kind=kind, match=match, limit=limit)
 
     @needs("files")
     @of_one_generation
-    def definitions(self, name: str, *, at: str | None = None) -> Page[Symbol]:
+    def definitions(self, name: str, *, at: str | None = None) -> model.Page[model.Symbol]:
         """Return the definitions of a name or qualified name (any suffix of it, at a separator)."""
         return self._asked(at, lambda graph: graph.definitions(name))
 
     @needs("files")
     @of_one_generation
     def callers(
-        self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None, unresolved: bool = False
-    ) -> Page[Edge]:
+        self, name: str | model.SymbolKey, *, depth: int = 1, at: str | None = None, unresolved: bool = False
+    ) -> model.Page[model.Edge]:
         """Return the call sites of a symbol, and of their own symbols when depth > 1 (at most 3).
 
         The page counts further sites of that name that are unresolved; `unresolved` lists those instead.
@@ -47,35 +47,31 @@ class CodeMethods(Rooms):
 
     @needs("files")
     @of_one_generation
-    def callees(self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None) -> Page[Edge]:
+    def callees(self, name: str | model.SymbolKey, *, depth: int = 1, at: str | None = None) -> model.Page[model.Edge]:
         """Return what a symbol calls."""
         return self._asked(at, lambda graph: graph.callees(name, depth=depth))
 
     @needs("files")
     @of_one_generation
-    def dependencies(self, path: str, *, at: str | None = None) -> Page[ImportEdge]:
+    def dependencies(self, path: str, *, at: str | None = None) -> model.Page[model.ImportEdge]:
         """Return what a file imports."""
         return self._asked(at, lambda graph: graph.dependencies(self._inside(path)))
 
     @needs("files")
     @of_one_generation
-    def importers(self, target: str, *, at: str | None = None) -> Page[ImportEdge]:
+    def importers(self, target: str, *, at: str | None = None) -> model.Page[model.ImportEdge]:
         """Return who imports a module or a file."""
         return self._asked(at, lambda graph: graph.importers(target))
 
     @needs("head", shared=False)
     @of_one_generation
-    def source(self, path: str, start_line: int = 1, end_line: int | None = None, *, at: str | None = None) -> Source:
+    def source(
+        self, path: str, start_line: int = 1, end_line: int | None = None, *, at: str | None = None
+    ) -> model.Source:
         """Return lines of a file."""
-        from cm_tui.engine.code.index import files
-        from cm_tui.engine.code.scan.content_reader import ContentReader
-
         if at is not None:
             return self._history.source(at, self._inside(path), start_line, end_line)
-        # A reader for each call: its cache must not outlive an edit.
-        return files.FileView(self._db, ContentReader(self._repository)).source(
-            self._inside(path), start_line, end_line
-        )
+        return self._file_view().source(self._inside(path), start_line, end_line)
 
-    def _asked(self, at: str | None, question: Callable[[Graph], Page[T]]) -> Page[T]:
+    def _asked(self, at: str | None, question: Callable[[Graph], model.Page[T]]) -> model.Page[T]:
         return question(self._graph) if at is None else self._history.ask(at, question)

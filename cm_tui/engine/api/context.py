@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cm_tui import model
 from cm_tui.engine.api.code import CodeMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.engine.api.search import SearchMethods
 
 if TYPE_CHECKING:
-    from cm_tui.engine.code.index.files import FileView
     from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
     from cm_tui.engine.context.packs.injection import InjectionTable
-    from cm_tui.model import Edge, Injection, Pack, PackRequest, Page, Source, SymbolKey
 
 
 class ContextMethods(SearchMethods, CodeMethods):
@@ -23,34 +22,31 @@ class ContextMethods(SearchMethods, CodeMethods):
     _table: tuple[str, InjectionTable] | None = None
 
     @needs("files")
-    def pack(self, question: str, *, budget: int = 4000, neighbours: bool = True) -> Pack:
+    def pack(self, question: str, *, budget: int = 4000, neighbours: bool = True) -> model.Pack:
         """Choose what answers a question, within a budget of tokens."""
         # Before choosing the generation of the response: otherwise new findings could not be read from it.
         self._read_what_was_recorded("code")
-        return self._pack(question, budget, neighbours=neighbours)
-
-    @of_one_generation
-    def _pack(self, question: str, budget: int, *, neighbours: bool) -> Pack:
         step = self._pack_step()
-        return self._auto_pack(question, budget, neighbours=neighbours and step.neighbours, profile=step.profile)
+        wanted = neighbours and step.neighbours
+        return self._of_one_generation(
+            lambda: self._auto_pack(question, budget, neighbours=wanted, profile=step.profile)
+        )
 
     def _pack_step(self) -> CodePack:
         """Return how the definition `pack` chooses: the shipped one, or the project's own."""
-        from cm_tui.engine.context.definitions.library import load
         from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
 
-        found = load(self._root).definition("pack")
+        found = self._library.definition("pack")
         steps = found.value.steps if found is not None else ()
         return next((step for step in steps if isinstance(step, CodePack)), CodePack(type="code_pack"))
 
-    def _auto_pack(self, question: str, budget: int, *, neighbours: bool, profile: str) -> Pack:
+    def _auto_pack(self, question: str, budget: int, *, neighbours: bool, profile: str) -> model.Pack:
         from cm_tui.engine.context.packs.from_query import auto_pack, hits_for
-        from cm_tui.model.page import bounded
 
         files = self._file_view()
         return auto_pack(
             question,
-            bounded(budget),
+            model.bounded(budget),
             neighbours,
             search=lambda asked: self._search(asked, profile, "hybrid", hits_for(budget)),
             source=files.source,
@@ -61,27 +57,26 @@ class ContextMethods(SearchMethods, CodeMethods):
         )
 
     @needs("files")
-    def pack_items(self, items: Sequence[PackRequest], *, budget: int = 4000, question: str = "") -> Pack:
+    def pack_items(self, items: Sequence[model.PackRequest], *, budget: int = 4000, question: str = "") -> model.Pack:
         """Make a pack of the user's choice, in that order."""
         self._read_what_was_recorded("code")
         return self._pack_items(items, budget, question)
 
     @of_one_generation
-    def _pack_items(self, items: Sequence[PackRequest], budget: int, question: str) -> Pack:
+    def _pack_items(self, items: Sequence[model.PackRequest], budget: int, question: str) -> model.Pack:
         from cm_tui.engine.context.packs.pack import manual_pack
-        from cm_tui.model.page import bounded
 
         files = self._file_view()
 
-        def source(path: str, start_line: int, end_line: int | None) -> Source:
+        def source(path: str, start_line: int, end_line: int | None) -> model.Source:
             # The requested path may not be in the index.
             return files.source(self._inside(path), start_line, end_line)
 
-        return manual_pack(items, bounded(budget), question, source=source, symbol_at=files.symbol_at)
+        return manual_pack(items, model.bounded(budget), question, source=source, symbol_at=files.symbol_at)
 
     @needs("files")
     @of_one_generation
-    def neighbours(self, items: Sequence[PackRequest]) -> tuple[PackRequest, ...]:
+    def neighbours(self, items: Sequence[model.PackRequest]) -> tuple[model.PackRequest, ...]:
         """Return callers, callees and used types of the chosen items, nearest first."""
         from cm_tui.engine.context.packs.neighbours import neighbours_of
 
@@ -92,25 +87,18 @@ class ContextMethods(SearchMethods, CodeMethods):
         )
         return tuple(found)
 
-    def _file_view(self) -> FileView:
-        """Files as one question sees them."""
-        from cm_tui.engine.code.index.files import FileView
-        from cm_tui.engine.code.scan.content_reader import ContentReader
-
-        return FileView(self._db, ContentReader(self._repository))
-
-    def _uses(self, key: SymbolKey) -> Page[Edge]:
+    def _uses(self, key: model.SymbolKey) -> model.Page[model.Edge]:
         """Callees of a symbol, types it names, and its bases."""
         return self._graph.callees(key, kinds=("call", "decorate", "type", "inherit"), text=False)
 
-    def _used_by(self, key: SymbolKey) -> Page[Edge]:
+    def _used_by(self, key: model.SymbolKey) -> model.Page[model.Edge]:
         """Return who calls a symbol."""
         return self._graph.callers(key, text=False)
 
     @needs("nothing")
     def inject(
         self, *, budget: int = 2000, scope: str = "", category: str = "", prompt: str = "", files: Sequence[str] = ()
-    ) -> Injection:
+    ) -> model.Injection:
         """Return entries as text for a prompt, the most valuable within a budget of tokens.
 
         Entries that wait for trust or approval, or are never recalled, are counted but not included. `scope`: only
@@ -121,18 +109,16 @@ class ContextMethods(SearchMethods, CodeMethods):
         from cm_tui.engine.context.packs.injection import Wanted
         from cm_tui.engine.memory.entries.entry_names import checked_scope
         from cm_tui.engine.memory.entries.entry_record import checked_category
-        from cm_tui.model.page import bounded
 
         inside = tuple(self._inside(path) for path in files)
         only = checked_category(category) if category else ""
-        wanted = Wanted(bounded(budget), checked_scope(scope) or "", only, prompt, inside)
+        wanted = Wanted(model.bounded(budget), checked_scope(scope) or "", only, prompt, inside)
         return self._injection_table().inject(wanted, self._recall_log.totals())
 
     def _injection_table(self) -> InjectionTable:
         from cm_tui.engine.context.packs.injection import InjectionTable
-        from cm_tui.engine.memory.entries.entries import Entries
 
-        entries = Entries(self._root)
+        entries = self._entries()
         # Stamped before reading, so that a concurrent change is read next time.
         stamp = entries.stamp()
         if self._table is None or self._table[0] != stamp:

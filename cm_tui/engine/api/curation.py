@@ -13,7 +13,6 @@ from cm_tui.errors import RefusedError
 
 if TYPE_CHECKING:
     from cm_tui.engine.memory.entries.duplicates import Vectors
-    from cm_tui.model import Actor, Duplicates, Entry, MemoryChange, Page, Scope
 
 
 _FIRST_PASSAGES = "SELECT path, id FROM passage WHERE source = ? AND start_line = 1"
@@ -23,7 +22,7 @@ class CurationMethods(EntryMethods):
     """The user's curation of entries; `undo` undoes each change."""
 
     @needs("nothing", writes=("memory",))
-    def approve_entry(self, shown: Entry) -> MemoryChange:
+    def approve_entry(self, shown: model.Entry) -> model.MemoryChange:
         """Approve a Rule exactly as shown: agents receive it from then on.
 
         `shown`: the Rule as the user read it. Raises NotFoundError if it no longer exists; UsageError if it is not a
@@ -38,7 +37,7 @@ class CurationMethods(EntryMethods):
         return model.MemoryChange(entry.id, "entry", f"approved the Rule {entry.id}", event, entry=entry)
 
     @needs("nothing", writes=("memory",))
-    def move_entry(self, name: str, to: Scope, *, actor: Actor = "person") -> MemoryChange:
+    def move_entry(self, name: str, to: model.Scope, *, actor: model.Actor = "person") -> model.MemoryChange:
         """Move an entry to the other scope; id and author stay.
 
         `name`: its id, or a unique prefix of it; `actor`: who moves it. Raises NotFoundError if no entry has that name;
@@ -46,18 +45,19 @@ class CurationMethods(EntryMethods):
         the user, the entry waits for trust, or the scope has an entry with that id; StoreError if it cannot be written.
         """
         from cm_tui.engine.memory.entries.curation import move
-        from cm_tui.model.author import Author
 
         _only_a_person(actor, "moves an entry to another scope")
         entries = self._entries()
-        change = move(entries, entries.named(name), to, Author(actor))
+        change = move(entries, entries.named(name), to, model.Author(actor))
         self._sync_memory()
         entry = change.states[0].told
         words = f"moved the entry {entry.id} to the scope {to}"
         return model.MemoryChange(entry.id, "entry", words, change.event, entry=change.after)
 
     @needs("nothing", writes=("memory",))
-    def merge_entries(self, names: Sequence[str], *, scope: str = "", actor: Actor = "person") -> MemoryChange:
+    def merge_entries(
+        self, names: Sequence[str], *, scope: str = "", actor: model.Actor = "person"
+    ) -> model.MemoryChange:
         """Merge entries into the first one; its text takes in the others', which are forgotten.
 
         Args:
@@ -72,30 +72,28 @@ class CurationMethods(EntryMethods):
             StoreError: it cannot be written.
         """
         from cm_tui.engine.memory.entries.curation import merge
-        from cm_tui.model.author import Author
 
         _only_a_person(actor, "merges entries")
         entries = self._entries()
         found = [entries.named(name, scope) for name in names]
-        change = merge(entries, found, Author(actor))
+        change = merge(entries, found, model.Author(actor))
         self._sync_memory()
         first, *others = (state.told.id for state in change.states)
         words = f"merged {', '.join(others)} into the entry {first}"
         return model.MemoryChange(first, "entry", words, change.event, entry=change.after)
 
     @needs("nothing")
-    def duplicate_entries(self, *, limit: int = 200) -> Page[Duplicates]:
+    def duplicate_entries(self, *, limit: int = 200) -> model.Page[model.Duplicates]:
         """Return pairs of similar entries, the most similar first.
 
         They are compared by words, and by vectors where the index has them. `limit`: how many at most. Raises
         StoreError if a file cannot be read.
         """
         from cm_tui.engine.memory.entries.duplicates import duplicates
-        from cm_tui.model.page import bounded
 
         found = self._entries().all()
         pairs = duplicates(found.shown, self._vectors_of(found.shown))
-        return model.Page(tuple(pairs[: bounded(limit)]), len(pairs), " ".join(found.notes))
+        return model.Page(tuple(pairs[: model.bounded(limit)]), len(pairs), " ".join(found.notes))
 
     @needs("nothing", writes=("memory",))
     def promote_episode(
@@ -106,9 +104,9 @@ class CurationMethods(EntryMethods):
         category: str = "Experience",
         title: str = "",
         keywords: tuple[str, ...] = (),
-        scope: Scope = "project",
-        actor: Actor = "person",
-    ) -> Entry:
+        scope: model.Scope = "project",
+        actor: model.Actor = "person",
+    ) -> model.Entry:
         """Save what an episode taught as an entry, with a reference to episode, session and commit.
 
         Args:
@@ -127,16 +125,15 @@ class CurationMethods(EntryMethods):
             StoreError: it cannot be written.
         """
         from cm_tui.engine.memory.entries.promotion import promote
-        from cm_tui.model.author import Author
 
         _only_a_person(actor, "makes an entry of an episode")
         entry, notes = promote(
-            self._entries(), self.episode(name), Author(actor), content=content, category=category, title=title,
+            self._entries(), self.episode(name), model.Author(actor), content=content, category=category, title=title,
             keywords=keywords, scope=scope,
         )  # fmt: skip
         return replace(entry, notes=notes)
 
-    def _vectors_of(self, entries: Sequence[Entry]) -> dict[int, Vectors]:
+    def _vectors_of(self, entries: Sequence[model.Entry]) -> dict[int, Vectors]:
         """Return the indexed vectors of entries by path; of a long entry, that of its beginning."""
         rows = {str(path): int(id_) for path, id_ in self._db.rows(_FIRST_PASSAGES, [model.ENTRIES])}
         if not rows or not self._vectors.has_model:
@@ -148,6 +145,6 @@ class CurationMethods(EntryMethods):
         return {place: row for place, row in zip(ids, matrix, strict=True) if row.any()}
 
 
-def _only_a_person(actor: Actor, does: str) -> None:
+def _only_a_person(actor: model.Actor, does: str) -> None:
     if actor != "person":
         raise RefusedError(f"Only the user {does}.", hint="Ask the user whose memory it is.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cm_tui import model
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import Rooms
 from cm_tui.errors import StoreError
@@ -11,26 +12,23 @@ from cm_tui.errors import StoreError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cm_tui.model import DefinitionKind, Definitions
-
 
 class DefinitionMethods(Rooms):
     """Retrieval definitions, rules and pipelines of the project."""
 
     @needs("nothing", writes=("definitions",))
-    def context_definitions(self) -> Definitions:
+    def context_definitions(self) -> model.Definitions:
         """Return retrieval definitions, rules and pipelines of the project, with their problems.
 
         Copies the JSON Schemas to `.cm/schemas` if there are definitions and the schemas are of another version.
         """
-        from cm_tui.engine.context.definitions.library import load
         from cm_tui.engine.context.definitions.listing import listed
 
         self._copy_schemas()
-        return listed(load(self._root))
+        return listed(self._library)
 
     @needs("nothing", writes=("definitions",))
-    def new_definition(self, kind: DefinitionKind, name: str) -> str:
+    def new_definition(self, kind: model.DefinitionKind, name: str) -> str:
         """Write a commented definition for the user to change; return its path, relative to the root.
 
         `name`: of it and of its file: letters, digits, `-` and `_`. Raises UsageError if the name is invalid;

@@ -12,7 +12,6 @@ from cm_tui.errors import NotFoundError, RefusedError
 
 if TYPE_CHECKING:
     from cm_tui.engine.memory.entries.entries import Entries
-    from cm_tui.model import Actor, Entry, EntryEdit, MemoryChange, Outcome, Page, Proposal, Scope
 
 
 class EntryMethods(ForgettingMethods):
@@ -30,11 +29,11 @@ class EntryMethods(ForgettingMethods):
         category: str = "Experience",
         title: str = "",
         keywords: tuple[str, ...] = (),
-        scope: Scope = "project",
-        actor: Actor = "person",
+        scope: model.Scope = "project",
+        actor: model.Actor = "person",
         agent: str = "",
         session: str = "",
-    ) -> Entry:
+    ) -> model.Entry:
         """Save an entry with secrets redacted, unless the same one is already saved.
 
         Args:
@@ -52,9 +51,7 @@ class EntryMethods(ForgettingMethods):
             RefusedError: the project's file leads elsewhere, or an agent writes for all projects.
             StoreError: it cannot be written.
         """
-        from cm_tui.model.author import Author
-
-        who = Author(actor, agent, session)
+        who = model.Author(actor, agent, session)
         self._check_recorded(actor, session)
         if actor != "person" and scope == "user":
             raise RefusedError(
@@ -71,11 +68,11 @@ class EntryMethods(ForgettingMethods):
         category: str = "Experience",
         title: str = "",
         keywords: tuple[str, ...] = (),
-        actor: Actor = "agent",
+        actor: model.Actor = "agent",
         agent: str = "",
         session: str = "",
         reason: str = "",
-    ) -> MemoryChange:
+    ) -> model.MemoryChange:
         """Propose an entry for the scope `user` (all projects); the user accepts or declines it.
 
         Args:
@@ -93,9 +90,7 @@ class EntryMethods(ForgettingMethods):
             RefusedError: recording is off.
             StoreError: it cannot be written.
         """
-        from cm_tui.model.author import Author
-
-        who = Author(actor, agent, session)
+        who = model.Author(actor, agent, session)
         self._check_recorded(actor, session)
         wanted = self._entries().draft(text, who, category=category, title=title, keywords=keywords, scope="user")
         if (known := self._proposals().written_already(wanted)) is not None:
@@ -112,7 +107,7 @@ class EntryMethods(ForgettingMethods):
         held: bool = True,
         forgotten: bool = False,
         limit: int = 200,
-    ) -> Page[Entry]:
+    ) -> model.Page[model.Entry]:
         """Return entries, the most recently changed first.
 
         Args:
@@ -136,7 +131,7 @@ class EntryMethods(ForgettingMethods):
         return page(found, match, category, scope, held=held, limit=limit)
 
     @needs("nothing")
-    def entry(self, name: str, *, scope: str = "") -> Entry:
+    def entry(self, name: str, *, scope: str = "") -> model.Entry:
         """Return an entry by its id or a unique prefix; a forgotten one is marked as such.
 
         `scope`: only this scope, where both have an entry with that id. Raises NotFoundError if no entry has that name;
@@ -155,14 +150,14 @@ class EntryMethods(ForgettingMethods):
     def update_entry(
         self,
         name: str,
-        edit: EntryEdit,
+        edit: model.EntryEdit,
         *,
         scope: str = "",
-        actor: Actor = "person",
+        actor: model.Actor = "person",
         agent: str = "",
         session: str = "",
         reason: str = "",
-    ) -> MemoryChange:
+    ) -> model.MemoryChange:
         """Change an entry, or propose the change.
 
         Args:
@@ -181,9 +176,8 @@ class EntryMethods(ForgettingMethods):
         """
         from cm_tui.engine.memory.entries.entry_record import says_the_same
         from cm_tui.engine.memory.entries.entry_text import changed_by, edited
-        from cm_tui.model.author import Author
 
-        entries, who = self._entries(), Author(actor, agent, session)
+        entries, who = self._entries(), model.Author(actor, agent, session)
         self._check_recorded(actor, session)
         entry = self._named(entries, name, scope, held=actor == "person")
         wanted = edited(entry, edit)
@@ -203,11 +197,11 @@ class EntryMethods(ForgettingMethods):
         plan: str = "",
         patch: str = "",
         verdict: str = "",
-        outcome: Outcome = "",
+        outcome: model.Outcome = "",
         title: str = "",
         files: tuple[str, ...] = (),
         tags: tuple[str, ...] = (),
-        actor: Actor = "agent",
+        actor: model.Actor = "agent",
         agent: str = "",
         session: str = "",
     ) -> str:
@@ -245,13 +239,13 @@ class EntryMethods(ForgettingMethods):
         return told_task.record(self._root, self._episodes, record)
 
     @needs("nothing")
-    def proposals(self) -> Page[Proposal]:
+    def proposals(self) -> model.Page[model.Proposal]:
         """Return what agents propose, the oldest first. Raises StoreError if it cannot be read."""
         waiting = self._proposals().all()
         return model.Page(waiting, len(waiting))
 
     @needs("nothing", writes=("memory",))
-    def decide(self, name: str, *, accept: bool) -> MemoryChange:
+    def decide(self, name: str, *, accept: bool) -> model.MemoryChange:
         """Accept a proposal, which applies its change as the user's, or decline it.
 
         `name`: its id, or that of the entry that it would change. Raises NotFoundError if no proposal has that name;
@@ -270,19 +264,16 @@ class EntryMethods(ForgettingMethods):
 
     # --- parts ---
 
-    def _check_recorded(self, actor: Actor, session: str) -> None:
+    def _check_recorded(self, actor: model.Actor, session: str) -> None:
         """Refuse writes by anyone but the user while recording is off."""
-        from cm_tui.engine.memory.recording.gate import why_not
-
-        if actor != "person" and (reason := why_not(self._root, session)):
+        if actor != "person" and (reason := self._why_not_recorded(session)):
             raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
 
-    def _accept(self, proposal: Proposal) -> MemoryChange:
+    def _accept(self, proposal: model.Proposal) -> model.MemoryChange:
         from cm_tui.engine.memory.entries.entry_events import State
         from cm_tui.engine.memory.entries.entry_text import changed_by
-        from cm_tui.model.author import Author
 
-        who = Author()
+        who = model.Author()
         if proposal.of == "episode":
             return self._forget_episode(proposal.target, who, proposal.reason)
         entries = self._entries()
@@ -297,7 +288,7 @@ class EntryMethods(ForgettingMethods):
         return model.MemoryChange(proposal.target, "entry", words, change.event, entry=change.after)
 
     @staticmethod
-    def _named(entries: Entries, name: str, scope: str, *, held: bool) -> Entry:
+    def _named(entries: Entries, name: str, scope: str, *, held: bool) -> model.Entry:
         """Return an entry by its id; the error for a forgotten one explains how to restore it."""
         from cm_tui.engine.memory.entries.entry_undo import forgotten_named
 

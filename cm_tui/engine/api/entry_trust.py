@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from cm_tui import model
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_file import writing
 from cm_tui.engine.memory.entries.entry_record import digest
 from cm_tui.engine.platform.git.identity import claim
 from cm_tui.errors import RefusedError
-from cm_tui.model import Entry
 
 State = Literal["nothing", "held", "refused"]
 """`nothing`: none waits. `held`: some were never shown to the user. `refused`: the user refused all of them."""
@@ -33,7 +33,7 @@ class HeldEntries:
     root: str
     file: str
     state: State
-    entries: tuple[Entry, ...]
+    entries: tuple[model.Entry, ...]
     trusted: int
     """How many were trusted before."""
 
@@ -51,7 +51,7 @@ def held_entries(root: Path) -> HeldEntries:
     return HeldEntries(str(root), str(entries.files["project"].path), state, held, known)
 
 
-def undecided(root: Path) -> tuple[Entry, ...]:
+def undecided(root: Path) -> tuple[model.Entry, ...]:
     """Return the entries included in a clone without a decision of the user.
 
     Raises CmError if a file cannot be read.
@@ -75,7 +75,7 @@ def decide(shown: HeldEntries, answer: Answer) -> None:
     _write(Path(shown.root), {digest(one): None for one in shown.entries}, answer)
 
 
-def decide_entry(root: Path, shown: Entry, answer: Answer) -> None:
+def decide_entry(root: Path, shown: model.Entry, answer: Answer) -> None:
     """Write down what a person said to exactly the entry that was shown.
 
     Raises StoreError if it cannot be written.

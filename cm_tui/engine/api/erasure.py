@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cm_tui import model
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.memory import MemoryMethods
 from cm_tui.engine.api.needs import needs
@@ -14,19 +15,13 @@ from cm_tui.errors import StoreBusyError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.memory.erasure.said import Said
-    from cm_tui.model import (
-        ErasureReport,
-        PurgeReport,
-        RetentionReport,
-        SecretsReport,
-    )
 
 
 class ErasureMethods(MemoryMethods):
     """Archiving, purging and erasing episodes, and finding secrets."""
 
     @needs("nothing", writes=("memory",))
-    def retention(self, *, apply: bool = False, older_than: float | None = None) -> RetentionReport:
+    def retention(self, *, apply: bool = False, older_than: float | None = None) -> model.RetentionReport:
         """Report what leaves the journal by its age, and move it to the archive if requested.
 
         The archive is a compressed file next to the journal, does not count towards the cap and is searched on request.
@@ -43,7 +38,7 @@ class ErasureMethods(MemoryMethods):
     @needs("nothing", writes=("memory",))
     def purge(
         self, names: Sequence[str] = (), *, older_than: float | None = None, dry_run: bool = False
-    ) -> PurgeReport:
+    ) -> model.PurgeReport:
         """Delete episodes from the archive permanently, and rebuild derived data without them.
 
         `names`: ids of archived episodes, or unique prefixes. `older_than`: days; also everything in the archive that
@@ -88,26 +83,23 @@ class ErasureMethods(MemoryMethods):
     def _derived_from(self, ids: Collection[str]) -> list[str]:
         """Return the events that pipelines wrote of others."""
         from cm_tui.engine.memory.projection.ingested import origins_of
-        from cm_tui.engine.platform.journal.journal import Journal
 
-        return [one.id for one in Journal.of(self._root).read() if not origins_of(one).isdisjoint(ids)]
+        return [one.id for one in self._journal.read() if not origins_of(one).isdisjoint(ids)]
 
     @needs("nothing")
-    def secrets(self) -> SecretsReport:
+    def secrets(self) -> model.SecretsReport:
         """Return possible secrets, by the current patterns, in journal, index, logs and remembered choices.
 
         Raises StoreError if one of them cannot be read.
         """
-        from cm_tui.engine.memory.entries.entries import Entries
         from cm_tui.engine.memory.erasure.scan import scan
-        from cm_tui.engine.platform.journal.journal import Journal
 
-        return scan(Journal.of(self._root), self._db, self.store, Entries(self._root))
+        return scan(self._journal, self._db, self.store, self._entries())
 
     @needs("nothing", writes=("memory",))
     def erase(
         self, names: Sequence[str] = (), *, found: bool = False, with_patches: bool = False, dry_run: bool = False
-    ) -> ErasureReport:
+    ) -> model.ErasureReport:
         """Erase events of the journal and all derived data permanently.
 
         An event is erased with its turn: the session's prompts, edits, stop and episode repeat it.
@@ -124,15 +116,12 @@ class ErasureMethods(MemoryMethods):
             StoreBusyError: the index stays in use.
             StoreError: something cannot be written.
         """
-        from cm_tui.engine.memory.entries.entries import Entries
         from cm_tui.engine.memory.erasure.erase import Asked, erase_events, preview
         from cm_tui.engine.memory.erasure.scan import scan_archive
-        from cm_tui.engine.platform.journal.journal import Journal
-        from cm_tui.model.ids import plain_id
 
         if not names and not found:
             raise UsageError("Nothing is named to be erased.", hint="Give ids, or ask for all that the scan finds.")
-        journal, names = Journal.of(self._root), [plain_id(name) for name in names]
+        journal, names = self._journal, [model.plain_id(name) for name in names]
         of_archive = [one.id for one in scan_archive(journal)] if found else []
         asked = Asked([*names, *of_archive], found, with_patches)
         if dry_run:
@@ -140,23 +129,20 @@ class ErasureMethods(MemoryMethods):
         told: list[str] = []
         return erase_events(
             journal, asked, make_again=lambda: [*self._make_memory_again(), *told], store=self.store,
-            entries=Entries(self._root), forget_counts=lambda ids: told.extend(self._forget_beside(ids)),
+            entries=self._entries(), forget_counts=lambda ids: told.extend(self._forget_beside(ids)),
             forget_words=self._forget_words,
         )  # fmt: skip
 
     def _forget_words(self, said: Said, secrets: Collection[str] | None) -> None:
         """Drop saved output that repeats what is erased or contains one of these secrets; None: any secret."""
-        from cm_tui.engine.context.assembly.snapshots import Snapshots
-
-        Snapshots(self._root, self.config.context.snapshots).remove_repeating(said.lines, said.prompts, secrets)
+        self._snapshots.remove_repeating(said.lines, said.prompts, secrets)
 
     def _forget_beside(self, ids: Collection[str]) -> list[str]:
         """Drop data derived from events outside journal and store; return messages for the user."""
-        from cm_tui.engine.context.assembly.snapshots import Snapshots
         from cm_tui.engine.context.ingestion.forgetting import forget
 
         self._recall_log.forget(ids)
-        Snapshots(self._root, self.config.context.snapshots).remove_naming(ids)
+        self._snapshots.remove_naming(ids)
         stays = forget(self._root, ids)
         return (
             [f"these values were changed after a pipeline wrote them, so they stay: {', '.join(stays)}"]

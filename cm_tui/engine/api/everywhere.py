@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from cm_tui import model
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.known_projects import known_projects
 from cm_tui.errors import CmError, NotFoundError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import EpisodeFilter, Hit, KnownProject
 
     OpenEngine = Callable[[Path], AbstractContextManager[Engine]]
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class FoundElsewhere(NamedTuple):
     """A hit, and the project that it is of."""
 
-    project: KnownProject
-    hit: Hit
+    project: model.KnownProject
+    hit: model.Hit
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class EverywhereResult:
 
 
 def recall_everywhere(
-    question: str, limit: int, where: EpisodeFilter | None, open_engine: OpenEngine
+    question: str, limit: int, where: model.EpisodeFilter | None, open_engine: OpenEngine
 ) -> EverywhereResult:
     """Search the memory of each project that has an index or a journal.
 
@@ -59,7 +59,7 @@ def recall_everywhere(
 
 
 def _asked(
-    project: KnownProject, question: str, limit: int, where: EpisodeFilter | None, open_engine: OpenEngine, notes: list[str]
+    project: model.KnownProject, question: str, limit: int, where: model.EpisodeFilter | None, open_engine: OpenEngine, notes: list[str]
 ) -> Iterator[FoundElsewhere]:  # fmt: skip
     """Yield a project's matches; a note gives the reason where it cannot be searched."""
     if not project.roots:

@@ -10,10 +10,7 @@ from cm_tui.engine.api.needs import needs
 from cm_tui.errors import NotFoundError, RefusedError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.memory.entries.entries import Entries
     from cm_tui.engine.memory.entries.proposals import Proposals
-    from cm_tui.model import Actor, Entry, MemoryChange, Proposal
-    from cm_tui.model.author import Author
 
 
 class ForgettingMethods(MemoryMethods):
@@ -26,11 +23,11 @@ class ForgettingMethods(MemoryMethods):
         *,
         undo: bool = False,
         scope: str = "",
-        actor: Actor = "person",
+        actor: model.Actor = "person",
         agent: str = "",
         session: str = "",
         reason: str = "",
-    ) -> MemoryChange:
+    ) -> model.MemoryChange:
         """Forget an entry or an episode, or restore it; the journal keeps forgotten ones.
 
         Args:
@@ -48,10 +45,7 @@ class ForgettingMethods(MemoryMethods):
             UsageError: the name is ambiguous.
             StoreError: it cannot be written.
         """
-        from cm_tui.model.author import Author
-        from cm_tui.model.ids import kind_and_id
-
-        who, kind = Author(actor, agent, session), kind_and_id(name)[0]
+        who, kind = model.Author(actor, agent, session), model.kind_and_id(name)[0]
         if undo:
             return self._bring_back(name, who)
         if kind == model.EPISODES:
@@ -64,17 +58,12 @@ class ForgettingMethods(MemoryMethods):
 
     # --- parts ---
 
-    def _entries(self) -> Entries:
-        from cm_tui.engine.memory.entries.entries import Entries
-
-        return Entries(self._root)
-
     def _proposals(self) -> Proposals:
         from cm_tui.engine.memory.entries.proposals import Proposals
 
         return Proposals(self._entries())
 
-    def _forget_entry(self, entry: Entry, who: Author, reason: str) -> MemoryChange:
+    def _forget_entry(self, entry: model.Entry, who: model.Author, reason: str) -> model.MemoryChange:
         from cm_tui.engine.memory.entries.entry_events import State
 
         if who.actor != "person" and self._entries().is_protected(entry):
@@ -83,9 +72,8 @@ class ForgettingMethods(MemoryMethods):
         self._sync_memory()
         return model.MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", change.event)
 
-    def _forget_episode(self, name: str, who: Author, reason: str) -> MemoryChange:
+    def _forget_episode(self, name: str, who: model.Author, reason: str) -> model.MemoryChange:
         from cm_tui.engine.memory.episodes import edits
-        from cm_tui.model.ids import where_ids_are
 
         try:
             id_ = self._episodes.named(name, hidden=False)
@@ -94,7 +82,7 @@ class ForgettingMethods(MemoryMethods):
                 return gone
             raise NotFoundError(
                 f"There is no entry and no episode {name.strip()[:40]!r}.",
-                hint=where_ids_are(name, "`cm remember` lists entries, `cm episodes` episodes."),
+                hint=model.where_ids_are(name, "`cm remember` lists entries, `cm episodes` episodes."),
             ) from error
         try:
             wish = model.EpisodeEdit(forgotten=True)
@@ -106,12 +94,11 @@ class ForgettingMethods(MemoryMethods):
             return waits_as(self._proposals().add_forgetting(id_, words, who, reason))
         return model.MemoryChange(id_, "episode", f"forgot the episode {id_}", done.change)
 
-    def _forgotten_before(self, name: str) -> MemoryChange | None:
+    def _forgotten_before(self, name: str) -> model.MemoryChange | None:
         """Return the words for something already forgotten; None: nothing of that name was."""
         from cm_tui.engine.memory.entries.entry_undo import forgotten_named
-        from cm_tui.model.ids import kind_and_id
 
-        entry = None if kind_and_id(name)[0] == model.EPISODES else forgotten_named(self._entries(), name)
+        entry = None if model.kind_and_id(name)[0] == model.EPISODES else forgotten_named(self._entries(), name)
         if entry is not None:
             return model.MemoryChange(entry.id, "entry", f"the entry {entry.id} was forgotten already")
         try:
@@ -120,7 +107,7 @@ class ForgettingMethods(MemoryMethods):
             return None
         return model.MemoryChange(id_, "episode", f"the episode {id_} was forgotten already")
 
-    def _bring_back(self, name: str, who: Author) -> MemoryChange:
+    def _bring_back(self, name: str, who: model.Author) -> model.MemoryChange:
         from cm_tui.engine.memory.entries.entry_undo import restore
 
         if who.actor != "person":
@@ -150,7 +137,7 @@ class ForgettingMethods(MemoryMethods):
         episode_sync.sync_if_free(self._db, self._root, self._read_text)
 
 
-def waits_as(made: Proposal) -> MemoryChange:
+def waits_as(made: model.Proposal) -> model.MemoryChange:
     """Return the words for a proposed change that only the user may make."""
     doing = {"write": "writing for all projects", "change": "changing", "forget": "forgetting"}[made.kind]
     words = f"only the user does that: {doing} the {made.of} {made.target} waits for the user to decide, as proposal {made.id}"

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING
 
 from cm_tui import model
 from cm_tui.engine.api.index import IndexMethods
 from cm_tui.engine.api.needs import needs
-
-if TYPE_CHECKING:
-    from cm_tui.model import (
-        Cancel,
-        CommitPoint,
-        Drift,
-        FileEntry,
-        HistoryStatus,
-        Page,
-        Progress,
-        PruneReport,
-        ResolvedRevision,
-        Symbol,
-        SymbolChange,
-        SymbolHistory,
-        SymbolKey,
-    )
 
 
 class HistoryMethods(IndexMethods):
     """The state at each commit, on the mainline (HEAD's first-parent line) or off it."""
 
     @needs("head")
-    def mainline(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
+    def mainline(
+        self, *, match: str = "", before: int | None = None, limit: int = 200
+    ) -> model.Page[model.CommitPoint]:
         """Return commits of the mainline, newest first.
 
         `match`: only those with these words in subject, author, date or sha. `before`: only those below this ordinal:
@@ -41,7 +25,7 @@ class HistoryMethods(IndexMethods):
         return self._history.commits.mainline(match, before, limit)
 
     @needs("head")
-    def resolve(self, ref: str) -> ResolvedRevision:
+    def resolve(self, ref: str) -> model.ResolvedRevision:
         """Return the revision of a name: a branch, tag, sha or `HEAD~2`, `#17` (an ordinal), or a date.
 
         A commit off the mainline has a note on its place; the first request for it reads its files. A date
@@ -51,14 +35,14 @@ class HistoryMethods(IndexMethods):
         return self._history.revisions.resolve(ref)
 
     @needs("nothing", of_index=True)
-    def history(self) -> HistoryStatus:
+    def history(self) -> model.HistoryStatus:
         """Return how much of the mainline is known."""
         return self._history.report.status()
 
     @needs("nothing", writes=("index",))
     def backfill(
-        self, *, depth: int | None = None, since: str | None = None, cancel: Cancel | None = None
-    ) -> Generator[Progress, None, None]:
+        self, *, depth: int | None = None, since: str | None = None, cancel: model.Cancel | None = None
+    ) -> Generator[model.Progress, None, None]:
         """Read the mainline's history, newest first; known commits can be queried meanwhile, and a later run continues.
 
         `depth`: how many commits back from HEAD; all when neither is given. `since`: a revision or a date to go back
@@ -73,7 +57,7 @@ class HistoryMethods(IndexMethods):
         return self._history.goal() is not None
 
     @needs("nothing", writes=("index",))
-    def catch_up(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
+    def catch_up(self, *, cancel: model.Cancel | None = None) -> Generator[model.Progress, None, None]:
         """Read the configured history, without what was pruned.
 
         `cancel`: checked between steps; finished work is kept.
@@ -84,24 +68,26 @@ class HistoryMethods(IndexMethods):
     @needs("head")
     def symbols_at(
         self, ref: str, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
-    ) -> Page[Symbol]:
+    ) -> model.Page[model.Symbol]:
         """Return symbols alive at a revision, as `symbols` lists them now."""
         inside = self._inside(file) if file else None
         return self._history.ask(ref, lambda graph: graph.symbols(file=inside, kind=kind, match=match, limit=limit))
 
     @needs("head")
-    def files_at(self, ref: str, folder: str = "") -> Page[FileEntry]:
+    def files_at(self, ref: str, folder: str = "") -> model.Page[model.FileEntry]:
         """Return the files below a folder at a revision, all levels, sorted by path."""
         inside = self._inside(folder).removeprefix(".") if folder else ""
         return self._history.files(ref, inside)
 
     @needs("head")
-    def changes(self, before: str, after: str, *, limit: int = 1000) -> Page[SymbolChange]:
+    def changes(self, before: str, after: str, *, limit: int = 1000) -> model.Page[model.SymbolChange]:
         """Return changes of symbols between two revisions: added, removed, changed, new signature, moved."""
         return self._history.changes(before, after, limit)
 
     @needs("head")
-    def symbol_history(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
+    def symbol_history(
+        self, name: str | model.SymbolKey, *, callers: bool = False, limit: int = 20
+    ) -> model.Page[model.SymbolHistory]:
         """Return the history of the symbols with a name, current ones first; also of removed ones.
 
         `name`: as for `definitions`; a key names one symbol. `callers`: add the callers of removed ones, at their last
@@ -110,7 +96,7 @@ class HistoryMethods(IndexMethods):
         return self._history.symbol_histories(name, limit, callers=callers)
 
     @needs("checkout", shared=False)
-    def drift(self, since: str | None = None, *, looked: bool = False, limit: int = 1000) -> Drift:
+    def drift(self, since: str | None = None, *, looked: bool = False, limit: int = 1000) -> model.Drift:
         """Return the differences between index and checkout, symbol by symbol.
 
         `since`: also changes since this revision or date; `last`: since the user last looked. `looked`: afterwards,
@@ -126,7 +112,7 @@ class HistoryMethods(IndexMethods):
         older_than: str | None = None,
         everything: bool = False,
         dry_run: bool = False,
-    ) -> PruneReport:
+    ) -> model.PruneReport:
         """Drop the history before a revision, older than an age such as `30d`, or all of it.
 
         Raises UsageError: not exactly one of the three is given, or the age is malformed.

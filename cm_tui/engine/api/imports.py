@@ -15,7 +15,6 @@ from cm_tui.errors import RefusedError
 
 if TYPE_CHECKING:
     from cm_tui.config import Config
-    from cm_tui.model import Cancel, ImportPlan, Progress
 
 
 class ImportMethods(MemoryMethods):
@@ -28,7 +27,7 @@ class ImportMethods(MemoryMethods):
         agents: Sequence[str] = (),
         folders: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
-    ) -> ImportPlan:
+    ) -> model.ImportPlan:
         """Return what `import_sessions` would read, without recording anything.
 
         `agents`: only their transcripts; empty: all agents. `folders`: former places of the project, if not known
@@ -48,8 +47,8 @@ class ImportMethods(MemoryMethods):
         agents: Sequence[str] = (),
         folders: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
-        cancel: Cancel | None = None,
-    ) -> Iterator[Progress]:
+        cancel: model.Cancel | None = None,
+    ) -> Iterator[model.Progress]:
         """Record new sessions in agents' own transcripts of this project as episodes.
 
         The last step has the result as `imported`. Arguments are those of `imports`. Raises UsageError if there is no
@@ -75,7 +74,7 @@ class ImportMethods(MemoryMethods):
         return self._db.value("SELECT 1 FROM passage WHERE source <> ? LIMIT 1", [model.CODE]) is not None
 
     @in_process
-    def embed_recorded(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
+    def embed_recorded(self, *, cancel: model.Cancel | None = None) -> Generator[model.Progress, None, None]:
         """Embed recorded episodes without vectors, the newest first."""
         for done, total in self._vectors.fill_prose(cancel):
             yield model.Progress("vectors", done, total, searchable=True)
@@ -88,8 +87,8 @@ def import_into(
     agents: Sequence[str] = (),
     folders: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-    cancel: Cancel | None = None,
-) -> Iterator[Progress]:
+    cancel: model.Cancel | None = None,
+) -> Iterator[model.Progress]:
     """Import into the journal of the project at a root without its store, so that store requests are not blocked.
 
     `agents`: as for `import_sessions`; `folders`: as for `import_sessions`; `environment`: as for `import_sessions`;

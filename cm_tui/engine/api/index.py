@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cm_tui import model
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.engine.api.rooms import Rooms, of_one_generation
@@ -15,7 +16,6 @@ from cm_tui.engine.platform import lazy
 if TYPE_CHECKING:
     from cm_tui.engine.code.index.indexer import Indexer
     from cm_tui.engine.code.index.summary import IndexOutcome
-    from cm_tui.model import Cancel, Check, FileEntry, Freshness, IndexPlan, Page, Progress, ProjectStatus, SkippedFile
 
 
 class IndexMethods(Rooms):
@@ -39,7 +39,7 @@ class IndexMethods(Rooms):
         return indexed_checkout(self._db, self._root)
 
     @needs("nothing")
-    def freshness(self) -> Freshness:
+    def freshness(self) -> model.Freshness:
         """Return each layer that keeps the index fresh, and changes that are not indexed yet.
 
         Raises NotIndexedError if there is no index yet.
@@ -50,29 +50,34 @@ class IndexMethods(Rooms):
 
     @needs("nothing", shared=False, of_index=True)
     @of_one_generation
-    def status(self) -> ProjectStatus:
+    def status(self) -> model.ProjectStatus:
         """Return the project and its index at a glance."""
         from cm_tui.engine.status import status
 
         return status(self._db, self._root, self._repository, self._vectors)
 
     @needs("nothing", of_index=True)
-    def plan(self, *, full: bool = False, since: str | None = None) -> IndexPlan:
+    def plan(self, *, full: bool = False, since: str | None = None) -> model.IndexPlan:
         """Return what `index` would do, without doing it."""
         return self._indexer().plan(full=full, since=since)
 
     @needs("nothing", writes=("index",))
     def index(
-        self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: Cancel | None = None
-    ) -> Iterator[Progress]:
+        self,
+        *,
+        full: bool = False,
+        since: str | None = None,
+        paths: Sequence[str] = (),
+        cancel: model.Cancel | None = None,
+    ) -> Iterator[model.Progress]:
         """Update the index from the working tree, or only from `paths`. The last step carries the summary."""
         yield from self.run_index(full=full, since=since, paths=paths, cancel=cancel)
 
     @in_process
     def run_index(
-        self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: Cancel | None = None,
+        self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: model.Cancel | None = None,
         with_prose: bool = True,
-    ) -> Generator[Progress, None, IndexOutcome]:  # fmt: skip
+    ) -> Generator[model.Progress, None, IndexOutcome]:  # fmt: skip
         """Run `index`; the outcome has the paths as well, and never leaves this process.
 
         Without prose, `embed_recorded` embeds what was said.
@@ -84,7 +89,7 @@ class IndexMethods(Rooms):
         return (yield from self._with_mentions(run, cancel))
 
     @needs("nothing", writes=("index",))
-    def rebuild(self, *, cancel: Cancel | None = None) -> Iterator[Progress]:
+    def rebuild(self, *, cancel: model.Cancel | None = None) -> Iterator[model.Progress]:
         """Throw the index away and make it again."""
         self._refuse_read_only()
         self._claim()
@@ -107,7 +112,7 @@ class IndexMethods(Rooms):
         self._begin_anew(projects.remove_store)
 
     @needs("nothing")
-    def doctor(self, *, full: bool = False) -> tuple[Check, ...]:
+    def doctor(self, *, full: bool = False) -> tuple[model.Check, ...]:
         """Check model, extension, grammars, compiled parts, versions, and all of the store.
 
         `full`: also compare every vector, every word of the keyword index and every file of HEAD.
@@ -121,7 +126,7 @@ class IndexMethods(Rooms):
 
     @needs("checkout")
     @of_one_generation
-    def files(self, folder: str = "") -> Page[FileEntry]:
+    def files(self, folder: str = "") -> model.Page[model.FileEntry]:
         """Return the indexed files below a folder, all levels, sorted by path."""
         from cm_tui.engine.code.index import files
 
@@ -129,7 +134,7 @@ class IndexMethods(Rooms):
 
     @needs("checkout")
     @of_one_generation
-    def skipped(self) -> Page[SkippedFile]:
+    def skipped(self) -> model.Page[model.SkippedFile]:
         """Return the files that the scan excluded from the index."""
         from cm_tui.engine.code.index import files
 
@@ -153,8 +158,8 @@ class IndexMethods(Rooms):
             claim(self._root)
 
     def _with_mentions(
-        self, run: Generator[Progress, None, IndexOutcome], cancel: Cancel | None
-    ) -> Generator[Progress, None, IndexOutcome]:
+        self, run: Generator[model.Progress, None, IndexOutcome], cancel: model.Cancel | None
+    ) -> Generator[model.Progress, None, IndexOutcome]:
         """Update mentions as soon as a run has stored its files, as vectors may take long."""
         is_due = True
         # Where it is cancelled in between, the run ends at once: another may begin.

@@ -1,29 +1,23 @@
-"""Known projects and their checkouts, without opening a store or repository.
-
-Imports are local: the command line imports this module before it knows the command.
-"""
+"""Known projects and their checkouts, without opening a store or repository."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from cm_tui import paths
+from cm_tui import model, paths
+from cm_tui.engine.api.projects import all_names
+from cm_tui.engine.platform.git import checkout_links
+from cm_tui.engine.platform.journal import location
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.state_file import read_object
 
-if TYPE_CHECKING:
-    from cm_tui.model import KnownProject, Page
 
-
-def known_projects(*, match: str = "") -> Page[KnownProject]:
+def known_projects(*, match: str = "") -> model.Page[model.KnownProject]:
     """Return the known projects, the last used first.
 
     `match`: only those with this in their name, identity or folders, ignoring case.
     """
-    from cm_tui.engine.api.projects import all_names
-    from cm_tui.model import Page
-
     roots = _roots_of_journals()
     found = [_known(name, roots.get(name, ())) for name in all_names()]
     word = match.casefold()
@@ -31,20 +25,15 @@ def known_projects(*, match: str = "") -> Page[KnownProject]:
         one for one in found if word in "\n".join((one.id, one.name, one.identity, *one.roots, *one.gone)).casefold()
     ]
     rows.sort(key=lambda one: (-one.last, one.id))
-    return Page(tuple(rows), len(rows))
+    return model.Page(tuple(rows), len(rows))
 
 
-def known_project(name: str) -> KnownProject:
+def known_project(name: str) -> model.KnownProject:
     """Return the project of a name; there may be nothing of it."""
     return _known(name, _roots_of_journals().get(name, ()))
 
 
-def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
-    from cm_tui.engine.platform.git import checkout_links
-    from cm_tui.engine.platform.journal import location
-    from cm_tui.engine.platform.journal.journal import Journal
-    from cm_tui.model import KnownProject
-
+def _known(name: str, of_journal: Iterable[str]) -> model.KnownProject:
     store = paths.data_dir() / "projects" / name
     journal = Journal(location.base() / name)
     manifest = read_object(store / paths.STORE_MANIFEST)
@@ -60,7 +49,7 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
     segments = journal.segments()
     times = [_time(store / paths.STORE_MANIFEST), *(_time(journal.file(one)) for one in segments[-1:])]
     text = manifest.get("identity")
-    return KnownProject(
+    return model.KnownProject(
         id=name,
         # The name of a store begins with what identifies the project, which may be a commit.
         name=str(manifest.get("name") or (Path(ours[0]).name if ours else name.rpartition("-")[0]) or name),
@@ -75,15 +64,11 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
 
 def _owner(folder: str) -> str:
     """Return the folder whose links count for a checkout: that of its repository, or itself if missing."""
-    from cm_tui.engine.platform.git import checkout_links
-
     return checkout_links.main_folder(checkout_links.owner_of(Path(folder)))
 
 
 def _roots_of_journals() -> dict[str, list[str]]:
     """Return the checkouts that wrote to journals, by the journal's name."""
-    from cm_tui.engine.platform.journal import location
-
     found: dict[str, list[str]] = {}
     for folder, entry in _entries(location.base() / "roots.json"):
         found.setdefault(entry, []).append(folder)

@@ -11,7 +11,6 @@ from cm_tui import model
 from cm_tui.engine.api.context import ContextMethods
 from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.engine.api.notes import NoteMethods
-from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.engine.platform.lazy import shared_property
 from cm_tui.errors import ConfigError, ModelError, NotFoundError
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from cm_tui.engine.context.layers.item import Reading
     from cm_tui.engine.context.layers.layers import Layers
     from cm_tui.engine.context.layers.working import WorkingMemory
-    from cm_tui.model import Episode, MemoryValue, Pack, SearchResult
 
 
 _SOURCES = {"episodes": "episode", "entries": "entry", "notes": "note"}
@@ -36,7 +34,7 @@ class LayerMethods(ContextMethods, NoteMethods):
     """Every layer of the memory through one interface."""
 
     @needs("nothing")
-    def read_memory(self, reference: str, *, session: str = "") -> MemoryValue:
+    def read_memory(self, reference: str, *, session: str = "") -> model.MemoryValue:
         """Return what one memory reference leads to.
 
         `reference`: such as `kv://release`, `markdown://architecture-notes`, `graph://callers?name=main`; `session`: of
@@ -44,14 +42,12 @@ class LayerMethods(ContextMethods, NoteMethods):
         NotFoundError if there is nothing; CmError if the layer cannot be read.
         """
         self._read_what_was_recorded(model.CODE)
-        return self._read_memory(reference, session)
-
-    @of_one_generation
-    def _read_memory(self, reference: str, session: str) -> MemoryValue:
-        return _value(reference, self._layers.read(reference, session=session))
+        return self._of_one_generation(lambda: _value(reference, self._layers.read(reference, session=session)))
 
     @needs("nothing", writes=("memory",))
-    def write_memory(self, reference: str, value: str, *, ttl: float | None = None, session: str = "") -> MemoryValue:
+    def write_memory(
+        self, reference: str, value: str, *, ttl: float | None = None, session: str = ""
+    ) -> model.MemoryValue:
         """Write one value of a layer with values: `kv://`, `json://` and `working://`.
 
         `value`: JSON, or else text; empty: remove it. `ttl`: seconds until it expires; None: never. Only for `kv://`
@@ -75,19 +71,16 @@ class LayerMethods(ContextMethods, NoteMethods):
     @shared_property
     def _memory_reader(self) -> MemoryReader:
         from cm_tui.engine.context.assembly.reader import MemoryReader
-        from cm_tui.engine.context.definitions.library import load
 
         context = self.config.context
         return MemoryReader(
-            self._layers, self, lambda: load(self._root), self._db.reading, self._stamp_of_memory, self._ask_model,
+            self._layers, self, lambda: self._library, self._db.reading, self._stamp_of_memory, self._ask_model,
             context.timeout_seconds, context.cache_seconds,
         )  # fmt: skip
 
     def _stamp_of_memory(self) -> str:
         """Return a stamp that changes when something is recorded outside the index's generations."""
-        from cm_tui.engine.platform.journal.journal import Journal
-
-        return str(Journal.of(self._root).end())
+        return str(self._journal.end())
 
     def _ask_model(self, system: str, user: str, most_tokens: int = _REWRITE_TOKENS) -> str:
         """Ask the language model of the settings, without secrets.
@@ -95,21 +88,20 @@ class LayerMethods(ContextMethods, NoteMethods):
         Raises ConfigError if it is switched off; ModelError if it cannot be reached, or nothing may be sent now.
         """
         from cm_tui.engine.memory.narrator.model.chat import Chat
-        from cm_tui.engine.memory.recording.gate import why_not
         from cm_tui.engine.platform.redaction.redact import redact
 
         config = self.config.context.model
         if not config.enabled:
             raise ConfigError("No language model is switched on.", hint="Set context.model in your own settings.")
-        if why := why_not(self._root, ""):
+        if why := self._why_not_recorded():
             raise ModelError(f"Nothing is sent now: {why}")
-        chat = Chat(config, lambda: not why_not(self._root, ""), section="context.model")
+        chat = Chat(config, lambda: not self._why_not_recorded(), section="context.model")
         return chat.ask(system, redact(user).text, most_tokens).text
 
     # --- what layers ask: each is answered from the generation that the thread reads ---
 
     @in_process
-    def find(self, query: str, index: str, limit: int) -> SearchResult:
+    def find(self, query: str, index: str, limit: int) -> model.SearchResult:
         """Return an index's matches for a query."""
         searcher = self._searcher
         if index == model.CODE:
@@ -134,7 +126,7 @@ class LayerMethods(ContextMethods, NoteMethods):
         return sorted(str(row[0]) for row in rows)
 
     @in_process
-    def pack_within(self, question: str, budget: int, *, neighbours: bool, profile: str) -> Pack:
+    def pack_within(self, question: str, budget: int, *, neighbours: bool, profile: str) -> model.Pack:
         """Return a pack of code."""
         return self._auto_pack(question, budget, neighbours=neighbours, profile=profile)
 
@@ -160,7 +152,7 @@ class LayerMethods(ContextMethods, NoteMethods):
         return [(one.id, one.title) for one in rows]
 
     @in_process
-    def episodes_of(self, session: str, limit: int) -> Sequence[Episode]:
+    def episodes_of(self, session: str, limit: int) -> Sequence[model.Episode]:
         """Return the latest episodes of a session, the newest first."""
         return self._episodes.page("", model.EpisodeFilter(session=session), None, limit).rows
 
@@ -171,6 +163,6 @@ class LayerMethods(ContextMethods, NoteMethods):
         return {one.id for one in rows} | {one.session for one in rows if one.session}
 
 
-def _value(reference: str, found: Reading) -> MemoryValue:
+def _value(reference: str, found: Reading) -> model.MemoryValue:
     value = "" if found.value is None else json.dumps(found.value, ensure_ascii=False)
     return model.MemoryValue(reference, found.text, value, found.expires, found.paths)

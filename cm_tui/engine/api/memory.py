@@ -5,30 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from cm_tui import model
 from cm_tui.engine.api.index import IndexMethods
 from cm_tui.engine.api.needs import needs
-from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.errors import CmError
-
-if TYPE_CHECKING:
-    from cm_tui.model import (
-        Actor,
-        Edited,
-        Episode,
-        EpisodeEdit,
-        EpisodeFilter,
-        EpisodeStats,
-        EpisodeType,
-        Outcome,
-        Page,
-        SearchResult,
-        Session,
-        Undone,
-        WorkState,
-    )
 
 
 class MemoryMethods(IndexMethods):
@@ -36,8 +17,8 @@ class MemoryMethods(IndexMethods):
 
     @needs("head", shared=False)
     def episodes(
-        self, *, match: str = "", where: EpisodeFilter | None = None, before: str | None = None, limit: int = 200
-    ) -> Page[Episode]:
+        self, *, match: str = "", where: model.EpisodeFilter | None = None, before: str | None = None, limit: int = 200
+    ) -> model.Page[model.Episode]:
         """Return episodes, newest first, without patches and steps, and with long texts cut.
 
         `match`: only those with these words, as `EpisodeFilter.text`. `where`: a further filter. `before`: id of the
@@ -47,7 +28,7 @@ class MemoryMethods(IndexMethods):
         return self._episodes.page(match, where, before, limit)
 
     @needs("nothing")
-    def recall(self, question: str, *, limit: int = 10, where: EpisodeFilter | None = None) -> SearchResult:
+    def recall(self, question: str, *, limit: int = 10, where: model.EpisodeFilter | None = None) -> model.SearchResult:
         """Return turns of sessions, entries and notes about a question, best first.
 
         `question`: in words. `limit`: the most to return; a higher limit never changes the first ones. `where`: only
@@ -62,24 +43,22 @@ class MemoryMethods(IndexMethods):
             return archived.recall(
                 self._episodes, question, where=where, limit=limit, config=self.config, root=self._root
             )
-        note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
+        note = self._read_journal()
         only = None
         if where is not None and where != model.EpisodeFilter():
             only = [episode_source.path_of(id_) for id_ in self._episodes.ids(where)]
-        result = self._recall(question, limit, only)
-        result = self._without_forgotten(result) if note == episode_sync.LATER else result
-        return replace(result, notes=(*result.notes, note)) if note else result
-
-    @of_one_generation
-    def _recall(self, question: str, limit: int, only: list[str] | None) -> SearchResult:
         profile = self._searcher.profile(model.RECALL)
         if only is not None:
             # A caller that names the episodes wants the best of them, whatever the score.
             profile = replace(profile, min_score=0.0)
-        return self._searcher.search(question, profile=profile, limit=limit, only=only)
+        result = self._of_one_generation(
+            lambda: self._searcher.search(question, profile=profile, limit=limit, only=only)
+        )
+        result = self._without_forgotten(result) if note == episode_sync.LATER else result
+        return replace(result, notes=(*result.notes, note)) if note else result
 
     @needs("head", shared=False)
-    def episode(self, name: str) -> Episode:
+    def episode(self, name: str) -> model.Episode:
         """Return an episode with its patch and the revision to replay it at; a forgotten one is marked as such.
 
         `name`: its id, or a unique prefix of it; `last` is the newest. Raises NotFoundError if no episode has that
@@ -89,8 +68,8 @@ class MemoryMethods(IndexMethods):
 
     @needs("nothing")
     def sessions(
-        self, *, where: EpisodeFilter | None = None, before: str | None = None, limit: int = 200
-    ) -> Page[Session]:
+        self, *, where: model.EpisodeFilter | None = None, before: str | None = None, limit: int = 200
+    ) -> model.Page[model.Session]:
         """Return sessions with matching episodes, and their matches; the last one to end comes first.
 
         `where`: only these episodes count; `before`: id of the last session of the previous page; `limit`: the most to
@@ -99,7 +78,7 @@ class MemoryMethods(IndexMethods):
         return self._episodes.sessions(where, before, limit)
 
     @needs("nothing")
-    def episode_stats(self, *, where: EpisodeFilter | None = None, days: int = 30) -> EpisodeStats:
+    def episode_stats(self, *, where: model.EpisodeFilter | None = None, days: int = 30) -> model.EpisodeStats:
         """Return totals of the matching episodes, and counts by value of each field.
 
         `where`: only these episodes count; `days`: how many days `per_day` goes back, today included.
@@ -107,7 +86,7 @@ class MemoryMethods(IndexMethods):
         return self._episodes.stats(where, days)
 
     @needs("nothing")
-    def work_state(self, name: str = "", *, session: str = "") -> WorkState:
+    def work_state(self, name: str = "", *, session: str = "") -> model.WorkState:
         """Return a session's last request, decisions, uncommitted files, failures and plans.
 
         Only visible episodes count, and the turn that is still under way.
@@ -145,14 +124,15 @@ class MemoryMethods(IndexMethods):
     def _written_in(self, session: str) -> list[str]:
         """Return the recallable entries written in a session, the newest first."""
         from cm_tui.engine.context.packs.entry_line import line_of
-        from cm_tui.engine.memory.entries.entries import Entries
 
-        found = [one for one in Entries(self._root).all().recalled if one.session == session and not one.unapproved]
+        found = [one for one in self._entries().all().recalled if one.session == session and not one.unapproved]
         found.sort(key=lambda one: -one.timestamp)
         return [line_of(one).removeprefix("- ") for one in found]
 
     @needs("nothing", writes=("memory",))
-    def edit_episodes(self, names: Sequence[str], edit: EpisodeEdit, *, actor: Actor = "person") -> Edited:
+    def edit_episodes(
+        self, names: Sequence[str], edit: model.EpisodeEdit, *, actor: model.Actor = "person"
+    ) -> model.Edited:
         """Edit tags, rating, pin or visibility of episodes; `undo` reverts it.
 
         Args:
@@ -174,7 +154,7 @@ class MemoryMethods(IndexMethods):
         return edited
 
     @needs("nothing", writes=("memory",))
-    def undo(self, *, change: str = "", dry_run: bool = False, theirs_too: bool = False) -> Undone:
+    def undo(self, *, change: str = "", dry_run: bool = False, theirs_too: bool = False) -> model.Undone:
         """Undo the user's last change of any kind in this project that is not undone yet.
 
         Args:
@@ -199,16 +179,16 @@ class MemoryMethods(IndexMethods):
         self,
         text: str,
         *,
-        type: EpisodeType = "note",  # noqa: A002 - the field's name
+        type: model.EpisodeType = "note",  # noqa: A002 - the field's name
         answer: str = "",
         title: str = "",
-        outcome: Outcome = "",
+        outcome: model.Outcome = "",
         files: Sequence[str] = (),
         tags: Sequence[str] = (),
         session: str = "",
-        actor: Actor = "person",
+        actor: model.Actor = "person",
         agent: str = "",
-    ) -> Episode:
+    ) -> model.Episode:
         """Record something by hand: a note, a command, a question and its answer.
 
         Args:
@@ -256,7 +236,7 @@ class MemoryMethods(IndexMethods):
         """Let searches see a change at once, or with the next request if other writers take longer than the user waits."""
         from cm_tui.engine.memory.projection import episode_sync
 
-        episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.CHANGE_S)
+        self._read_journal(episode_sync.CHANGE_S)
 
     def _read_episodes(self, *, again: bool) -> bool:
         """Update the passages of episodes from the journal; False where the whole index must be rebuilt."""

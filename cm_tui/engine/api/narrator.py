@@ -15,19 +15,6 @@ if TYPE_CHECKING:
     from cm_tui.engine.memory.narrator.narrator import Narrator
     from cm_tui.engine.memory.narrator.project_commands import ProjectCommands
     from cm_tui.engine.memory.narrator.stale_facts import Code
-    from cm_tui.model import (
-        Cancel,
-        Edited,
-        ModelCost,
-        NarratedChange,
-        NarratedDecision,
-        NarratedFilter,
-        NarratedProposal,
-        Page,
-        Progress,
-        TopicAction,
-        TopicMap,
-    )
 
 
 class NarratorMethods(EntryMethods):
@@ -51,7 +38,7 @@ class NarratorMethods(EntryMethods):
 
         prose = choice.prose_provider_for(self.config.embedding)
         try:
-            return None if prose is None else choice.embed_many(prose, texts)
+            return None if prose is None else prose.embed_many(texts)
         except ModelError:
             # Words alone detect fewer duplicates; the pass reports that, and goes on.
             return None
@@ -79,8 +66,8 @@ class NarratorMethods(EntryMethods):
 
     @needs("nothing", writes=("memory", "log"))
     def narrate(
-        self, *, since: float | None = None, dry_run: bool = False, cancel: Cancel | None = None
-    ) -> Iterator[Progress]:
+        self, *, since: float | None = None, dry_run: bool = False, cancel: model.Cancel | None = None
+    ) -> Iterator[model.Progress]:
         """Read new episodes and propose their lessons; the last step has the result as `narrated`.
 
         `since`: only proposals based on an episode since then: seconds since the epoch; None: all. `dry_run`: keep and
@@ -90,7 +77,9 @@ class NarratorMethods(EntryMethods):
         yield from self._narrator.narrate(since, cancel or model.Cancel(), dry_run=dry_run)
 
     @needs("nothing")
-    def narrated(self, where: NarratedFilter | None = None, *, limit: int = 200) -> Page[NarratedProposal]:
+    def narrated(
+        self, where: model.NarratedFilter | None = None, *, limit: int = 200
+    ) -> model.Page[model.NarratedProposal]:
         """Return proposals, the surest first; of decided ones, the last decision first.
 
         `where`: a filter; None: those that wait. `limit`: the most to return; the total counts all matches. Raises
@@ -99,7 +88,7 @@ class NarratorMethods(EntryMethods):
         return self._narrator.page(where or model.NarratedFilter(), limit)
 
     @needs("nothing")
-    def narrated_proposal(self, name: str) -> NarratedProposal:
+    def narrated_proposal(self, name: str) -> model.NarratedProposal:
         """Return a proposal with its diff and its evidence.
 
         `name`: its id, or a unique prefix of it; `@` and a digest may follow. Raises NotFoundError if no proposal has
@@ -108,7 +97,9 @@ class NarratorMethods(EntryMethods):
         return self._narrator.one(name)
 
     @needs("nothing", writes=("memory",))
-    def decide_narrated(self, names: Sequence[str], decision: NarratedDecision) -> tuple[NarratedChange, ...]:
+    def decide_narrated(
+        self, names: Sequence[str], decision: model.NarratedDecision
+    ) -> tuple[model.NarratedChange, ...]:
         """Approve, reject or defer proposals as the user; each is decided separately.
 
         `names`: ids; one with `@` and a digest is decided only if it would still do what was shown. `decision`: what to
@@ -118,7 +109,7 @@ class NarratorMethods(EntryMethods):
         return self._narrator.deciding.decide(names, decision)
 
     @needs("nothing", writes=("memory",))
-    def undo_narrated(self, name: str) -> NarratedChange:
+    def undo_narrated(self, name: str) -> model.NarratedChange:
         """Undo the decision on a proposal at any later time: written text is removed, and it waits again.
 
         Raises NotFoundError if there is no such proposal; UsageError if it is undecided; StoreError if it cannot be
@@ -127,7 +118,7 @@ class NarratorMethods(EntryMethods):
         return self._narrator.deciding.undo(name)
 
     @needs("nothing", writes=("memory",))
-    def redo(self, change: str) -> Edited:
+    def redo(self, change: str) -> model.Edited:
         """Redo a change of the user that `undo` undid; it keeps every id and is a change of its own.
 
         Raises NotFoundError if it was not undone, or an entry has changed since; UsageError if it is made again where
@@ -151,7 +142,7 @@ class NarratorMethods(EntryMethods):
         episodes: tuple[str, ...] = (),
         agent: str = "",
         session: str = "",
-    ) -> NarratedProposal:
+    ) -> model.NarratedProposal:
         """Propose something as an agent; the user decides.
 
         Args:
@@ -175,12 +166,12 @@ class NarratorMethods(EntryMethods):
         return self._narrator.propose(Wish(text, why, scope, topic, episodes, agent, session))
 
     @needs("nothing")
-    def narrator_cost(self) -> ModelCost:
+    def narrator_cost(self) -> model.ModelCost:
         """Return the next pass's estimated use of the language model; sends nothing."""
         return self._narrator.cost()
 
     @needs("nothing")
-    def topics(self, *, retired: bool = False) -> TopicMap:
+    def topics(self, *, retired: bool = False) -> model.TopicMap:
         """Return the topics, the last changed first. `retired`: include retired ones."""
         from cm_tui.engine.memory.narrator.topics import map_of
 
@@ -188,8 +179,8 @@ class NarratorMethods(EntryMethods):
 
     @needs("nothing", writes=("memory",))
     def change_topics(
-        self, action: TopicAction, names: Sequence[str], *, title: str = "", tags: tuple[str, ...] = ()
-    ) -> NarratedChange:
+        self, action: model.TopicAction, names: Sequence[str], *, title: str = "", tags: tuple[str, ...] = ()
+    ) -> model.NarratedChange:
         """Create, merge, split, retire or restore topics; `undo` undoes it.
 
         Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from cm_tui.model import Need
+from cm_tui import model
 
 Written = Literal["memory", "settings", "index", "marks", "definitions", "log"]
 """What a call can write: lists of episodes, entries, notes and values; settings and profiles; the index and its
@@ -24,14 +24,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Declaration(NamedTuple):
     """A method's declaration; the attributes are those of `needs`."""
 
-    need: Need
+    need: model.Need
     writes: tuple[Written, ...]
     shared: bool
     of_index: bool
 
 
 def needs(
-    need: Need, *, writes: tuple[Written, ...] = (), shared: bool = True, of_index: bool = False
+    need: model.Need, *, writes: tuple[Written, ...] = (), shared: bool = True, of_index: bool = False
 ) -> Callable[[F], F]:
     """Declare a method as a request: what the index must reflect first, and what the call writes.
 
@@ -78,6 +78,6 @@ def writes_of_call(writes: tuple[Written, ...], arguments: Mapping[str, Any]) ->
     return () if arguments.get(_DRY_RUN) else writes
 
 
-def need_of_call(need: Need, arguments: Mapping[str, Any]) -> Need:
+def need_of_call(need: model.Need, arguments: Mapping[str, Any]) -> model.Need:
     """Return what one call needs: a query for an earlier revision does not depend on the files on disk."""
     return "head" if need == "files" and arguments.get(_REVISION) is not None else need

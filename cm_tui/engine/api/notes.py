@@ -9,23 +9,12 @@ from typing import TYPE_CHECKING, get_args
 from cm_tui import model
 from cm_tui.engine.api.entries import EntryMethods
 from cm_tui.engine.api.needs import needs
-from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.errors import CmError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from cm_tui.engine.memory.notes.note_changes import NoteChanges
     from cm_tui.engine.memory.notes.notes import Notes
     from cm_tui.engine.memory.notes.places import Found
-    from cm_tui.model import (
-        Actor,
-        Decision,
-        Note,
-        NoteChange,
-        NoteConflict,
-        NoteText,
-        Page,
-        RuleBlock,
-        SearchResult,
-    )
 
 
 ROOM = 40_000
@@ -41,7 +30,7 @@ class NoteMethods(EntryMethods):
     """
 
     @needs("nothing")
-    def notes(self, *, match: str = "", kind: str = "", scope: str = "", limit: int = 200) -> Page[Note]:
+    def notes(self, *, match: str = "", kind: str = "", scope: str = "", limit: int = 200) -> model.Page[model.Note]:
         """Return notes, the last changed first.
 
         `match`: only those with these words in id, title or tags. `kind`: only this kind. `scope`: only `user` or
@@ -50,14 +39,12 @@ class NoteMethods(EntryMethods):
         """
         from cm_tui.engine.memory.notes import note_table
         from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
-        from cm_tui.engine.memory.projection import episode_sync
-        from cm_tui.model.page import bounded
 
         for value, known, what in ((kind, get_args(model.NoteKind), "kind"), (scope, get_args(model.Scope), "scope")):
             if value and value not in known:
                 raise UsageError(f"There is no {what} {value[:40]!r}.", hint=f"Use {', '.join(known)}.")
-        said = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
-        rows, total = note_table.page(self._db, match.lower().split(), kind, scope, bounded(limit))
+        said = self._read_journal()
+        rows, total = note_table.page(self._db, match.lower().split(), kind, scope, model.bounded(limit))
         skipped = known_notes(places_of(self._root)).folders.notes
         return model.Page(
             tuple(map(self._with_origin, rows)),
@@ -66,47 +53,39 @@ class NoteMethods(EntryMethods):
         )
 
     @needs("nothing")
-    def note(self, name: str, *, start: int = 1, lines: int | None = None) -> NoteText:
+    def note(self, name: str, *, start: int = 1, lines: int | None = None) -> model.NoteText:
         """Return lines of a note from disk, with secrets redacted.
 
         `name`: its id, or a unique ending of it. `start`: the first line. `lines`: how many; None: as many as a
         response takes. Raises NotFoundError if there is no such note, or it has no such line; UsageError if the name is
         ambiguous; RefusedError if it is outside the folders of notes; StoreError if it cannot be read.
         """
-        from cm_tui.engine.memory.notes.notes import Notes
-
-        notes = Notes(self._root)
+        notes = self._notes()
         return self._text_of(notes, notes.named(name), start, lines)
 
     @needs("nothing")
-    def search_notes(self, query: str, *, limit: int | None = None, min_score: float | None = None) -> SearchResult:
+    def search_notes(
+        self, query: str, *, limit: int | None = None, min_score: float | None = None
+    ) -> model.SearchResult:
         """Return passages of notes that match a query, ranked by the profile `notes`.
 
         `query`: words and filters. `limit`: the most to return; None: by the profile. `min_score`: least score from 0
         to 1; None: by the profile. Raises UsageError if a filter of the query is invalid; StoreError if the store
         cannot be read.
         """
-        from cm_tui.engine.memory.projection import episode_sync
-
-        said = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
-        result = self._search_notes(query, limit, min_score)
-        return replace(result, notes=(*result.notes, said)) if said else result
-
-    @of_one_generation
-    def _search_notes(self, query: str, limit: int | None, min_score: float | None) -> SearchResult:
+        said = self._read_journal()
         profile = self._searcher.profile("notes")
         if min_score is not None:
             profile = replace(profile, min_score=min_score)
-        return self._searcher.search(query, profile=profile, limit=limit)
+        result = self._of_one_generation(lambda: self._searcher.search(query, profile=profile, limit=limit))
+        return replace(result, notes=(*result.notes, said)) if said else result
 
     @needs("nothing")
-    def day_logs(self) -> tuple[NoteText, ...]:
+    def day_logs(self) -> tuple[model.NoteText, ...]:
         """Return the day logs of yesterday and today that were written here or are trusted, the older one first."""
         import datetime as dt
 
-        from cm_tui.engine.memory.notes.notes import Notes
-
-        notes, today = Notes(self._root), dt.datetime.now().astimezone().date()
+        notes, today = self._notes(), dt.datetime.now().astimezone().date()
         days = [today - dt.timedelta(days=back) for back in reversed(range(_DAYS))]
         texts = []
         for place in notes.days(days):
@@ -119,8 +98,8 @@ class NoteMethods(EntryMethods):
 
     @needs("nothing", writes=("memory",))
     def append_note(
-        self, text: str, *, name: str = "", actor: Actor = "person", agent: str = "", session: str = ""
-    ) -> NoteChange:
+        self, text: str, *, name: str = "", actor: model.Actor = "person", agent: str = "", session: str = ""
+    ) -> model.NoteChange:
         """Append a paragraph to a note, with secrets redacted; a missing note is created.
 
         Args:
@@ -135,15 +114,13 @@ class NoteMethods(EntryMethods):
             RefusedError: the note is outside the folders of notes, the actor may not write it, or recording is off.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.memory.notes.note_changes import NoteChanges
-        from cm_tui.engine.memory.notes.notes import Notes
-        from cm_tui.model.author import Author
-
         self._check_recorded(actor, session)
-        return self._changed(NoteChanges(Notes(self._root)).append(text, name, Author(actor, agent, session)))
+        return self._changed(self._note_changes().append(text, name, model.Author(actor, agent, session)))
 
     @needs("nothing", writes=("memory",))
-    def write_note(self, name: str, text: str, *, base: str | None = None, decision: Decision = "") -> NoteChange:
+    def write_note(
+        self, name: str, text: str, *, base: str | None = None, decision: model.Decision = ""
+    ) -> model.NoteChange:
         """Write a note as the user edited it; concurrent changes of the file are merged by line.
 
         Args:
@@ -157,13 +134,10 @@ class NoteMethods(EntryMethods):
             RefusedError: the note is outside the folders of notes, or may not be written.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.memory.notes.note_changes import NoteChanges
-        from cm_tui.engine.memory.notes.notes import Notes
-
-        return self._changed(NoteChanges(Notes(self._root)).write(name, text, base, decision))
+        return self._changed(self._note_changes().write(name, text, base, decision))
 
     @needs("nothing")
-    def note_conflicts(self) -> tuple[NoteConflict, ...]:
+    def note_conflicts(self) -> tuple[model.NoteConflict, ...]:
         """Return, once, lines that an earlier version kept because another program overwrote them; the oldest first.
 
         In each, `mine` is the earlier text, `theirs` the note's current one; `file` keeps both. Raises StoreError if
@@ -174,32 +148,26 @@ class NoteMethods(EntryMethods):
         return overwritten.export(self._root)
 
     @needs("nothing", writes=("memory",))
-    def move_note(self, name: str, target: str) -> NoteChange:
+    def move_note(self, name: str, target: str) -> model.NoteChange:
         """Rename a note, also into another scope.
 
         `target`: its new id. Raises NotFoundError if there is no such note; UsageError if the name is taken;
         RefusedError if one of them is outside the folders of notes, or may not be written; StoreError if it cannot be
         written.
         """
-        from cm_tui.engine.memory.notes.note_changes import NoteChanges
-        from cm_tui.engine.memory.notes.notes import Notes
-
-        return self._changed(NoteChanges(Notes(self._root)).move(name, target))
+        return self._changed(self._note_changes().move(name, target))
 
     @needs("nothing", writes=("memory",))
-    def delete_note(self, name: str) -> NoteChange:
+    def delete_note(self, name: str) -> model.NoteChange:
         """Delete a note; `undo` restores it.
 
         Raises NotFoundError if there is no such note; RefusedError if it is outside the folders of notes, or may not be
         written; StoreError if it cannot be written.
         """
-        from cm_tui.engine.memory.notes.note_changes import NoteChanges
-        from cm_tui.engine.memory.notes.notes import Notes
-
-        return self._changed(NoteChanges(Notes(self._root)).delete(name))
+        return self._changed(self._note_changes().delete(name))
 
     @needs("nothing", writes=("memory",))
-    def publish_rules(self, name: str, *, remove: bool = False, dry_run: bool = False) -> RuleBlock:
+    def publish_rules(self, name: str, *, remove: bool = False, dry_run: bool = False) -> model.RuleBlock:
         """Write the approved Rules into a block of an instructions file, or remove the block.
 
         Args:
@@ -215,10 +183,9 @@ class NoteMethods(EntryMethods):
             StoreError: it cannot be read or written.
         """
         from cm_tui.engine.memory.notes import publishing
-        from cm_tui.engine.memory.notes.notes import Notes
         from cm_tui.engine.memory.notes.rule_block import Rule
 
-        notes = Notes(self._root)
+        notes = self._notes()
         place = publishing.place_of(notes, name)
         mine = [
             one
@@ -237,13 +204,23 @@ class NoteMethods(EntryMethods):
 
     # --- parts ---
 
-    def _changed(self, change: NoteChange) -> NoteChange:
+    def _notes(self) -> Notes:
+        from cm_tui.engine.memory.notes.notes import Notes
+
+        return Notes(self._root)
+
+    def _note_changes(self) -> NoteChanges:
+        from cm_tui.engine.memory.notes.note_changes import NoteChanges
+
+        return NoteChanges(self._notes())
+
+    def _changed(self, change: model.NoteChange) -> model.NoteChange:
         """Let searches see a change at once."""
         if change.change:
             self._sync_memory()
         return change
 
-    def _text_of(self, notes: Notes, place: Found, start: int, lines: int | None) -> NoteText:
+    def _text_of(self, notes: Notes, place: Found, start: int, lines: int | None) -> model.NoteText:
         from cm_tui.engine.platform.redaction.redact import redact
 
         read = notes.read(place)
@@ -262,7 +239,7 @@ class NoteMethods(EntryMethods):
         following = first + kept if first + kept <= len(every) else None
         return model.NoteText(self._with_origin(read.note), text, first, first + kept - 1, following)
 
-    def _with_origin(self, note: Note) -> Note:
+    def _with_origin(self, note: model.Note) -> model.Note:
         """Return a note, marked if it came with the repository."""
         if note.scope == "user" or ":" in note.id:
             return note

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cm_tui import paths
+from cm_tui import model, paths
 from cm_tui.errors import StoreError
 
 if TYPE_CHECKING:
     from cm_tui.engine.platform.git.reach import Reach
-    from cm_tui.model import Check, CheckoutHead, IndexPlan, SecretsReport
 
 
 def locate(folder: Path | None, *, force: bool = False, around: bool = False) -> tuple[Path, Path]:
@@ -43,17 +42,16 @@ def root_of(folder: Path | None, *, around: bool = False) -> Path:
     return find_root(folder, around=around)
 
 
-def checkout_head(root: Path) -> CheckoutHead:
+def checkout_head(root: Path) -> model.CheckoutHead:
     """Return what is checked out at a project's root, from git's own files, in well below a millisecond."""
     from cm_tui.engine.platform.git.git_dir import git_folders, head_of
-    from cm_tui.model import CheckoutHead
 
     folders = git_folders(root)
     if folders is None:
-        return CheckoutHead(None, None)
+        return model.CheckoutHead(None, None)
     head = head_of(folders)
     name = head.text.removeprefix("ref:").strip() if head.text.startswith("ref:") else ""
-    return CheckoutHead(name.removeprefix("refs/heads/") or None, head.sha)
+    return model.CheckoutHead(name.removeprefix("refs/heads/") or None, head.sha)
 
 
 def reach(root: Path, folders: Iterable[Path]) -> Reach:
@@ -126,7 +124,7 @@ def all_names() -> list[str]:
     return sorted({*journals, *(store.name for store in all_stores())})
 
 
-def scan_store(name: str) -> SecretsReport:
+def scan_store(name: str) -> model.SecretsReport:
     """Look for secrets in the journal and store of a name; no daemon may have them open.
 
     Raises StoreError if one of them cannot be read.
@@ -145,7 +143,7 @@ def scan_store(name: str) -> SecretsReport:
         return scan(journal, db, store)
 
 
-def scan_files() -> SecretsReport:
+def scan_files() -> model.SecretsReport:
     """Look for secrets in the small files of all projects."""
     from cm_tui.engine.memory.erasure.scan import scan
 
@@ -221,7 +219,7 @@ def clear_store(store: Path) -> None:
     remove_store(store, keep=FILE)
 
 
-def plan_rebuild(folder: Path | None = None) -> IndexPlan:
+def plan_rebuild(folder: Path | None = None) -> model.IndexPlan:
     """Return what a rebuild of a project's index would do, whatever the state of its store; changes nothing.
 
     Raises CmError if the project cannot be found, or its repository or settings cannot be read.
@@ -256,7 +254,7 @@ def begin_rebuild(root: Path, store: Path) -> None:
     clear_store(store)
 
 
-def examine(locate: Callable[[], Path], check: Callable[[], tuple[Check, ...]]) -> tuple[Check, ...]:
+def examine(locate: Callable[[], Path], check: Callable[[], tuple[model.Check, ...]]) -> tuple[model.Check, ...]:
     """Check a project that may not open: what is wrong with its repository or store is one of the findings.
 
     `locate`: returns its root; `check`: opens its engine and asks it. Raises CmError if it cannot be located for a reason
@@ -277,7 +275,7 @@ def examine(locate: Callable[[], Path], check: Callable[[], tuple[Check, ...]]) 
         return (*installation.examine(root), installation.failed("store", error))
 
 
-def examine_closed(root: Path) -> tuple[Check, ...]:
+def examine_closed(root: Path) -> tuple[model.Check, ...]:
     """Check the installation and a project without its store."""
     from cm_tui.engine.doctor.installation import examine
 

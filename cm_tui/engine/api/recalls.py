@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from cm_tui import model
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import Rooms
-
-if TYPE_CHECKING:
-    from cm_tui.model import Actor, Recalls
 
 
 class RecallMethods(Rooms):
     """Recall counts of entries, notes and episodes by path, and a small cache for each session."""
 
     @needs("nothing", writes=("log",))
-    def note_recalled(self, paths: Sequence[str], *, actor: Actor = "person", agent: str = "") -> None:
+    def note_recalled(self, paths: Sequence[str], *, actor: model.Actor = "person", agent: str = "") -> None:
         """Count recalled items; nothing is counted in a pause.
 
         `paths`: such as `entry/k3m9x2a`, each counted once; `actor`: who received them; `agent`: name of the agent, if
         any.
         """
-        from cm_tui.engine.memory.recording.gate import why_not
-
-        if paths and not why_not(self._root, ""):
+        if paths and not self._why_not_recorded():
             self._recall_log.note(paths, actor if actor == "person" else agent or actor)
 
     @needs("nothing")
-    def recall_counts(self, paths: Sequence[str]) -> tuple[Recalls, ...]:
+    def recall_counts(self, paths: Sequence[str]) -> tuple[model.Recalls, ...]:
         """Return how often each was recalled, when last and by whom, in the order of the paths.
 
         `paths`: such as `entry/k3m9x2a`. Raises StoreError if the counts cannot be read.

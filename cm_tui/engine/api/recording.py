@@ -8,12 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
+from cm_tui import model
 from cm_tui.errors import NotFoundError, UsageError
-
-if TYPE_CHECKING:
-    from cm_tui.model import RecordingState
 
 LAST = "last"
 """Instead of a session's id: the last recorded one."""
@@ -37,7 +35,7 @@ def seconds_of(text: str) -> float:
     return seconds
 
 
-def recording_state(root: Path | None, *, records: bool | None = None) -> RecordingState:
+def recording_state(root: Path | None, *, records: bool | None = None) -> model.RecordingState:
     """Return whether a project's sessions are recorded; well below a millisecond where `records` is given.
 
     `root`: of its checkout; None: of all projects. `records`: the setting for recording; None: read it. Raises CmError
@@ -45,19 +43,18 @@ def recording_state(root: Path | None, *, records: bool | None = None) -> Record
     """
     from cm_tui.engine.memory.recording import folders, pauses
     from cm_tui.engine.platform.journal.location import folder_of
-    from cm_tui.model import RecordingState
 
     kept, shown = pauses.read(), str(root or "")
     project = folder_of(root).name if root is not None and kept.pauses else pauses.EVERYWHERE
     pause = kept.on(project, time.time())
     if root is not None and folders.is_below(root, folders.patterns()):
-        return RecordingState("never", shown, sessions=kept.sessions)
+        return model.RecordingState("never", shown, sessions=kept.sessions)
     if pause is not None:
         everywhere = pause.project == pauses.EVERYWHERE
-        return RecordingState("paused", shown, pause.since, pause.until, everywhere, kept.sessions)
+        return model.RecordingState("paused", shown, pause.since, pause.until, everywhere, kept.sessions)
     if root is not None and not (_records(root) if records is None else records):
-        return RecordingState("off", shown, sessions=kept.sessions)
-    return RecordingState("on", shown, sessions=kept.sessions)
+        return model.RecordingState("off", shown, sessions=kept.sessions)
+    return model.RecordingState("on", shown, sessions=kept.sessions)
 
 
 def held_back(root: Path) -> tuple[str, ...] | None:
@@ -70,7 +67,7 @@ def held_back(root: Path) -> tuple[str, ...] | None:
     return changes.held_back(root)
 
 
-def pause(root: Path | None, seconds: float | None = None) -> RecordingState:
+def pause(root: Path | None, seconds: float | None = None) -> model.RecordingState:
     """Pause recording in a project, for a time or until `resume`; replaces the end of a current pause.
 
     `root`: of its checkout; None: in all projects. `seconds`: duration; None: until resumed. Raises CmError if the
@@ -86,7 +83,7 @@ def pause(root: Path | None, seconds: float | None = None) -> RecordingState:
     return recording_state(root)
 
 
-def resume(root: Path | None, *, here: Path | None = None) -> RecordingState:
+def resume(root: Path | None, *, here: Path | None = None) -> model.RecordingState:
     """Resume recording; changes made during the pause are excluded from later patches.
 
     `root`: of the project's checkout; None: ends the pause of all projects. `here`: root of the user's checkout, where

@@ -23,17 +23,21 @@ if TYPE_CHECKING:
     from cm_tui.config import Config
     from cm_tui.engine.code.graph.graph import Graph
     from cm_tui.engine.code.history.time_travel import HistoricalView
+    from cm_tui.engine.code.index.files import FileView
+    from cm_tui.engine.context.assembly.snapshots import Snapshots
+    from cm_tui.engine.context.definitions.library import Library
+    from cm_tui.engine.memory.entries.entries import Entries
     from cm_tui.engine.memory.episodes.episodes import Episodes
     from cm_tui.engine.memory.mentions.mention_index import MentionIndex
     from cm_tui.engine.memory.mentions.report import StaleReport
     from cm_tui.engine.memory.recalls.recall_log import RecallLog
     from cm_tui.engine.platform.git.repository import Repository
+    from cm_tui.engine.platform.journal.journal import Journal
     from cm_tui.engine.platform.store.database import Database
     from cm_tui.engine.search.embed.provider import Provider
     from cm_tui.engine.search.ranking.pipeline import Searcher
     from cm_tui.engine.search.tuning.mark_file import MarkFile
     from cm_tui.engine.search.vectors.by_source import ProjectVectors
-    from cm_tui.model import Cancel, SearchResult
     from cm_tui.model.freshness import LayerState
 
 
@@ -57,10 +61,8 @@ def of_one_generation(method: Callable[P, R]) -> Callable[P, R]:
         if values.get("at") is not None:
             return method(*args, **values)
         rooms: Any = args[0]
-        with rooms._db.reading() as number:  # noqa: SLF001 - our own class
-            answer: Any = method(*args, **values)
-        named: R = replace(answer, generation=number) if hasattr(answer, "generation") else answer
-        return named
+        found: R = rooms._of_one_generation(lambda: method(*args, **values))  # noqa: SLF001 - our own class
+        return found
 
     return ask
 
@@ -160,8 +162,16 @@ class Rooms:
         from cm_tui.engine.platform.store import memory
 
         self._db.settle()
+        self._db.shrink()
         self._db.let_go_of_blocks()
         memory.give_back()
+
+    def _of_one_generation(self, answer: Callable[[], R]) -> R:
+        """Return a response read from one state of the index, with its number if it has a field for it."""
+        with self._db.reading() as number:
+            found: Any = answer()
+        named: R = replace(found, generation=number) if hasattr(found, "generation") else found
+        return named
 
     def _close_parts(self) -> None:
         """Stop background work."""
@@ -188,6 +198,53 @@ class Rooms:
 
         return ContentReader(self._repository).text(path, oid)
 
+    def _file_view(self) -> FileView:
+        """Files as one question sees them: the reader's cache must not outlive an edit."""
+        from cm_tui.engine.code.index.files import FileView
+        from cm_tui.engine.code.scan.content_reader import ContentReader
+
+        return FileView(self._db, ContentReader(self._repository))
+
+    @property
+    def _library(self) -> Library:
+        """The definitions, rules and pipelines of the project, as their files are now."""
+        from cm_tui.engine.context.definitions.library import load
+
+        return load(self._root)
+
+    @property
+    def _journal(self) -> Journal:
+        from cm_tui.engine.platform.journal.journal import Journal
+
+        return Journal.of(self._root)
+
+    @shared_property
+    def _snapshots(self) -> Snapshots:
+        from cm_tui.engine.context.assembly.snapshots import Snapshots
+
+        return Snapshots(self._root, self.config.context.snapshots)
+
+    def _entries(self) -> Entries:
+        from cm_tui.engine.memory.entries.entries import Entries
+
+        return Entries(self._root)
+
+    def _why_not_recorded(self, session: str = "") -> str:
+        """Return why nothing of a session is recorded now; empty: it is."""
+        from cm_tui.engine.memory.recording.gate import why_not
+
+        return why_not(self._root, session)
+
+    def _read_journal(self, wait: float | None = None) -> str:
+        """Let searches see what was recorded; return a note where that takes longer than a query waits.
+
+        `wait`: seconds; None: as long as queries do.
+        """
+        from cm_tui.engine.memory.projection import episode_sync
+
+        wait = episode_sync.WAIT_S if wait is None else wait
+        return episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=wait)
+
     @shared_property
     def _history(self) -> HistoricalView:
         from cm_tui.engine.code.history.time_travel import HistoricalView
@@ -198,11 +255,9 @@ class Rooms:
     def _episodes(self) -> Episodes:
         from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
         from cm_tui.engine.memory.episodes.episodes import Episodes
-        from cm_tui.engine.platform.journal.journal import Journal
 
-        tables = EpisodeTables.of(self._db)
-        journal, revisions = Journal.of(self._root), self._history.revisions
-        return Episodes(journal, tables, revisions, self._repository, is_awaited=not self._reads_beside)
+        tables, revisions = EpisodeTables.of(self._db), self._history.revisions
+        return Episodes(self._journal, tables, revisions, self._repository, is_awaited=not self._reads_beside)
 
     @shared_property
     def _recall_log(self) -> RecallLog:
@@ -275,7 +330,7 @@ class Rooms:
                 if is_held:
                     self._mentions.sync(wait)
 
-    def _follow_mentions_behind(self, cancel: Cancel | None) -> None:
+    def _follow_mentions_behind(self, cancel: model.Cancel | None) -> None:
         """Do the same for an index run or history import, in pieces between which others write."""
         from cm_tui.engine.platform.store.writer_lock import WriterLock
 
@@ -287,7 +342,7 @@ class Rooms:
                 is_whole = self._mentions.sync_some()
             cancel.check()
 
-    def _without_forgotten(self, result: SearchResult) -> SearchResult:
+    def _without_forgotten(self, result: model.SearchResult) -> model.SearchResult:
         """Remove episodes from a response that were forgotten while passages could not be written."""
         from cm_tui.engine.memory.projection.episode_source import path_of
 

@@ -16,7 +16,6 @@ from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.search.ranking.why_not import WhyNot
-    from cm_tui.model import By, Candidates, Mode, Profile, SearchResult, Standing
 
 
 _MENTIONS_S = 0.5
@@ -31,11 +30,11 @@ class SearchMethods(Rooms):
         self,
         query: str,
         *,
-        profile: str | Profile = "code",
-        mode: Mode = "hybrid",
+        profile: str | model.Profile = "code",
+        mode: model.Mode = "hybrid",
         limit: int | None = None,
-        by: By = "passage",
-    ) -> SearchResult:
+        by: model.By = "passage",
+    ) -> model.SearchResult:
         """Retrieve and rank.
 
         `query`: words, and filters such as `path:src/net lang:rust kind:class in:tests`; `-lang:rust` excludes.
@@ -50,16 +49,23 @@ class SearchMethods(Rooms):
         return replace(result, notes=(*result.notes, note)) if note else result
 
     @needs("files")
-    def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
+    def retrieve(
+        self, query: str, *, profile: str | model.Profile = "code", mode: model.Mode = "hybrid"
+    ) -> model.Candidates:
         """Retrieve only: the candidates of both sides with all data for ranking."""
         note, _ = self._read_what_was_recorded(profile)
-        found = self._retrieve(query, profile, mode)
+        found = self._of_one_generation(lambda: self._searcher.retrieve(query, profile=profile, mode=mode))
         return replace(found, notes=(*found.notes, note)) if note else found
 
     @needs("nothing", shared=False)
     def rank(
-        self, candidates: Candidates, profile: Profile, *, limit: int | None = None, by: By = "passage"
-    ) -> SearchResult:
+        self,
+        candidates: model.Candidates,
+        profile: model.Profile,
+        *,
+        limit: int | None = None,
+        by: model.By = "passage",
+    ) -> model.SearchResult:
         """Rank only: no access to store or model, milliseconds; `limit` and `by` as for `search`."""
         result = self._searcher.rank(candidates, profile, limit=_depth(limit, by))
         return _files_of(result, profile, limit) if by == "file" else result
@@ -71,10 +77,10 @@ class SearchMethods(Rooms):
         query: str,
         name: str,
         *,
-        profile: str | Profile = "code",
-        mode: Mode = "hybrid",
+        profile: str | model.Profile = "code",
+        mode: model.Mode = "hybrid",
         limit: int | None = None,
-    ) -> Standing:
+    ) -> model.Standing:
         """Return a named item's rank for a query, what it lacks, and what would raise it.
 
         `query`: as for `search`. `name`: a path, an ending of one or a folder, a path and lines as `path:12-40`, or a
@@ -95,17 +101,17 @@ class SearchMethods(Rooms):
         return self._searcher.known_names(words, common=common)
 
     @needs("nothing")
-    def profiles(self) -> Mapping[str, Profile]:
+    def profiles(self) -> Mapping[str, model.Profile]:
         """Return every profile, with the user's and the project's changes."""
         return self._searcher.profiles()
 
     @needs("nothing")
-    def packaged_profiles(self) -> Mapping[str, Profile]:
+    def packaged_profiles(self) -> Mapping[str, model.Profile]:
         """Return the built-in profiles, without any settings."""
         return self._searcher.packaged_profiles()
 
     @needs("nothing", writes=("settings",))
-    def save_profile(self, profile: Profile) -> Path:
+    def save_profile(self, profile: model.Profile) -> Path:
         """Write a profile's changes to the project's configuration, and return the file."""
         return self._searcher.save_profile(profile)
 
@@ -115,7 +121,7 @@ class SearchMethods(Rooms):
 
         return WhyNot(self._db, self._searcher)
 
-    def _not_indexed(self, standing: Standing) -> Standing:
+    def _not_indexed(self, standing: model.Standing) -> model.Standing:
         """Return why an existing file is not in the index."""
         from cm_tui.engine.code.index.left_out import left_out
 
@@ -126,14 +132,12 @@ class SearchMethods(Rooms):
         return replace(standing, state="not indexed", said=said, lifts=(found.lift,) if found.lift else (), nearest=())
 
     @of_one_generation
-    def _search(self, query: str, profile: str | Profile, mode: Mode, limit: int | None) -> SearchResult:
+    def _search(
+        self, query: str, profile: str | model.Profile, mode: model.Mode, limit: int | None
+    ) -> model.SearchResult:
         return self._searcher.search(query, profile=profile, mode=mode, limit=limit)
 
-    @of_one_generation
-    def _retrieve(self, query: str, profile: str | Profile, mode: Mode) -> Candidates:
-        return self._searcher.retrieve(query, profile=profile, mode=mode)
-
-    def _read_what_was_recorded(self, profile: str | Profile) -> tuple[str, bool]:
+    def _read_what_was_recorded(self, profile: str | model.Profile) -> tuple[str, bool]:
         """Read new memories since the last index run, for a profile that searches them.
 
         Returns a note for the response, and whether they could not be read now.
@@ -146,13 +150,12 @@ class SearchMethods(Rooms):
 
         is_asked = model.CODE not in asked.sources
         # A source that the user did not ask for is not waited for, and its lag is not reported.
-        wait = episode_sync.WAIT_S if is_asked else 0.0
-        note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=wait)
+        note = self._read_journal(None if is_asked else 0.0)
         self._follow_mentions(_MENTIONS_S if is_asked else 0.0)
         return note if is_asked else "", note == episode_sync.LATER
 
 
-def _depth(limit: int | None, by: By) -> int | None:
+def _depth(limit: int | None, by: model.By) -> int | None:
     """Number of passages to rank in full: all of them for files, as any may be the first of its file.
 
     Raises UsageError: results cannot be listed by that.
@@ -162,7 +165,7 @@ def _depth(limit: int | None, by: By) -> int | None:
     return sys.maxsize if by == "file" else limit
 
 
-def _files_of(result: SearchResult, profile: Profile, limit: int | None) -> SearchResult:
+def _files_of(result: model.SearchResult, profile: model.Profile, limit: int | None) -> model.SearchResult:
     """A ranking of all passages as the first of its files."""
     from cm_tui.engine.search.ranking.grouping import by_file
 

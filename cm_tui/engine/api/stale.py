@@ -11,7 +11,6 @@ from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.model import Actor, MemoryChange, Page, StaleItem
     from cm_tui.model.entry import Remembered
     from cm_tui.model.stale import MentionState
 
@@ -29,7 +28,7 @@ class StaleMethods(EntryMethods):
     """Names of the code in entries, notes and episodes."""
 
     @needs("checkout")
-    def stale_items(self, *, kind: str = "", everything: bool = False, limit: int = 200) -> Page[StaleItem]:
+    def stale_items(self, *, kind: str = "", everything: bool = False, limit: int = 200) -> model.Page[model.StaleItem]:
         """Return items that name something gone or renamed, the worst first.
 
         `kind`: only `entry`, `note` or `episode`; default: entries and notes. `everything`: include moved and changed
@@ -39,10 +38,11 @@ class StaleMethods(EntryMethods):
         if kind and kind not in _KINDS:
             raise UsageError(f"Nothing of the kind {kind!r} is remembered.", hint=f"Use one of {', '.join(_KINDS)}.")
         self._bring_up()
-        return self._stale_items((kind,) if kind else _SOURCES, _ALL if everything else _WORST, limit)
+        kinds, states = (kind,) if kind else _SOURCES, _ALL if everything else _WORST
+        return self._of_one_generation(lambda: self._stale_report.items(states, kinds, limit))
 
     @needs("checkout")
-    def mentions_of(self, name: str) -> StaleItem:
+    def mentions_of(self, name: str) -> model.StaleItem:
         """Return all names of the project that one item mentions.
 
         `name`: its id, as `k3m9x2a`, or its name among passages, as `note/topics/api`. Raises NotFoundError if no item
@@ -52,7 +52,7 @@ class StaleMethods(EntryMethods):
         return self._item(name)
 
     @needs("checkout", writes=("memory",))
-    def fix_stale(self, name: str, *, dry_run: bool = False) -> MemoryChange:
+    def fix_stale(self, name: str, *, dry_run: bool = False) -> model.MemoryChange:
         """Replace an old name by its new one in an entry, wherever there is exactly one.
 
         `dry_run`: only report the change. Raises NotFoundError if no entry has that name; UsageError if it is not an
@@ -82,7 +82,7 @@ class StaleMethods(EntryMethods):
         return model.MemoryChange(entry.id, "entry", f"{done.words}: {words}", done.change, entry=done.entry)
 
     @needs("checkout", writes=("memory",))
-    def confirm_stale(self, name: str, *, actor: Actor = "person") -> MemoryChange:
+    def confirm_stale(self, name: str, *, actor: model.Actor = "person") -> model.MemoryChange:
         """Confirm that an item is still true: it is reported again once something further changes.
 
         `name`: its id, or its name among passages; `actor`: who confirms it. Raises NotFoundError if no item has that
@@ -112,17 +112,11 @@ class StaleMethods(EntryMethods):
 
     def _bring_up(self) -> None:
         """Read new memories and update mentions; a request for an item has just shown it."""
-        from cm_tui.engine.memory.projection import episode_sync
-
-        episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=_WAIT_S)
+        self._read_journal(_WAIT_S)
         self._follow_mentions(_WAIT_S)
 
     @of_one_generation
-    def _stale_items(self, kinds: tuple[str, ...], states: tuple[MentionState, ...], limit: int) -> Page[StaleItem]:
-        return self._stale_report.items(states, kinds, limit)
-
-    @of_one_generation
-    def _item(self, name: str) -> StaleItem:
+    def _item(self, name: str) -> model.StaleItem:
         return self._stale_report.of(self._path_of(name.strip()))
 
     def _path_of(self, name: str) -> str:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cm_tui import model
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.api.rooms import Rooms
-
-if TYPE_CHECKING:
-    from cm_tui.model import Mark, Page, ProfileReset
 
 
 class TuningMethods(Rooms):
     """The user's marks of results: a mark moves its result when the same query is repeated."""
 
     @needs("nothing")
-    def marks(self) -> Page[Mark]:
+    def marks(self) -> model.Page[model.Mark]:
         """Return the project's marks by query; the note reports an unreadable file.
 
         Raises RefusedError if the file is a link; StoreError if it cannot be read.
@@ -25,7 +20,7 @@ class TuningMethods(Rooms):
         return model.Page(tuple(content.marks), len(content.marks), note=" ".join(content.notes))
 
     @needs("nothing", writes=("marks",))
-    def put_mark(self, mark: Mark) -> str:
+    def put_mark(self, mark: model.Mark) -> str:
         """Write a mark, replacing an earlier one of that result; return messages for the user.
 
         Raises UsageError if the mark is invalid, or there are too many; RefusedError if the query may contain a secret,
@@ -34,7 +29,7 @@ class TuningMethods(Rooms):
         return self._mark_file.put(mark)
 
     @needs("nothing", writes=("marks",))
-    def remove_mark(self, mark: Mark) -> str:
+    def remove_mark(self, mark: model.Mark) -> str:
         """Remove a mark, if it exists; return messages for the user.
 
         Raises RefusedError if the file is a link; StoreError if the file cannot be written.
@@ -42,7 +37,7 @@ class TuningMethods(Rooms):
         return self._mark_file.remove(mark)
 
     @needs("nothing", writes=("settings",))
-    def reset_profile(self, name: str) -> ProfileReset:
+    def reset_profile(self, name: str) -> model.ProfileReset:
         """Remove the project's changes to a profile; the rest of the file stays.
 
         Raises UsageError if there is no such profile; RefusedError if the profile exists only in this project;

@@ -22,7 +22,7 @@ REINSTALL = "Install cm again as you did before, with --force-reinstall"
 
 def examine_project(root: Path) -> Iterator[Check]:
     """Check a project's settings, their embedding model, its memory, and its journal."""
-    settings = outcome("configuration", lambda: _settings(root), "Mend the file that is named.")
+    settings = outcome("configuration", lambda: _settings(root), "Fix the file that is named.")
     yield settings
     if settings.state == "ok":
         yield from _chosen_model(root)
@@ -47,7 +47,7 @@ def _journal(root: Path) -> Check:
         said = "; ".join(part for part in ("an erasure was interrupted", found.complaint) if part)
         return Check("journal", "warning", said, "The next erasure finishes it: `cm forget --erase --found`.")
     if found.complaint:
-        return Check("journal", "warning", found.complaint, "Nothing else is lost. Mend these lines, or remove them.")
+        return Check("journal", "warning", found.complaint, "Nothing else is lost. Fix these lines, or remove them.")
     return Check("journal", "ok", f"{count(found.events, 'event')} in {found.folder}")
 
 
@@ -85,7 +85,7 @@ def _chosen_model(root: Path) -> Iterator[Check]:
     elif config.provider != "bundled":
         endpoint = endpoint_of(config)
         by = f"; key from {endpoint.key_source}" if endpoint is not None and endpoint.key else ""
-        mend = "Mend the embedding section of the configuration."
+        mend = "Fix the embedding section of the configuration."
         yield outcome("chosen model", lambda: f"{_answers(config)}{by}", mend)
 
 

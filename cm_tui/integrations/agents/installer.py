@@ -143,7 +143,7 @@ def _change(part: Part, scope: Scope, *, install: bool) -> Change:
             after = None if text is None else _taken_out(part, text)
     except RefusedError as error:
         raise RefusedError(
-            f"{part.path}: {error.message}", hint=error.hint or "Mend the file; nothing was written."
+            f"{part.path}: {error.message}", hint=error.hint or "Fix the file; nothing was written."
         ) from error
     return Change(part.what, part.path, before, None if after is None else after.encode("utf-8"), dropped)
 
@@ -302,7 +302,7 @@ def _decoded(path: Path, content: bytes) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         raise RefusedError(
-            f"{path}: line {line}, column {column}: not UTF-8", hint="Mend the file; nothing was written."
+            f"{path}: line {line}, column {column}: not UTF-8", hint="Fix the file; nothing was written."
         ) from error
 
 

@@ -12,6 +12,7 @@ from cm_tui.errors import CmError
 from cm_tui.tui.app.kept_choices import KeptChoices
 from cm_tui.tui.app.mode_app import ModeApp
 from cm_tui.tui.app.settings_in_force import SettingsInForce
+from cm_tui.tui.screens.app_dialogs import ProjectChooser, RecordingControl
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import (
@@ -19,24 +20,17 @@ from cm_tui.tui.screens.messages import (
     OpenEpisode,
     ProjectChanged,
 )
-from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.palette import CommandPalette
-from cm_tui.tui.screens.project_chooser import ProjectChooser
-from cm_tui.tui.screens.recording_control import RecordingControl
 from cm_tui.tui.screens.trust_dialog import TrustDialog
 from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
 from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import Change, EngineFailed, EngineTasks
-from cm_tui.tui.tasks.long_tasks import RunEnded, RunStep
+from cm_tui.tui.tasks.long_tasks import Answer, RunEnded, RunStep
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
-from cm_tui.tui.tasks.revision_tracker import RevisionTracker
-from cm_tui.tui.tasks.watches import EVERY, head_watch, recording_watch
-from cm_tui.tui.tasks.worker_threads import Answer
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
+from cm_tui.tui.tasks.watches import EVERY, RevisionTracker, head_watch, recording_watch
 
 
 class CmApp(ModeApp):
@@ -88,22 +82,14 @@ class CmApp(ModeApp):
         self.session_import = SessionImport(*work)
         self.narrator_run = NarratorRun(*work)
         self.daemon_sync = DaemonSync(*work, self.lifecycle, self)
-        self._settings = SettingsInForce(
-            self,
-            lambda: list(self.available_themes),
-            self.state,
-            self.project,
-            self.tasks,
-            settings_root or root,
-            lambda: self.modes.broadcast(ProjectChanged),
-        )
+        self._settings = SettingsInForce(self, settings_root or root)
         self._head_watch = head_watch(self.tasks, self.project, self._head_changed)
         self._recording_watch = recording_watch(
             self.tasks, self.project, lambda: self.config, lambda: self.modes.broadcast(ProjectChanged)
         )
-        self._recording = RecordingControl(self, self, self._recording_watch.look)
-        self._trust = TrustDialog(self, self)
-        self._projects = ProjectChooser(self, self)
+        self._recording = RecordingControl(self, self._recording_watch.look)
+        self._trust = TrustDialog(self)
+        self._projects = ProjectChooser(self)
 
     # --- the beginning and the end ---
 
@@ -277,15 +263,6 @@ class CmApp(ModeApp):
         """The key of a command as it is now, written for people; with `typing` one that works in an input."""
         return self._settings.keymap.shown(command, self.current_mode, typing=typing)
 
-    def show_help(self) -> None:
-        """Help for the mode on screen."""
-        if isinstance(self.screen, ModeScreen):
-            self.push_screen(self.screen.help_screen())
-
-    def show_palette(self) -> None:
-        """Find a command by name."""
-        self.action_command_palette()
-
     def show_trust(self) -> None:
         """Show which settings, files of definitions and entries of the repository are trusted or held back."""
         self._trust.ask_again()
@@ -297,10 +274,6 @@ class CmApp(ModeApp):
     def choose_project(self) -> None:
         """Choose another project from a list, and open it."""
         self._projects.choose()
-
-    def choose_theme(self) -> None:
-        """Choose a theme from a list."""
-        self.search_themes()
 
 
 if TYPE_CHECKING:

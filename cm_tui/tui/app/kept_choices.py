@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,19 +13,99 @@ from typing import TYPE_CHECKING
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.messages import PackSelectionChanged
 from cm_tui.tui.state.change_history import Finish, UndoableChange
-from cm_tui.tui.state.pack_selection import PackChange, PackFile, PackSelection, readable
+from cm_tui.tui.state.pack_selection import Items, PackChange, PackFile, PackSelection, merged, readable
 from cm_tui.tui.state.remembered import AppState, load_state, save_state
+from cm_tui.tui.tasks.ask import Fail, as_cm_error
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
-from cm_tui.tui.tasks.pack_sync import EVERY, PackSync
 
 if TYPE_CHECKING:
     from cm_tui.tui.app.mode_app import ModeApp
+
+
+EVERY = 1.0
+"""Seconds between looks at what other applications did."""
+
+Work = Callable[[Callable[[], "Items | CmError"], Callable[["Items | CmError"], None]], None]
+
+
+@dataclass
+class PackSync:
+    """Hands over what was done here, and takes up what was done elsewhere; one exchange at a time.
+
+    Args:
+        selection: the pack on screen.
+        file: the pack of the project.
+        work: runs the first function on a worker thread, the second with its answer on the application's.
+        failed: called with the error when the pack cannot be saved, once until it can be saved again.
+    """
+
+    _selection: PackSelection
+    _file: PackFile
+    _work: Work
+    _failed: Fail
+    _base: Items = ()
+    """The pack after the last exchange."""
+    _stamp: object = None
+    _busy: bool = False
+    _broken: bool = False
+
+    def begin(self, remembered: Items) -> None:
+        """Take up the pack of the project; before any application wrote one, what was remembered from an earlier run."""
+        self._stamp = self._file.stamp()
+        found = self._file.read()
+        self._base = found or ()
+        self._selection.take(remembered if found is None else found)
+
+    def look(self) -> None:
+        """Take up what others did, if there is anything."""
+        if self._selection.items != self._base or self._file.stamp() != self._stamp:
+            self.exchange()
+
+    def exchange(self) -> None:
+        """Hand over what was done here, and take up what others did."""
+        if self._busy:
+            return
+        self._busy = True
+        base, mine = self._base, self._selection.items
+        self._stamp = self._file.stamp()
+
+        def call() -> Items | CmError:
+            try:
+                return self._file.exchange(base, mine)
+            except (CmError, OSError) as error:
+                return as_cm_error(error)
+
+        self._work(call, partial(self._got, mine))
+
+    def _got(self, mine: Items, answer: Items | CmError) -> None:
+        self._busy = False
+        if isinstance(answer, CmError):
+            if not self._broken:
+                self._failed(answer)
+            self._broken = True
+            return
+        self._broken = False
+        self._base = answer
+        self._selection.take(merged(mine, self._selection.items, answer))
+        if self._selection.items != self._base:
+            self.exchange()
+
+    def flush(self) -> None:
+        """Hand over what was done here at once, on this thread: the last chance before the end.
+
+        Raises:
+            CmError: another process holds the pack.
+            OSError: it cannot be written.
+        """
+        if self._selection.items != self._base:
+            self._base = self._file.exchange(self._base, self._selection.items)
 
 
 DELAY = 0.3
 """Seconds from a change until it is written; what changes meanwhile is written with it."""
 
 
+@dataclass
 class StateWriter:
     """Takes word of changes, and writes the state when it differs from what was written last.
 
@@ -37,23 +117,15 @@ class StateWriter:
         failed: called with the error when a state could not be written, on the writing thread.
     """
 
-    def __init__(
-        self,
-        root: Path,
-        gather: Callable[[], AppState],
-        set_timer: Callable[[float, Callable[[], None]], object],
-        off_thread: Callable[[Callable[[], None]], None],
-        failed: Callable[[OSError], None],
-    ) -> None:
-        self._root = root
-        self._gather = gather
-        self._set_timer = set_timer
-        self._off_thread = off_thread
-        self._failed = failed
-        self._due = False
-        self._next: AppState | None = None
-        self._written: AppState | None = None
-        self._lock = threading.Lock()
+    _root: Path
+    _gather: Callable[[], AppState]
+    _set_timer: Callable[[float, Callable[[], None]], object]
+    _off_thread: Callable[[Callable[[], None]], None]
+    _failed: Callable[[OSError], None]
+    _due: bool = False
+    _next: AppState | None = None
+    _written: AppState | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def changed(self) -> None:
         """Something may have changed: write it soon."""

@@ -15,6 +15,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import AwaitMount
 
+from cm_tui.config import Config
 from cm_tui.errors import CmError
 from cm_tui.tui.app.typed_keys import TypedKeys
 from cm_tui.tui.screens.app_services import Severity
@@ -33,37 +34,14 @@ from cm_tui.tui.screens.messages import (
 )
 from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.state.activity_log import ActivityLog
 from cm_tui.tui.state.change_history import ChangeHistory
+from cm_tui.tui.state.project import ActivityLog, ProjectView
+from cm_tui.tui.state.remembered import AppState
 from cm_tui.tui.state.revision import ShownRevision
-from cm_tui.tui.tasks.engine_tasks import Change
-from cm_tui.tui.tasks.worker_threads import Origin
-from cm_tui.tui.theme.contrast import text_levels
-from cm_tui.tui.theme.themes import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets
+from cm_tui.tui.tasks.engine_tasks import Change, EngineTasks
+from cm_tui.tui.tasks.long_tasks import Origin
+from cm_tui.tui.theme.themes import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets, text_levels
 from cm_tui.tui.widgets.header import KeyBar
-
-
-class ThemedApp(App[int]):
-    """An application with our style sheets and themes."""
-
-    def __init__(self) -> None:
-        super().__init__(css_path=style_sheets())
-        self.register_theme(CM_DARK)
-        self.register_theme(CM_LIGHT)
-        # From the beginning: every widget is styled again when another theme is put on later.
-        self.set_reactive(App.theme, CM_DARK.name)
-        self.stylesheet.set_variables(self.get_css_variables())
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Colours of score parts for themes that have none."""
-        return DARK_PARTS
-
-    def get_css_variables(self) -> dict[str, str]:
-        """The colours of the theme, with the levels of text."""
-        variables = super().get_css_variables()
-        self.theme_variables = {**variables, **text_levels(variables)}
-        return self.theme_variables
-
 
 M = TypeVar("M", bound=ModeScreen)
 
@@ -113,14 +91,23 @@ _SAID_S = 6.0
 """Seconds that the bottom line says something."""
 
 
-class ModeApp(ThemedApp):
+class ModeApp(App[int]):
     """Modes, the revision that all of them show, and messages for the user."""
 
     MODES: ClassVar = screens()
     DEFAULT_MODE = "overview"
+    config: Config
+    project: ProjectView
+    state: AppState
+    tasks: EngineTasks
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(css_path=style_sheets())
+        self.register_theme(CM_DARK)
+        self.register_theme(CM_LIGHT)
+        # From the beginning: every widget is styled again when another theme is put on later.
+        self.set_reactive(App.theme, CM_DARK.name)
+        self.stylesheet.set_variables(self.get_css_variables())
         self.titles: Mapping[str, str] = TITLES
         self.modes = ModeScreens(self)
         self.typed_keys = TypedKeys(self)
@@ -135,6 +122,16 @@ class ModeApp(ThemedApp):
         """What the bottom line says: why something is not done, or what was done."""
         self._said_style = "$warning"
         self._said_timer: Timer | None = None
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Colours of score parts for themes that have none."""
+        return DARK_PARTS
+
+    def get_css_variables(self) -> dict[str, str]:
+        """The colours of the theme, with the levels of text."""
+        variables = super().get_css_variables()
+        self.theme_variables = {**variables, **text_levels(variables)}
+        return self.theme_variables
 
     def remember(self) -> None:
         """For the application to override: something of what is remembered may have changed."""

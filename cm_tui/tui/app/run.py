@@ -7,15 +7,11 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cm_tui.config import Config
 from cm_tui.tui.app.app import CmApp
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""

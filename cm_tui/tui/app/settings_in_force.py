@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
 from textual.widgets import Input
@@ -17,16 +17,17 @@ from cm_tui.config.stamps import stamps_of
 from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
-from cm_tui.tui.screens.app_services import Severity
 from cm_tui.tui.screens.commands import Command, key_name
+from cm_tui.tui.screens.messages import ProjectChanged
 from cm_tui.tui.screens.mode_list import TITLES
-from cm_tui.tui.state.change_history import ChangeHistory, Finish, UndoableChange
-from cm_tui.tui.state.project import ProjectView
-from cm_tui.tui.state.remembered import AppState, current_keys, former_keys
-from cm_tui.tui.tasks.engine_tasks import EngineTasks
+from cm_tui.tui.state.change_history import Finish, UndoableChange
+from cm_tui.tui.state.remembered import current_keys, former_keys
 from cm_tui.tui.tasks.watches import EVERY, Watch
 from cm_tui.tui.theme.themes import CM_DARK
 from cm_tui.tui.widgets.rowlist import RowList
+
+if TYPE_CHECKING:
+    from cm_tui.tui.app.mode_app import ModeApp
 
 NO_KEY = "–"
 """Written for a command that has no key any more."""
@@ -144,64 +145,21 @@ _HERE = ("tui.", "profiles.", "search.", "agents.")
 """Settings that count at once: here, or wherever the next question about them is asked."""
 
 
-class Themed(Protocol):
-    """What is used of the application."""
-
-    config: Config
-    theme: str
-    history: ChangeHistory
-
-    @property
-    def current_mode(self) -> str:
-        """The mode on screen."""
-
-    def set_keymap(self, keymap: dict[str, str]) -> None:
-        """Give commands other keys."""
-
-    def set_interval(self, interval: float, callback: Callable[[], None]) -> object:
-        """Call a function again and again."""
-
-    def tell(self, text: str, *, title: str = "", severity: Severity = "information", timeout: float = 4) -> None:
-        """Show a short message."""
-
-    def remember(self) -> None:
-        """Write what is remembered soon."""
-
-
 class SettingsInForce:
     """Applies settings, and says what of them cannot be applied.
 
     Args:
         app: has theme and keymap.
-        themes: gives the names of all themes.
-        state: remembers a theme that was chosen here.
-        view: what is known of the project.
-        tasks: has worker threads.
         root: the project's root folder, whose settings count.
-        changed: called when screens have to draw again.
     """
 
-    def __init__(
-        self,
-        app: Themed,
-        themes: Callable[[], Sequence[str]],
-        state: AppState,
-        view: ProjectView,
-        tasks: EngineTasks,
-        root: Path,
-        changed: Callable[[], None],
-    ) -> None:
+    def __init__(self, app: ModeApp, root: Path) -> None:
         self._app = app
-        self._themes = themes
-        self._state = state
-        self._view = view
-        self._tasks = tasks
-        self._changed = changed
         self._applied = ""
         """The theme that was put on last, by settings or person."""
         self.keymap = Keymap(app.config.tui.keys)
         self._root, self._seen = root, stamps_of(root)
-        self._watch = Watch(tasks, "app.settings", self._look, self._take, self._refuse)
+        self._watch = Watch(app.tasks, "app.settings", self._look, self._take, self._refuse)
 
     def begin(self) -> None:
         """Apply all of them, and look after their files from now on."""
@@ -213,13 +171,13 @@ class SettingsInForce:
 
     def _apply_theme(self) -> None:
         """Take the theme of the settings, unless another one was chosen here while they said the same."""
-        said, chosen = self._app.config.tui.theme, self._state.theme
-        names = [chosen, said] if self._state.theme_over == said else [said, chosen]
+        said, chosen = self._app.config.tui.theme, self._app.state.theme
+        names = [chosen, said] if self._app.state.theme_over == said else [said, chosen]
         found = next((name for name in names if name and self._is_theme(name)), CM_DARK.name)
         self._applied = self._app.theme = found
 
     def _is_theme(self, name: str) -> bool:
-        if name in self._themes():
+        if name in self._app.available_themes:
             return True
         self._app.tell(f"There is no theme called {name}.", severity="warning")
         return False
@@ -249,7 +207,7 @@ class SettingsInForce:
         """Note a theme that is used here from now on."""
         said = self._app.config.tui.theme
         self._applied, own = theme, theme != said
-        self._state.theme, self._state.theme_over = (theme, said) if own else (None, None)
+        self._app.state.theme, self._app.state.theme_over = (theme, said) if own else (None, None)
         self._app.remember()
 
     # --- the keys ---
@@ -258,7 +216,7 @@ class SettingsInForce:
         self.keymap = Keymap(self._app.config.tui.keys)
         self._app.set_keymap(self.keymap.own)
         if self.keymap.own:
-            self._tasks.work(self.keymap.problems, self._tell_of_keys, topic="app.keys")
+            self._app.tasks.work(self.keymap.problems, self._tell_of_keys, topic="app.keys")
 
     def _tell_of_keys(self, problems: Sequence[str]) -> None:
         if problems:
@@ -274,24 +232,24 @@ class SettingsInForce:
     def _take(self, config: Config) -> None:
         """A file was written or removed."""
         before, self._app.config = self._app.config, config
-        names = [name for name in _differing(before, config) if name not in self._view.saved_here]
-        self._view.saved_here.clear()
+        names = [name for name in _differing(before, config) if name not in self._app.project.saved_here]
+        self._app.project.saved_here.clear()
         if "tui.theme" in names:
             # What the person wrote just now is newer than what was chosen here.
-            self._state.theme = self._state.theme_over = None
+            self._app.state.theme = self._app.state.theme_over = None
             self._apply_theme()
             self._app.remember()
         if "tui.keys" in names:
             self._apply_keys()
-        self._view.config_news += 1
-        self._changed()
+        self._app.project.config_news += 1
+        self._app.modes.broadcast(ProjectChanged)
         if names:
             self._say(names)
 
     def _say(self, names: Sequence[str]) -> None:
         here = [name for name in names if name.startswith(_HERE)]
         later = [name for name in names if name not in here]
-        daemon = self._tasks.engine is not None and self._tasks.engine.uses_daemon
+        daemon = self._app.tasks.engine is not None and self._app.tasks.engine.uses_daemon
         when = "with the next index run (^r)" if daemon else "when cm is opened again"
         said = [f"In force now: {', '.join(here)}."] if here else []
         said += [f"{', '.join(later)} {noun(len(later), 'counts', 'count')} {when}."] if later else []
@@ -299,7 +257,7 @@ class SettingsInForce:
 
     def _refuse(self, error: CmError) -> None:
         # The daemon reads the same file and answers nothing by half of it.
-        daemon = self._tasks.engine is not None and self._tasks.engine.uses_daemon
+        daemon = self._app.tasks.engine is not None and self._app.tasks.engine.uses_daemon
         stays = (
             "Theme and keys stay; questions are answered once it is mended."
             if daemon

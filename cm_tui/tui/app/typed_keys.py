@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from textual.app import App
-    from textual.events import Key
+from textual.app import App
+from textual.events import Key
 
 _LOOK_S = 0.002
 _LONGEST_S = 0.5

@@ -12,9 +12,9 @@ from textual.app import App
 from textual.content import Content
 
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.list_dialog import ListDialog
+from cm_tui.tui.screens.help import HelpScreen
 from cm_tui.tui.screens.mode_list import MODES, PACK, TITLES, keys_of_mode
-from cm_tui.tui.screens.question import ask, confirm
+from cm_tui.tui.screens.question import ListDialog, ask, confirm
 from cm_tui.tui.state.change_history import UndoableChange
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import ago, elide_end, fit, one_line
@@ -162,6 +162,9 @@ class AnyMode(UndoingMode, Protocol):
     def split(self) -> Split | None:
         """The two parts of the mode, where it has two."""
 
+    def help_screen(self) -> HelpScreen:
+        """Help for the mode."""
+
 
 # What a mode offers under a key of its own is the same function there, so that the palette lists it once.
 
@@ -205,11 +208,19 @@ def narrow(screen: AnyMode) -> None:
         screen.split.widen(-1)
 
 
+def not_open(screen: AnyMode) -> str | None:
+    """Say why nothing can be asked or changed."""
+    return None if screen.cm.project.engine == "open" else "the project is not open"
+
+
+def not_searchable(screen: AnyMode) -> str | None:
+    """Say why nothing can be searched."""
+    return screen.cm.project.why_not_searchable
+
+
 def cannot_index(screen: AnyMode) -> str | None:
     """Say why no index run can be started."""
-    if screen.cm.project.engine != "open":
-        return "the project is not open"
-    return "an index run is on its way" if screen.cm.tasks.indexing else None
+    return not_open(screen) or ("an index run is in progress" if screen.cm.tasks.indexing else None)
 
 
 def no_index_run(screen: AnyMode) -> str | None:
@@ -231,23 +242,24 @@ def _is_now(screen: AnyMode) -> str | None:
 
 
 APP_COMMANDS: tuple[Command[AnyMode], ...] = (
-    Command("app.help", "question_mark,f12", "Help", "Every key of this mode", lambda screen: screen.cm.show_help()),
+    Command("app.help", "question_mark,f12", "Help", "Every key of this mode",
+            lambda screen: screen.app.push_screen(screen.help_screen())),
     *(
         Command(f"app.{mode.name}", keys_of_mode(number), mode.title, mode.help, show_mode(mode.name), bar=False)
         for number, mode in enumerate(MODES, start=1)
     ),
-    Command("app.pack", "P", PACK.title, PACK.help, show_mode(PACK.name), shown_as="P", bar=False,
+    Command("app.pack", "P", PACK.title, PACK.help, show_mode(PACK.name), bar=False,
             shown=lambda screen: screen.cm.current_mode == "context"),
     Command("app.undo", "u", "Undo", "Undo the last change, of any mode", undo_last, bar=False,
             shown=lambda screen: screen.cm.history.last is not None, blocked=nothing_to_undo),
-    Command("app.redo", "U", "Redo", "Redo the change that was undone last", redo_last, bar=False, shown_as="U",
+    Command("app.redo", "U", "Redo", "Redo the change that was undone last", redo_last, bar=False,
             shown=lambda screen: screen.cm.history.next_redo is not None, blocked=nothing_to_redo),
-    Command("app.undo-list", "alt+u", "Undo…", "Choose from a list what to undo", list_changes,
-            bar=False, blocked=nothing_to_list),
+    Command("app.undo-list", "alt+u", "Undo…", "Choose from a list what to undo", list_changes, bar=False,
+            blocked=nothing_to_list),
     Command("app.now", "0", "Back to now", "Leave the past revision that is shown",
             lambda screen: screen.cm.go_to_now(), bar=False, blocked=_is_now),
     Command("app.palette", "ctrl+p", "Commands", "Find any command by name",
-            lambda screen: screen.cm.show_palette(), palette=False),
+            lambda screen: screen.app.action_command_palette(), palette=False),
     Command("app.index", "ctrl+r", "Update index", "Index what changed since the last run", start_index, bar=False,
             priority=True, blocked=_cannot_index_again),
     Command("app.stop-index", "ctrl+g", "Stop indexing", "Stop the index run; what is done is kept", stop_index,
@@ -256,13 +268,13 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
             blocked=_no_split),
     Command("app.narrower", "less_than_sign", "Narrower", "Less room for the panel on the left", narrow, bar=False,
             blocked=_no_split),
-    Command("app.theme", "ctrl+t", "Theme", "Choose a theme", lambda screen: screen.cm.choose_theme(), bar=False),
-    Command("app.trust", "T", "Trust", "What of this repository is held back",
-            lambda screen: screen.cm.show_trust(), shown_as="T", bar=False),
-    Command("app.pause", "Z", "Pause recording", "Stop recording what agents do, or go on",
-            lambda screen: screen.cm.pause_recording(), shown_as="Z", bar=False),
-    Command("app.projects", "ctrl+e", "Projects", "Open another project",
-            lambda screen: screen.cm.choose_project(), bar=False, priority=True),
-    Command("app.quit", "q,ctrl+q", "Quit", "Leave; everything is found again next time",
+    Command("app.theme", "ctrl+t", "Theme", "Choose a theme", lambda screen: screen.app.search_themes(), bar=False),
+    Command("app.trust", "T", "Trust", "What of this repository needs your trust", lambda screen: screen.cm.show_trust(),
+            bar=False),
+    Command("app.pause", "Z", "Pause recording", "Pause or resume recording of agents",
+            lambda screen: screen.cm.pause_recording(), bar=False),
+    Command("app.projects", "ctrl+e", "Projects", "Open another project", lambda screen: screen.cm.choose_project(),
+            bar=False, priority=True),
+    Command("app.quit", "q,ctrl+q", "Quit", "Quit; the state is restored next time",
             lambda screen: screen.cm.leave()),
 )  # fmt: skip

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from textual.app import App
+
 from cm_tui.config import Config
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.state.activity_log import ActivityLog
 from cm_tui.tui.state.change_history import ChangeHistory
 from cm_tui.tui.state.pack_selection import PackSelection
-from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.state.project import ActivityLog, ProjectView
 from cm_tui.tui.state.remembered import AppState
 from cm_tui.tui.state.revision import ShownRevision
 from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
@@ -46,6 +47,10 @@ class AppServices(Protocol):
     daemon_sync: DaemonSync
     session_import: SessionImport
     narrator_run: NarratorRun
+
+    @property
+    def app(self) -> App[Any]:
+        """The same, as Textual sees it."""
 
     @property
     def current_mode(self) -> str:
@@ -91,12 +96,6 @@ class AppServices(Protocol):
     def keys_of(self, command: Command[Any], *, typing: bool = False) -> str:
         """Return the key of a command as it is now, written for people; with `typing` one that works in an input."""
 
-    def show_help(self) -> None:
-        """Show help for the mode on screen."""
-
-    def show_palette(self) -> None:
-        """Find a command by name."""
-
     def show_trust(self) -> None:
         """Show which settings, files of definitions and entries of the repository are trusted or held back."""
 
@@ -105,9 +104,6 @@ class AppServices(Protocol):
 
     def choose_project(self) -> None:
         """Choose another project from a list, and open it."""
-
-    def choose_theme(self) -> None:
-        """Choose a theme from a list."""
 
     def open_project(self, folder: Path, *, without: Path | None = None) -> None:
         """Leave this project for another one, and remove a store that becomes unused."""

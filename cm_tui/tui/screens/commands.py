@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from textual.binding import Binding, BindingType
 
@@ -21,33 +21,36 @@ class Command(Generic[S_contra]):
     key: str
     label: str
     help: str
-    run: Callable[[S_contra], None]
-    bar: bool = True
-    """Shown in the key bar."""
+    run: Callable[[S_contra], object]
+    bar: bool | Literal["possible"] = True
+    """Shown in the key bar, always or as long as the command is possible."""
     priority: bool = False
     """Works even while an input has the focus."""
     shown_as: str = ""
     """How the key is written; derived from the key when empty."""
     palette: bool = True
-    blocked: Callable[[S_contra], str | None] | None = None
-    """Says why the command is not possible now; None when it is."""
+    blocked: Callable[[S_contra], str | None] | Sequence[Callable[[S_contra], str | None]] = ()
+    """Functions that return why the command is not possible now, or None; the first reason counts."""
     shown: Callable[[S_contra], bool] | None = None
     """Says whether the command belongs into the key bar now, though it does not always."""
 
     def in_bar(self, screen: S_contra) -> bool:
         """True when the command belongs into the key bar."""
+        if self.bar == "possible":
+            return self.why_not(screen) is None
         return self.bar or (self.shown is not None and self.shown(screen))
 
     def why_not(self, screen: S_contra) -> str | None:
         """Why the command is not possible now; None when it is."""
-        return self.blocked(screen) if self.blocked else None
+        reasons = (self.blocked,) if callable(self.blocked) else self.blocked
+        return next(filter(None, (reason(screen) for reason in reasons)), None)
 
 
 _KEY_NAMES = {
     "question_mark": "?", "slash": "/", "left_square_bracket": "[", "right_square_bracket": "]", "plus": "+",
     "minus": "-", "enter": "⏎", "escape": "esc", "up": "↑", "down": "↓", "left": "←", "right": "→",
     "pageup": "PgUp", "pagedown": "PgDn", "delete": "del", "full_stop": ".", "comma": ",", "equals_sign": "=",
-    "less_than_sign": "<", "greater_than_sign": ">",
+    "less_than_sign": "<", "greater_than_sign": ">", "colon": ":",
 }  # fmt: skip
 
 
@@ -67,10 +70,22 @@ def bindings(commands: Iterable[Command[Any]]) -> list[BindingType]:
             command.key,
             f"command('{command.id}')",
             command.label,
-            show=command.bar,
+            show=command.bar is True,
             id=command.id,
             priority=command.priority,
             key_display=command.shown_as or None,
         )
         for command in commands
     ]
+
+
+def on_item(runs: Mapping[type, Callable[[Any, Any], None]]) -> Callable[[Any], None]:
+    """Make the function of a command on the item under the cursor, `screen.item`, of those for each type of item."""
+
+    def command(screen: Any) -> None:
+        for kind, run in runs.items():
+            if isinstance(screen.item, kind):
+                run(screen, screen.item)
+                return
+
+    return command

@@ -19,14 +19,15 @@ from textual.widgets import Button, Static
 from cm_tui.counts import count, noun
 from cm_tui.model import Entry
 from cm_tui.model.dates import age, local_minute
+from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.question import Option, Question
-from cm_tui.tui.widgets.prose import ProseList
+from cm_tui.tui.state.authors import who_is
 from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.sourcelist import ProseList
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.entry_trust import HeldEntries
-    from cm_tui.tui.screens.app_services import AppServices
 
 
 _TITLE = 60
@@ -74,7 +75,7 @@ class EntryScreen(ModalScreen[None]):
 
 def entry_facts(entry: Entry) -> str:
     """Return who wrote it and when, and where it counts, in two lines."""
-    who = {"person": "a person", "narrator": "the narrator"}.get(entry.actor) or one_line(entry.agent) or "an agent"
+    who = who_is(entry.actor, entry.agent)
     at = entry.timestamp / 1000
     first = [entry.id, who, f"{local_minute(at)}, {age(time.time() - at)}"]
     if entry.session:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -16,19 +18,38 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from cm_tui.counts import count
+from cm_tui.engine.api import projects
 from cm_tui.engine.api.everywhere import EverywhereResult, FoundElsewhere, recall_everywhere
 from cm_tui.errors import CmError
 from cm_tui.model import EpisodeFilter
 from cm_tui.tui.screens.memory_hit import answering_line, facts
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.tasks.other_projects import engine_at
-from cm_tui.tui.widgets.prose import ProseList
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.sourcelist import matching
+from cm_tui.tui.widgets.sourcelist import ProseList, matching
 from cm_tui.tui.widgets.text import fit, one_line
 
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
+
+@contextmanager
+def engine_at(own: Engine, own_root: Path, root: Path) -> Iterator[Engine]:
+    """Hold the engine of a root: the open one for its own project, else one that is closed afterwards.
+
+    Args:
+        own: the engine that is open.
+        own_root: of its project.
+        root: of the project that is asked.
+
+    Raises:
+        CmError: the project cannot be opened.
+    """
+    if projects.locate(root)[1] == projects.locate(own_root)[1]:
+        yield own
+        return
+    from cm_tui.daemon.open_engine import open_engine
+
+    with closing(open_engine(root)) as engine:
+        yield engine
+
 
 MOST = 50
 """Hits that are asked for."""
@@ -93,10 +114,7 @@ class EverywhereScreen(ModalScreen[None]):
         (self.hits if self._question else self.query_one(Input)).focus()
         self._ask(0.0)
 
-    @property
-    def hits(self) -> FoundList:
-        """What was found."""
-        return self.query_one(FoundList)
+    hits = getters.query_one(FoundList)
 
     # --- asking ---
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 
 from rich.cells import cell_len
 from textual.content import Content
 
-from cm_tui.engine.api.authors import Author
+from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.model import CODE, Hit
 from cm_tui.model.dates import age
 from cm_tui.tui.state.authors import title_of, who
+from cm_tui.tui.tasks.ask import Ask, Engine
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.text import elide_end
 
@@ -20,6 +22,42 @@ _LEAST = 12
 """Cells of a line that are worth showing."""
 _LEAST_TITLE = 24
 """Cells of what something is called that matter more than who it was."""
+
+
+_MOST_AUTHORS = 1_000
+_AUTHORS_DELAY = 0.1
+"""Seconds before authors are looked up: those of answers that are replaced at once are not."""
+
+
+@dataclass
+class Authors:
+    """Who wrote the memories that are listed, looked up in the background.
+
+    Args:
+        ask: asks the engine.
+        named: called when more of them are known.
+    """
+
+    ask: Ask
+    named: Callable[[], None]
+    known: dict[str, Author | None] = field(default_factory=dict)
+    """By path."""
+
+    def look_up(self, hits: Iterable[Hit]) -> None:
+        """Look up those of hits that are not known yet."""
+        missing = [path for path in dict.fromkeys(hit.path for hit in hits) if path not in self.known]
+
+        def call(engine: Engine) -> dict[str, Author | None]:
+            return {path: author_of(engine, path) for path in missing}
+
+        def got(found: dict[str, Author | None]) -> None:
+            if len(self.known) > _MOST_AUTHORS:
+                self.known.clear()
+            self.known.update(found)
+            self.named()
+
+        if missing:
+            self.ask("authors", call, got, lambda _: None, delay=_AUTHORS_DELAY)
 
 
 def is_memory(hit: Hit | None) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual.message import Message
 
 from cm_tui.model import CommitPoint, PackRequest, SymbolKey
@@ -17,75 +19,67 @@ class OpenSymbol(Message):
         self.line = line
 
 
+@dataclass
 class OpenPath(Message):
     """Show a file in Symbols, at a line; `back` is the mode that Escape returns to, `note` is shown there."""
 
-    def __init__(self, path: str, line: int = 1, *, back: str = "", note: str = "") -> None:
-        super().__init__()
-        self.path = path
-        self.line = line
-        self.back = back
-        self.note = note
+    path: str
+    line: int = 1
+    back: str = ""
+    note: str = ""
 
 
+@dataclass
 class OpenRevision(Message):
     """Stand at a revision of the past, in every mode that can show it."""
 
-    def __init__(self, moment: CommitPoint, note: str = "", asked: str = "") -> None:
-        super().__init__()
-        self.moment = moment
-        self.note = note
-        self.asked = asked
+    moment: CommitPoint
+    note: str = ""
+    asked: str = ""
 
 
+@dataclass
 class OpenSymbolHistory(Message):
     """Show the life of a symbol in the history mode."""
 
-    def __init__(self, key: SymbolKey) -> None:
-        super().__init__()
-        self.key = key
+    key: SymbolKey
 
 
+@dataclass
 class OpenEpisode(Message):
     """Show in the history mode what an agent saw."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
+    name: str
 
 
+@dataclass
 class ReadEpisode(Message):
     """Tell an episode in the episodes mode, among those of its session."""
 
-    def __init__(self, name: str, session: str) -> None:
-        super().__init__()
-        self.name = name
-        self.session = session
+    name: str
+    session: str
 
 
+@dataclass
 class OpenSearch(Message):
     """Ask a question in the search mode."""
 
-    def __init__(self, query: str) -> None:
-        super().__init__()
-        self.query = query
+    query: str
 
 
+@dataclass
 class OpenMemory(Message):
     """Show an entry or a note in the memory mode: its kind, `entry` or `note`, and its id."""
 
-    def __init__(self, kind: str, name: str) -> None:
-        super().__init__()
-        self.kind = kind
-        self.name = name
+    kind: str
+    name: str
 
 
+@dataclass
 class OpenReview(Message):
     """Show the review queue with a filter, such as `kind:outdated`."""
 
-    def __init__(self, where: str) -> None:
-        super().__init__()
-        self.where = where
+    where: str
 
 
 class AddToPack(Message):

@@ -18,15 +18,15 @@ class ModeInfo:
 MODES = (
     ModeInfo("overview", "Overview", "The project and its index"),
     ModeInfo("search", "Search", "Ask the code"),
-    ModeInfo("symbols", "Symbols", "Browse symbols and who calls whom"),
+    ModeInfo("symbols", "Symbols", "Browse symbols, callers and callees"),
     ModeInfo("history", "History", "What changed, lives of symbols, drift"),
     ModeInfo("episodes", "Episodes", "What agents and people did, as stories"),
-    ModeInfo("memory", "Memory", "Entries, notes, and what becomes of them"),
+    ModeInfo("memory", "Memory", "Entries and notes"),
     ModeInfo("review", "Review", "Everything that waits for your decision"),
     ModeInfo("context", "Context", "What agents receive, and the pack"),
     ModeInfo("health", "Health", "Daemon, jobs, freshness, and checks"),
 )
-PACK = ModeInfo("pack", "Pack", "Collect context and take it away")
+PACK = ModeInfo("pack", "Pack", "Collect context for a chat")
 """The other page of Context."""
 
 TITLES = {mode.name: mode.title for mode in (*MODES, PACK)}

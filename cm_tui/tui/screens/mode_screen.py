@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, TypeVar, cast
 
 from textual import events, on
 from textual._compositor import Compositor, CompositorMap, ReflowResult
@@ -14,18 +14,16 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
-from cm_tui.errors import CmError
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command, bindings
 from cm_tui.tui.screens.frame import mode_tabs, project_facts, revision_text
 from cm_tui.tui.screens.help import HelpRow, HelpScreen
+from cm_tui.tui.tasks.ask import Call, Fail, Then
 from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar, RevisionWords
 from cm_tui.tui.widgets.split import Split
 
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
+A = TypeVar("A")
 T = TypeVar("T")
 
 
@@ -164,15 +162,7 @@ class ModeScreen(Screen[None]):
 
     # --- work ---
 
-    def ask(
-        self,
-        topic: str,
-        call: Callable[[Engine], T],
-        then: Callable[[T], None],
-        fail: Callable[[CmError], None] | None = None,
-        *,
-        delay: float = 0.0,
-    ) -> int:
+    def ask(self, topic: str, call: Call[T], then: Then[T], fail: Fail | None = None, *, delay: float = 0.0) -> int:
         """Ask the engine something; a newer question of the same topic replaces this one.
 
         Args:
@@ -182,16 +172,20 @@ class ModeScreen(Screen[None]):
             fail: gets the error; shown as a notification when not given.
             delay: seconds to wait for a newer question before this one leaves.
         """
-        return self.cm.tasks.ask(f"{self.MODE}.{topic}", call, then, fail or self.cm.tell_error, delay=delay)
+        about = self.answers_are_of
 
-    def do(
-        self,
-        call: Callable[[Engine], T],
-        then: Callable[[T], None],
-        fail: Callable[[CmError], None] | None = None,
-        *,
-        once: str = "",
-    ) -> None:
+        def current(deliver: Then[A]) -> Then[A]:
+            return lambda answer: deliver(answer) if self.answers_are_of == about else None
+
+        fail = fail or self.cm.tell_error
+        return self.cm.tasks.ask(f"{self.MODE}.{topic}", call, current(then), current(fail), delay=delay)
+
+    @property
+    def answers_are_of(self) -> object:
+        """For a mode to override: what answers are of; those that come once it is something else are dropped."""
+        return None
+
+    def do(self, call: Call[T], then: Then[T], fail: Fail | None = None, *, once: str = "") -> None:
         """Have the engine do what the person wants, after what they wanted before; nothing newer replaces it.
 
         Args:
@@ -305,10 +299,14 @@ class ModeScreen(Screen[None]):
         self.query_one(KeyBar).refresh_text()
 
 
-class ModePanel(Vertical):
+class ModePart(Widget):
     """A part of a mode that asks the engine by itself."""
 
     @property
     def mode(self) -> ModeScreen:
         """The mode that it is a part of."""
         return cast("ModeScreen", self.screen)
+
+
+class ModePanel(Vertical, ModePart):
+    """A panel of a mode that asks the engine by itself."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cm_tui.model import PackRequest, Symbol, SymbolKey
 from cm_tui.tui.state.revision import symbols_of
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 MOST_LINES = 3000
 """Lines of source on screen at once, around the line asked for."""

@@ -7,20 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
-
-from textual.app import App
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cm_tui.config.held import RepositoryTrust, repository_trust
 from cm_tui.counts import noun
+from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.entry_trust_question import EntryTrustQuestion
 from cm_tui.tui.screens.question import Option, Question, ask
+from cm_tui.tui.tasks.ask import Then
 from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.definition_trust import HeldFile
     from cm_tui.engine.api.entry_trust import HeldEntries
-    from cm_tui.tui.screens.app_services import AppServices
 
 
 Choice = Literal["trusted", "refused", "revoked", "later"]
@@ -101,12 +100,10 @@ class TrustDialog:
     Files are asked about where a person asks what waits: they do nothing before, and Context says that they wait.
 
     Args:
-        app: shows the questions.
-        cm: the same application, as modes see it.
+        cm: the application.
     """
 
-    def __init__(self, app: App[Any], cm: AppServices) -> None:
-        self._app = app
+    def __init__(self, cm: AppServices) -> None:
         self._cm = cm
 
     def ask_if_undecided(self) -> None:
@@ -145,7 +142,7 @@ class TrustDialog:
         root = self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
         self._work("", partial(_waiting, root), then)
 
-    def _work(self, about: str, call: Callable[[], T], then: Callable[[T], None]) -> None:
+    def _work(self, about: str, call: Callable[[], T], then: Then[T]) -> None:
         self._cm.tasks.attempt(call, then, self._cm.tell_error, topic=f"app.trust{about}")
 
     # --- settings ---
@@ -156,7 +153,7 @@ class TrustDialog:
                 self._work("-settings", partial(_decide, found, choice), lambda _: self._decided(choice))
             then()
 
-        ask(self._app, about_settings(found, answered))
+        ask(self._cm, about_settings(found, answered))
 
     def _decided(self, choice: Choice) -> None:
         engine = self._cm.tasks.engine
@@ -179,7 +176,7 @@ class TrustDialog:
                 self._work("-files", partial(_decide_files, found, choice), partial(self._files_decided, choice))
             then()
 
-        ask(self._app, about_files(found.files, answered))
+        ask(self._cm, about_files(found.files, answered))
 
     def _files_decided(self, choice: Choice, done: int) -> None:
         many = count(done, "file")
@@ -194,7 +191,7 @@ class TrustDialog:
         def answered(choice: str, meant: HeldEntries) -> None:
             self._work("-entries", partial(_decide_entries, meant, choice), partial(self._entries_decided, choice))
 
-        ask(self._app, EntryTrustQuestion(held, self._cm, answered))
+        ask(self._cm, EntryTrustQuestion(held, self._cm, answered))
 
     def _entries_decided(self, choice: str, done: int) -> None:
         many = count(done, "entry", "entries")

@@ -7,19 +7,18 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
-from cm_tui.model import Entry, MemoryChange, Undone
+from cm_tui.model import Entry, MemoryChange, NoteChange, Undone
 from cm_tui.tui.screens.app_commands import UNDO, naming
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm
+from cm_tui.tui.screens.writing import Answer, NoteDraft, words_of_error
 from cm_tui.tui.state.change_history import Finish, Run, UndoableChange
 from cm_tui.tui.state.revision import headline
+from cm_tui.tui.tasks.ask import Call, Engine, Fail, Then
 from cm_tui.tui.widgets.text import count, elide_end, one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 A = TypeVar("A")
 
@@ -36,13 +35,14 @@ _ENGINES = "undone: "
 
 def do_undoable(
     screen: ModeScreen,
-    call: Callable[[Engine], A],
-    then: Callable[[A], None],
-    fail: Callable[[CmError], None] | None = None,
+    call: Call[A],
+    then: Then[A],
+    fail: Fail | None = None,
     *,
     of: Callable[[A], Any] = lambda answer: answer,
     title: str = "",
     about: Mapping[str, str] = MappingProxyType({}),
+    answer: Answer | None = None,
 ) -> None:
     """Have the engine make a change that `u` undoes, as `ModeScreen.do` does; the next `u` waits for it.
 
@@ -54,20 +54,31 @@ def do_undoable(
         of: finds the record of the change in the answer: it has `change` (an id; empty: nothing was changed) and `words`.
         title: what the changed thing is called, where the words of the record name an id alone.
         about: ids of what is changed besides, and what it is called.
+        answer: reports the result to a dialog: empty, or what is wrong.
     """
     made = _EngineChange(screen, call, of, title, about)
 
-    def done(answer: A) -> None:
-        if not made.note(answer):
+    def done(outcome: A) -> None:
+        if not made.note(outcome):
             screen.cm.history.drop(made.record)
-        then(answer)
+        if answer is not None:
+            answer("")
+        then(outcome)
 
     def failed(error: CmError) -> None:
         screen.cm.history.drop(made.record)
-        (fail or screen.cm.tell_error)(error)
+        if answer is not None:
+            answer(words_of_error(error))
+        else:
+            (fail or screen.cm.tell_error)(error)
 
     screen.cm.history.add(made.record)
     screen.do(made.make, done, failed)
+
+
+def append(screen: ModeScreen, draft: NoteDraft, then: Callable[[NoteChange], None], answer: Answer) -> None:
+    """Write at the end of a note, for a dialog."""
+    do_undoable(screen, lambda engine: engine.append_note(draft.text, name=draft.name), then, answer=answer)
 
 
 class _EngineChange(Generic[A]):
@@ -93,7 +104,7 @@ class _EngineChange(Generic[A]):
         made = self._of(answer)
         if made.change:
             ids = getattr(made, "ids", ()) or (made.id,)
-            self.record.label = _with_titles(made.words, {ids[0]: self._title, **self._about} if ids else {})
+            self.record.label = with_titles(made.words, {ids[0]: self._title, **self._about} if ids else {})
             self.record.about = frozenset((*ids, *self._about))
         return bool(made.change)
 
@@ -144,7 +155,7 @@ class _EngineChange(Generic[A]):
 
 
 def note_reversible(
-    screen: ModeScreen, label: str, about: str, undo: Callable[[Engine], object], redo: Callable[[Engine], object]
+    screen: ModeScreen, label: str, about: str, undo: Call[object], redo: Call[object]
 ) -> UndoableChange:
     """Note a change that the engine makes and that another call of it reverses.
 
@@ -156,7 +167,7 @@ def note_reversible(
         redo: makes it again.
     """
 
-    def through(call: Callable[[Engine], object]) -> Run:
+    def through(call: Call[object]) -> Run:
         def run(mode: ModeScreen, finish: Finish) -> None:
             def done(_: object) -> None:
                 finish("")
@@ -235,9 +246,7 @@ def earlier_change(screen: ModeScreen, id_: str, label: str, about: Iterable[str
     return change.record
 
 
-def _answered(
-    screen: ModeScreen, call: Callable[..., tuple[Undone, str]], finish: Finish, failed: Callable[[CmError], None]
-) -> None:
+def _answered(screen: ModeScreen, call: Callable[..., tuple[Undone, str]], finish: Finish, failed: Fail) -> None:
     """Undo; where a text changed since, ask which side stays."""
 
     def undone(told: tuple[Undone, str]) -> None:
@@ -297,12 +306,12 @@ def _title_of_note(engine: Engine, name: str) -> str:
 
 def _words(undone: Undone, title: str) -> str:
     titles = {undone.ids[0]: title} if undone.ids else {}
-    words = _with_titles(undone.words.removeprefix(_ENGINES), titles)
+    words = with_titles(undone.words.removeprefix(_ENGINES), titles)
     more = f" and {count(len(undone.ids) - 1, 'more', 'more')}" if title and len(undone.ids) > 1 else ""
     return f"{_UNDONE}{'; '.join((f'{words}{more}', *map(one_line, undone.notes)))}"
 
 
-def _with_titles(words: str, titles: Mapping[str, str]) -> str:
+def with_titles(words: str, titles: Mapping[str, str]) -> str:
     """Return the words of a change with titles in the place of ids, or behind them where they name no id."""
     shown = {id_: f"“{elide_end(one_line(title), _LONGEST)}”" for id_, title in titles.items() if id_ and title}
     named = one_line(words)

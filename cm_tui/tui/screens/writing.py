@@ -2,24 +2,85 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Generic, TypeVar, cast, get_args
 
+from textual import events, getters
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from cm_tui.errors import CmError
+from cm_tui.files import write_atomically
 from cm_tui.model import Category, Scope
+from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm
-from cm_tui.tui.widgets.choice import Choice
+from cm_tui.tui.terminal.editor import edit_over
 from cm_tui.tui.widgets.text import elide_end, one_line
+
+
+class Choice(Widget, can_focus=True):
+    """Words side by side, of which one counts.
+
+    Args:
+        label: what is chosen.
+        options: values, and the words for each.
+        value: the one that counts at first.
+    """
+
+    DEFAULT_CSS = """
+    Choice { height: 1; padding: 0 1; color: $soft; }
+    Choice:focus { background: $boost; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "move(-1)", show=False),
+        Binding("right,l,space", "move(1)", show=False),
+    ]
+
+    def __init__(
+        self,
+        label: str,
+        options: Sequence[tuple[str, str]],
+        value: str,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
+        super().__init__(id=id)
+        self._label = label
+        self._options = options
+        self.value = value
+
+    def render(self) -> Content:
+        """The label, and all words with the one that counts marked."""
+        pieces = [Content.styled(f"{self._label:<9}", "$muted")]
+        for value, words in self._options:
+            chosen = value == self.value
+            style = "bold $block-cursor-foreground on $block-cursor-background" if chosen else "$soft"
+            pieces.append(Content.styled(f" {words} ", style).stylize(Style.from_meta({"value": value})))
+        return Content.assemble(*pieces)
+
+    def action_move(self, by: int) -> None:
+        """Choose the next one, or the one before."""
+        values = [value for value, _ in self._options]
+        self.value = values[(values.index(self.value) + by) % len(values)]
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose what was clicked on."""
+        if value := event.style.meta.get("value"):
+            self.value = value
+            self.refresh()
+
 
 V = TypeVar("V")
 Answer = Callable[[str], None]
@@ -84,10 +145,7 @@ class WritingScreen(ModalScreen[None], Generic[V]):
         self._began = self.value()
         self.query_one(TextArea).focus()
 
-    @property
-    def area(self) -> TextArea:
-        """The text."""
-        return self.query_one(TextArea)
+    area = getters.query_one(TextArea)
 
     # --- the end ---
 
@@ -206,7 +264,7 @@ class NoteDialog(WritingScreen[NoteDraft]):
     def __init__(self, name: str, text: str, submit: Submit[NoteDraft]) -> None:
         super().__init__(
             "Write into a note", text, submit,
-            "To: empty for the log of today, `router` for a topic, `user:style.md` for a note of yours. It comes at the end.",
+            "To: empty for today's log, `router` for a topic, `user:style.md` for a note of yours. The text is appended.",
         )  # fmt: skip
         self._note_name = name
 
@@ -223,3 +281,33 @@ class NoteDialog(WritingScreen[NoteDraft]):
     def wrong(self, value: NoteDraft) -> str:
         """Return what is wrong with it."""
         return "" if value.text.strip() else "There is nothing to write down yet."
+
+
+def edited_outside(screen: ModeScreen, name: str, text: str, otherwise: str) -> tuple[str, Path] | None:
+    """Have a text changed in the user's own editor, through a file in a folder of its own.
+
+    Args:
+        screen: the mode.
+        name: of the file.
+        text: as it is.
+        otherwise: the message where the editor left nothing new.
+
+    Returns:
+        The text and its file, whose folder the caller removes; None where nothing came of it.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="cm-edit-"))
+    file = folder / f"{one_line(name)}.md"
+    try:
+        write_atomically(file, f"{text}\n".encode())
+        edit_over(screen.app, folder, file.name, 1)
+        changed = file.read_text(encoding="utf-8").strip()
+        screen.app.refresh()
+        if changed not in {"", text.strip()}:
+            return changed, file
+        screen.cm.tell(f"The editor left nothing new: {otherwise}.")
+    except (CmError, OSError, UnicodeDecodeError) as error:
+        screen.cm.tell_error(
+            error if isinstance(error, CmError) else CmError(f"What the editor left cannot be read: {error}")
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    return None

@@ -11,10 +11,12 @@ _KINDS = (EPISODES, ENTRIES)
 
 def who(author: Author | None) -> str:
     """Return who wrote it, in a word or two; empty while that is not known."""
-    if author is None or not author.actor:
-        return ""
-    people = {"person": "a person", "narrator": "the narrator"}
-    return people.get(author.actor) or one_line(author.agent) or "an agent"
+    return who_is(author.actor, author.agent) if author is not None and author.actor else ""
+
+
+def who_is(actor: str, agent: str) -> str:
+    """Return who it was, in a word or two."""
+    return {"person": "a person", "narrator": "the narrator"}.get(actor) or one_line(agent) or "an agent"
 
 
 def title_of(author: Author | None) -> str:

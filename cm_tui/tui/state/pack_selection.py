@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,6 +104,7 @@ def _named(items: Items) -> str:
     return elide_end(first, _LONGEST) if len(items) == 1 else count(len(items), "piece")
 
 
+@dataclass
 class PackSelection:
     """Requests in the order wanted; lines of one file that are already covered are not taken twice.
 
@@ -113,18 +114,12 @@ class PackSelection:
         note: gets every change that was made here, to be undone.
     """
 
-    def __init__(
-        self,
-        changed: Callable[[], None],
-        taken: Callable[[], None],
-        note: Callable[[PackChange], None] = lambda _: None,
-    ) -> None:
-        self._changed = changed
-        self._taken = taken
-        self._note = note
-        self._items: tuple[PackRequest, ...] = ()
-        self.question = ""
-        """Stands first in the pack."""
+    _changed: Callable[[], None]
+    _taken: Callable[[], None]
+    _note: Callable[[PackChange], None] = lambda _: None
+    _items: tuple[PackRequest, ...] = ()
+    question: str = ""
+    """Stands first in the pack."""
 
     @property
     def items(self) -> tuple[PackRequest, ...]:

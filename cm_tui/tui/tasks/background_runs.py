@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cm_tui.counts import count
 from cm_tui.engine.api.transcripts import environment
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, ImportPlan, NarratorReport, Progress
-from cm_tui.tui.state.activity_log import ActivityLog
-from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.state.project import ActivityLog, ProjectView
+from cm_tui.tui.tasks.ask import Engine, Fail
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.tasks.long_tasks import RunEnded, RunKind, Steps
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 
 @dataclass
@@ -61,12 +57,12 @@ class SessionImport(ProjectWork):
             self._asked = True
             self._look(lambda: None, lambda _: None)
 
-    def look_again(self, then: Callable[[], None], fail: Callable[[CmError], None]) -> None:
+    def look_again(self, then: Callable[[], None], fail: Fail) -> None:
         """Ask once more, as agents may have held sessions since; `then` is called with the answer in the view."""
         self._answered = False
         self._look(then, fail)
 
-    def _look(self, then: Callable[[], None], fail: Callable[[CmError], None]) -> None:
+    def _look(self, then: Callable[[], None], fail: Fail) -> None:
         def got(plan: ImportPlan) -> None:
             self.view.imports = plan
             self.view.expiring = plan.expiring

@@ -7,45 +7,40 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from textual.message import Message
 
 from cm_tui.errors import CancelledError, CmError
 from cm_tui.model import IndexSummary, Progress
-from cm_tui.tui.tasks.ask import as_cm_error
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
+from cm_tui.tui.tasks.ask import Engine, as_cm_error
 
 Post = Callable[[Message], None]
 
 
+@dataclass
 class DaemonEvent(Message):
     """Something happened in the daemon, or to the line to it."""
 
-    def __init__(self, record: dict[str, Any]) -> None:
-        super().__init__()
-        self.record = record
+    record: dict[str, Any]
 
 
+@dataclass
 class JobStep(Message):
     """A job of the daemon got on."""
 
-    def __init__(self, job: str, progress: Progress) -> None:
-        super().__init__()
-        self.job = job
-        self.progress = progress
+    job: str
+    progress: Progress
 
 
+@dataclass
 class JobEnded(Message):
     """A job of the daemon is over, or is not heard of any more."""
 
-    def __init__(self, job: str, summary: IndexSummary | None, error: CmError | None) -> None:
-        super().__init__()
-        self.job = job
-        self.summary = summary
-        self.error = error
+    job: str
+    summary: IndexSummary | None
+    error: CmError | None
 
     @property
     def cancelled(self) -> bool:

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from textual.message import Message
+from textual.message_pump import MessagePump
 
 from cm_tui.errors import CmError
 from cm_tui.tui.tasks import daemon_listener
-from cm_tui.tui.tasks.ask import as_cm_error
-from cm_tui.tui.tasks.long_tasks import LongTasks
-from cm_tui.tui.tasks.worker_threads import Answer, DelayedRequests, Origin
-
-if TYPE_CHECKING:
-    from textual.message_pump import MessagePump
-
-    from cm_tui.engine.api.engine import Engine
+from cm_tui.tui.tasks.ask import Call, Engine, Fail, Then, as_cm_error
+from cm_tui.tui.tasks.long_tasks import Answer, DelayedRequests, LongTasks, Origin
 
 T = TypeVar("T")
 
@@ -32,12 +28,11 @@ class EngineOpened(Message):
     """The engine is ready."""
 
 
+@dataclass
 class EngineFailed(Message):
     """The engine could not be opened."""
 
-    def __init__(self, error: CmError) -> None:
-        super().__init__()
-        self.error = error
+    error: CmError
 
 
 class Change(NamedTuple):
@@ -100,15 +95,7 @@ class EngineTasks(LongTasks):
 
     # --- questions ---
 
-    def ask(
-        self,
-        topic: str,
-        call: Callable[[Engine], T],
-        then: Callable[[T], None],
-        fail: Callable[[CmError], None],
-        *,
-        delay: float = 0.0,
-    ) -> int:
+    def ask(self, topic: str, call: Call[T], then: Then[T], fail: Fail, *, delay: float = 0.0) -> int:
         """Ask the engine something.
 
         A newer request of the same topic makes this one outdated: it is not started if it still waits, and its
@@ -133,14 +120,7 @@ class EngineTasks(LongTasks):
             self._send(work)
         return request
 
-    def do(
-        self,
-        call: Callable[[Engine], T],
-        then: Callable[[T], None],
-        fail: Callable[[CmError], None],
-        *,
-        once: str = "",
-    ) -> None:
+    def do(self, call: Call[T], then: Then[T], fail: Fail, *, once: str = "") -> None:
         """Have the engine do what a person wants, after what they wanted before: no later request takes its place.
 
         Args:
@@ -176,7 +156,7 @@ class EngineTasks(LongTasks):
         self._changes_moved()
         deliver()
 
-    def work(self, call: Callable[[], T], then: Callable[[T], None], *, topic: str) -> None:
+    def work(self, call: Callable[[], T], then: Then[T], *, topic: str) -> None:
         """Run something slow that does not need the engine, such as highlighting.
 
         Nothing is expected to fail here: what does ends the application with a traceback in its log.
@@ -189,9 +169,7 @@ class EngineTasks(LongTasks):
 
         self._workers.run_quick(run)
 
-    def attempt(
-        self, call: Callable[[], T], then: Callable[[T], None], fail: Callable[[CmError], None], *, topic: str
-    ) -> None:
+    def attempt(self, call: Callable[[], T], then: Then[T], fail: Fail, *, topic: str) -> None:
         """Run something slow that does not need the engine; `fail` gets a `CmError` that it raises."""
 
         def run() -> Callable[[], None]:
@@ -222,15 +200,7 @@ class EngineTasks(LongTasks):
         else:
             run(work)
 
-    def _answer(
-        self,
-        topic: str,
-        request: int,
-        call: Callable[[Engine], T],
-        then: Callable[[T], None],
-        fail: Callable[[CmError], None],
-        origin: Origin,
-    ) -> None:
+    def _answer(self, topic: str, request: int, call: Call[T], then: Then[T], fail: Fail, origin: Origin) -> None:
         if not self.is_latest(topic, request) or self.engine is None:
             return
         deliver = self._outcome(self.engine, call, then, fail)
@@ -238,9 +208,7 @@ class EngineTasks(LongTasks):
             self._workers.post(Answer(topic, request, deliver, origin))
 
     @staticmethod
-    def _outcome(
-        engine: Engine, call: Callable[[Engine], T], then: Callable[[T], None], fail: Callable[[CmError], None]
-    ) -> Callable[[], None]:
+    def _outcome(engine: Engine, call: Call[T], then: Then[T], fail: Fail) -> Callable[[], None]:
         """Ask, and return what hands over the answer, or what went wrong."""
         try:
             return partial(then, call(engine))

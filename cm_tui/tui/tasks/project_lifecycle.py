@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
 from cm_tui.model import HistoryStatus, IndexPlan, Progress, ProjectStatus
 from cm_tui.tui.state.project import Waiting
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.tasks.background_runs import ProjectWork
 from cm_tui.tui.tasks.long_tasks import RunEnded, Steps
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 COUNTING_DELAY = 0.3
 """Seconds in which further changes may come before is counted what waits."""

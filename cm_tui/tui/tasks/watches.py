@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from cm_tui.config import Config
-from cm_tui.errors import CmError
+from cm_tui.errors import CmError, NotFoundError
+from cm_tui.model import CheckoutHead, RecordingState, ResolvedRevision
 from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.state.revision import ShownRevision, name_of
+from cm_tui.tui.tasks.ask import Fail, Then
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
-
-if TYPE_CHECKING:
-    from cm_tui.model import CheckoutHead, RecordingState
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class Watch(Generic[T]):
             self.is_busy = True
             self.tasks.attempt(call, partial(self._end, self.got), partial(self._end, self.failed), topic=self.topic)
 
-    def _end(self, deliver: Callable[[T], None] | Callable[[CmError], None], answer: T | CmError) -> None:
+    def _end(self, deliver: Then[T] | Fail, answer: T | CmError) -> None:
         self.is_busy = False
         deliver(answer)  # type: ignore[arg-type]
 
@@ -96,3 +96,54 @@ def _recording_state(root: Path, records: bool) -> RecordingState:
     from cm_tui.engine.api import recording
 
     return recording.recording_state(root, records=records)
+
+
+class RevisionTracker:
+    """Looks for the commit again whenever the index may answer otherwise, or more of the past is known.
+
+    Args:
+        tasks: asks.
+        revision: what the application shows.
+        view: what is known of the project.
+        tell: shows words.
+    """
+
+    def __init__(
+        self, tasks: EngineTasks, revision: ShownRevision, view: ProjectView, tell: Callable[[str], None]
+    ) -> None:
+        self._tasks = tasks
+        self._revision = revision
+        self._view = view
+        self._tell = tell
+        self._seen: tuple[int, int] | None = None
+
+    def check(self) -> None:
+        """Ask where the commit is now, if there was news since this was asked last."""
+        moment, history = self._revision.moment, self._view.history
+        news = self._view.index_news, history.known if history else 0
+        if news == self._seen or self._view.engine != "open":
+            return
+        self._seen = news
+        if moment is None:
+            return
+        asked = self._revision.asked
+
+        def got(place: ResolvedRevision) -> None:
+            if self._revision.moment != moment:
+                return
+            if place.moment.sha != moment.sha or (place.moment.ahead and not moment.ahead):
+                self._tell(f"History was rewritten: {name_of(moment)} is no longer on the mainline.")
+            episode = self._revision.episode
+            seen = replace(episode, moment=place.moment, why=place.note) if episode else None
+            self._revision.go(place.moment, place.note, seen, asked=asked)
+
+        def failed(error: CmError) -> None:
+            if self._revision.moment != moment:
+                return
+            if isinstance(error, NotFoundError):
+                self._revision.go(None)
+                self._tell(f"History was rewritten: {name_of(moment)} is gone, and you are back at now.")
+            else:
+                self._tell(f"{error.message} {error.hint}".strip())
+
+        self._tasks.ask("app.revision", lambda engine: engine.resolve(asked), got, failed)

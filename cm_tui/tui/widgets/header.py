@@ -16,7 +16,7 @@ from cm_tui.tui.widgets.text import elide_end, one_line
 _WANTED = (4, 3, 2)
 """Facts that the tabs leave room for: as many of them as fit."""
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-"""A count behind a mode's key, where there is no room for the name between them."""
+"""Counts are raised, so that none is taken for the key of the next mode."""
 _BRIEF = (4, 3)
 """Letters of a mode's name where there is no room for all of it."""
 
@@ -90,7 +90,9 @@ class Header(Widget):
         """Return how much wider the tabs are in another mode: the form must not change from mode to mode."""
         growth = {tab.current: 0 for tab in self._read_tabs()}
         for tab in self._read_tabs():
-            growth[tab.current] = max(growth[tab.current], cell_len(tab.label) - cell_len(_brief(tab.label, letters)))
+            growth[tab.current] = max(
+                growth[tab.current], cell_len(_brief(tab.label, None)) - cell_len(_brief(tab.label, letters))
+            )
         return max(0, growth.get(False, 0) - growth.get(True, 0))
 
     def on_click(self, event: events.Click) -> None:
@@ -104,13 +106,12 @@ class Header(Widget):
         for number, tab in enumerate(self._read_tabs(), start=1):
             style = "bold $block-cursor-foreground on $block-cursor-background" if tab.current else "$muted"
             number_style = "bold $accent on $block-cursor-background" if tab.current else "$accent"
-            name = tab.label if tab.current else _brief(tab.label, letters)
-            label = f"{name} " if name else ""
-            sign = str(number)
-            if not name and (waiting := _count_in(tab.label)):
-                sign += waiting.translate(_RAISED)
-            lead = f"{sign} " if close and number > 1 else f" {sign} "
-            content = Content.assemble((lead, number_style), (label, style))
+            name = _brief(tab.label, None if tab.current else letters)
+            waiting = tab.label.partition(" ")[2].translate(_RAISED)
+            lead = f"{number} " if name else str(number)
+            lead = lead if close and number > 1 else f" {lead}"
+            counted = [(name, style), (waiting, style.replace("$muted", "$warning")), (" ", style)]
+            content = Content.assemble((lead, number_style), *(counted if waiting else [(f"{name} ", style)]))
             parts.append(content.stylize(Style.from_meta({"mode": tab.mode})))
         return Content.assemble(*parts)
 
@@ -133,14 +134,8 @@ class Header(Widget):
 
 
 def _brief(label: str, letters: int | None) -> str:
-    """Return a mode's name in so many letters, all when None, with the count behind it."""
-    if not letters:
-        return label if letters is None else ""
-    return f"{label.partition(' ')[0][:letters]} {_count_in(label)}".rstrip()
-
-
-def _count_in(label: str) -> str:
-    return label.partition(" ")[2]
+    """Return a mode's name in so many letters, all when None, without its count."""
+    return label.partition(" ")[0][:letters]
 
 
 def _width(*texts: str) -> int:

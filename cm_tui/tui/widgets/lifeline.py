@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from rich.cells import cell_len
 from textual.content import Content
-from textual.widget import Widget
 
 from cm_tui.model import HistoryStatus, SymbolHistory, SymbolSpan
 from cm_tui.model.dates import day
-from cm_tui.tui.widgets.text import count, elide_end
+from cm_tui.tui.widgets.text import count
 
 ALIVE, CHANGED, ABSENT, UNKNOWN, HERE = "━", "┿", "·", "╌", "▼"
 
@@ -57,56 +55,11 @@ def _covers(span: SymbolSpan, low: int, high: int, length: int) -> bool:
 
 
 def life_words(life: SymbolHistory) -> str:
-    """`came 2019-03-04, 12 changes, still there`."""
-    came = f"came {day(life.first_seen.time)}" if life.first_seen else "older than what is known"
+    """`added 2019-03-04, 12 changes, still exists`."""
+    came = f"added {day(life.first_seen.time)}" if life.first_seen else "older than the known history"
     changes = sum(event.what in ("changed", "signature", "moved") for event in life.events)
     words = [came, count(changes, "change")]
     if returns := sum(event.what == "returned" for event in life.events):
-        words.append(f"came back {'once' if returns == 1 else f'{returns} times'}")
-    words.append("still there" if life.alive else f"left {day(life.invalid.time)}" if life.invalid else "gone")
+        words.append(f"returned {'once' if returns == 1 else f'{returns} times'}")
+    words.append("still exists" if life.alive else f"removed {day(life.invalid.time)}" if life.invalid else "removed")
     return ", ".join(words)
-
-
-class LifeLine(Widget):
-    """Draws the life of a symbol in one line; not there for a project without history."""
-
-    DEFAULT_CSS = "LifeLine { height: 1; padding: 0 1; display: none; } LifeLine.-shown { display: block; }"
-    CELLS = 28
-    """Most cells for the line itself."""
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
-        self._life: SymbolHistory | None = None
-        self._status: HistoryStatus | None = None
-        self._problem = ""
-        self._here = 0
-
-    def show(self, life: SymbolHistory | None, status: HistoryStatus | None, problem: str, here: int) -> None:
-        """Show a life, or that it is not known yet.
-
-        Args:
-            life: of the symbol.
-            status: how much of the history is known; None: that is not known yet.
-            problem: why there is no life to show.
-            here: the ordinal that is shown; 0: now.
-        """
-        self._life, self._status, self._problem, self._here = life, status, problem, here
-        self.set_class(status is None or status.head is not None, "-shown")
-        self.refresh()
-
-    def hide(self) -> None:
-        """Show nothing: there is no symbol."""
-        self.remove_class("-shown")
-
-    def render(self) -> Content:
-        """Line and words."""
-        width = self.content_size.width
-        if self._life is None or self._status is None:
-            asked = self._problem or ("its history is not read yet: 6 opens History" if self._status else "…")
-            return Content.styled(elide_end(asked, width), "$muted")
-        words = life_words(self._life)
-        if not self._status.complete:
-            words += f"; {self._status.text}" if self._status.text else ""
-        cells = max(8, min(self.CELLS, width - cell_len(words) - 2))
-        line = lifeline_of(self._life, self._status, cells, self._here)
-        return Content.assemble(line, "  ", (elide_end(words, max(0, width - cells - 2)), "$soft"))

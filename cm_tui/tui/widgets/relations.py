@@ -158,12 +158,11 @@ class TabLine(Widget):
 
     DEFAULT_CSS = "TabLine { height: 1; }"
 
+    @dataclass
     class Chosen(Message):
         """A tab was clicked."""
 
-        def __init__(self, tab: str) -> None:
-            super().__init__()
-            self.tab = tab
+        tab: str
 
     def __init__(self, tabs: Sequence[str] = TABS, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar, cast, overload
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -15,6 +16,8 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
+
+from cm_tui.lru import LRU
 
 R = TypeVar("R")
 
@@ -56,13 +59,12 @@ class RowList(ScrollView, Generic[R], can_focus=True):
     row_height = 1
     """Lines of a row; a subclass that changes it gives `draw_line`."""
 
+    @dataclass
     class Told(Message):
         """Something about a row."""
 
-        def __init__(self, rows: RowList[Any], row: Any) -> None:
-            super().__init__()
-            self.rows = rows
-            self.row = row
+        rows: RowList[Any]
+        row: Any
 
         @property
         def control(self) -> RowList[Any]:
@@ -296,3 +298,61 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         if index != self._hover:
             self._hover = index
             self.refresh()
+
+
+PAGE = 200
+"""Rows of a page."""
+KEPT = 40
+"""Pages kept; the one that was not looked at for longest goes first."""
+
+
+class PagedRows(Sequence["R | None"], Generic[R]):
+    """Rows by index; one whose page is not there yet is None, and its page is wanted.
+
+    Args:
+        length: how many rows there are.
+        request: called once with the number of each visible page.
+    """
+
+    def __init__(self, length: int, request: Callable[[int], None]) -> None:
+        self._length = length
+        self._request = request
+        self._pages: LRU[int, Sequence[R]] = LRU(KEPT)
+        self._requested: set[int] = set()
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> R | None: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[R | None]: ...
+    def __getitem__(self, index: int | slice) -> R | Sequence[R | None] | None:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(self._length))]
+        if index < 0:
+            index += self._length
+        if not 0 <= index < self._length:
+            raise IndexError(index)
+        number, place = divmod(index, PAGE)
+        page = self._pages.get(number)
+        if page is None:
+            if number not in self._requested:
+                self._requested.add(number)
+                self._request(number)
+            return None
+        return page[place] if place < len(page) else None
+
+    def put(self, number: int, rows: Sequence[R]) -> None:
+        """A page is there."""
+        self._requested.discard(number)
+        self._pages.put(number, rows)
+
+    def give_up(self, number: int) -> None:
+        """Mark a page as unavailable; it is requested again when it is visible."""
+        self._requested.discard(number)
+
+    @property
+    def loaded(self) -> int:
+        """How many pages are in memory."""
+        return len(self._pages)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil
 
+from textual import events
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
+from textual.widgets import Static
 
 from cm_tui.tui.widgets.text import elide_path, one_line
 
@@ -103,3 +106,29 @@ class Split(Container):
     def _stacked(self) -> bool:
         layout = self.styles.layout
         return layout is not None and layout.name == "vertical"
+
+
+class FittedText(Static):
+    """A panel with text that is laid out for the width it has, whenever that changes; not shown without text."""
+
+    def __init__(self, name: str, title: str) -> None:
+        super().__init__("", id=name, classes="panel", markup=False)
+        self.border_title = Content(title)
+        self._make: Callable[[int], Content] = lambda _: Content("")
+        self._width = 0
+
+    def show(self, make: Callable[[int], Content]) -> None:
+        """Show what a function makes of a width."""
+        self._make = make
+        self._lay_out()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay out again: lines and bars are as wide as the panel."""
+        if event.size.width != self._width:
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        self._width = self.size.width
+        content = self._make(max(30, self._width))
+        self.display = bool(content.plain)
+        self.update(content)

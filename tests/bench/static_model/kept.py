@@ -48,7 +48,7 @@ def kept_texts(
 
 
 def _prose(texts: Sequence[str]) -> Table:
-    from cm_tui.engine.search.embed.prose import shared_provider
+    from cm_tui.engine.search.embed.prose_process import shared_provider
 
     step = _AT_ONCE
     return np.concatenate([shared_provider().embed(texts[at : at + step]) for at in range(0, len(texts), step)])

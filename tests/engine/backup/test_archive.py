@@ -213,28 +213,28 @@ def line(name: str, **event: object) -> str:
     return json.dumps({name: {**EVENT, **event}})
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [line("turn", kind="hook.stop")],
-        [line("turn", kind="hook.stop"), line("event")],
-        [line("turn", kind="hook.stop"), json.dumps(PROJECT), line("archived")],
-        [line("archived", kind="hook.stop")],
-        [line("archived", kind="archived")],
-        [line("archived", id="../../x")],
-        [line("archived", more=1)],
-        [line("turn", kind="erased"), line("archived")],
-        [*[line("turn", kind="hook.stop", id=f"{number:024}") for number in range(20_001)], line("archived")],
-        [json.dumps({"archived": {"event": EVENT, "file": "../../1.jsonl.gz"}})],
-        [json.dumps({"event": {**EVENT, "data": {"prompts": ["x" * 1_002_000]}}})],
-    ],
+NO_ARCHIVES = (
+    [line("turn", kind="hook.stop")],
+    [line("turn", kind="hook.stop"), line("event")],
+    [line("turn", kind="hook.stop"), json.dumps(PROJECT), line("archived")],
+    [line("archived", kind="hook.stop")],
+    [line("archived", kind="archived")],
+    [line("archived", id="../../x")],
+    [line("archived", more=1)],
+    [line("turn", kind="erased"), line("archived")],
+    [*[line("turn", kind="hook.stop", id=f"{number:024}") for number in range(20_001)], line("archived")],
+    [json.dumps({"archived": {"event": EVENT, "file": "../../1.jsonl.gz"}})],
+    [json.dumps({"event": {**EVENT, "data": {"prompts": ["x" * 1_002_000]}}})],
 )
-def test_an_archive_that_no_backup_holds_is_refused(repo: Repo, tmp_path: Path, lines: list[str]):
-    file = tmp_path / "b"
-    write(file, [HEAD, json.dumps(PROJECT), *lines])
-    with pytest.raises(RefusedError):
-        restore_backup(file, repo.root)
-    assert not (paths.data_dir() / "journal").exists()
+
+
+def test_an_archive_that_no_backup_holds_is_refused(repo: Repo, tmp_path: Path):
+    for lines in NO_ARCHIVES:
+        file = tmp_path / "b"
+        write(file, [HEAD, json.dumps(PROJECT), *lines])
+        with pytest.raises(RefusedError):
+            restore_backup(file, repo.root)
+        assert not (paths.data_dir() / "journal").exists()
 
 
 @pytest.mark.parametrize("name", ["identity", "title"])

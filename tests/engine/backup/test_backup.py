@@ -254,52 +254,52 @@ def test_a_file_of_this_form_is_taken(repo: Repo, tmp_path: Path):
     assert [one.new for one in look_at_backup(file, repo.root).projects] == [1]
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [],
-        ["[]"],
-        ["nonsense"],
-        ['{"format": "other", "version": 1}'],
-        ['{"format": "cm-tui backup", "version": 3}'],
-        ['{"format": "cm-tui backup", "version": "1"}'],
-        [HEAD, json.dumps({"event": EVENT})],
-        [HEAD, '{"file": "../../etc/passwd", "content": "x"}'],
-        lines_of({"project": "../../../etc"}),
-        lines_of({"project": "/etc/passwd"}),
-        lines_of({"project": "a\u0000b"}),
-        lines_of({"project": ""}),
-        lines_of({"project": 3}),
-        lines_of({"identity": "remote:example.org/me/other"}),
-        lines_of(id="../x"),
-        lines_of(id="x" * 65),
-        lines_of(id=5),
-        lines_of(time="now"),
-        lines_of(time=-1),
-        lines_of(time=1e300),
-        lines_of(time=True),
-        lines_of(kind="journal.erased"),
-        lines_of(kind="erased"),
-        lines_of(kind="\u001b[2J"),
-        lines_of(head="--output=x"),
-        lines_of(data=[]),
-        lines_of(more=1),
-        [*lines_of(), '{"marks": {"last_seen": "--upload-pack=x"}}'],
-        [*lines_of(), '{"marks": 3}'],
-        [*lines_of(), "3"],
-        [*lines_of(), json.dumps({"event": EVENT})[:-1].replace('"x"', DEEP) + "}"],
-        [*lines_of(), json.dumps({"event": EVENT}).replace("5.0", "NaN")],
-        [*lines_of(), json.dumps({"event": EVENT}).replace("5.0", "9" * 5_000)],
-        [*lines_of(), "[" * 100_000],
-        [*lines_of(), "x" * 4_000_001],
-    ],
+NO_BACKUPS = (
+    [],
+    ["[]"],
+    ["nonsense"],
+    ['{"format": "other", "version": 1}'],
+    ['{"format": "cm-tui backup", "version": 3}'],
+    ['{"format": "cm-tui backup", "version": "1"}'],
+    [HEAD, json.dumps({"event": EVENT})],
+    [HEAD, '{"file": "../../etc/passwd", "content": "x"}'],
+    lines_of({"project": "../../../etc"}),
+    lines_of({"project": "/etc/passwd"}),
+    lines_of({"project": "a\u0000b"}),
+    lines_of({"project": ""}),
+    lines_of({"project": 3}),
+    lines_of({"identity": "remote:example.org/me/other"}),
+    lines_of(id="../x"),
+    lines_of(id="x" * 65),
+    lines_of(id=5),
+    lines_of(time="now"),
+    lines_of(time=-1),
+    lines_of(time=1e300),
+    lines_of(time=True),
+    lines_of(kind="journal.erased"),
+    lines_of(kind="erased"),
+    lines_of(kind="\u001b[2J"),
+    lines_of(head="--output=x"),
+    lines_of(data=[]),
+    lines_of(more=1),
+    [*lines_of(), '{"marks": {"last_seen": "--upload-pack=x"}}'],
+    [*lines_of(), '{"marks": 3}'],
+    [*lines_of(), "3"],
+    [*lines_of(), json.dumps({"event": EVENT})[:-1].replace('"x"', DEEP) + "}"],
+    [*lines_of(), json.dumps({"event": EVENT}).replace("5.0", "NaN")],
+    [*lines_of(), json.dumps({"event": EVENT}).replace("5.0", "9" * 5_000)],
+    [*lines_of(), "[" * 100_000],
+    [*lines_of(), "x" * 4_000_001],
 )
-def test_what_no_backup_holds_is_refused_before_anything_is_written(repo: Repo, tmp_path: Path, lines: list[str]):
-    file = tmp_path / "b"
-    write(file, lines)
-    with pytest.raises(RefusedError):
-        restore_backup(file, repo.root)
-    assert not paths.data_dir().joinpath("journal").exists() or not list(Journal.of(repo.root).read())
+
+
+def test_what_no_backup_holds_is_refused_before_anything_is_written(repo: Repo, tmp_path: Path):
+    for lines in NO_BACKUPS:
+        file = tmp_path / "b"
+        write(file, lines)
+        with pytest.raises(RefusedError):
+            restore_backup(file, repo.root)
+        assert not paths.data_dir().joinpath("journal").exists() or not list(Journal.of(repo.root).read())
 
 
 def test_damage_is_refused(repo: Repo, tmp_path: Path):

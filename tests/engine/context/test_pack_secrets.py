@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from typer.testing import CliRunner
@@ -13,7 +14,6 @@ from typer.testing import CliRunner
 from cm_tui.cli.app import command_line
 from cm_tui.engine.api.context import ContextMethods
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.api.hints import hints_of
 from cm_tui.engine.api.needs import is_request
 from cm_tui.model import Pack, PackRequest
 from tests.gitrepo import Repo
@@ -74,7 +74,7 @@ def packs(engine: Engine) -> dict[str, list[Pack]]:
 def test_no_pack_holds_one(engine: Engine):
     made = packs(engine)
     methods = inspect.getmembers(ContextMethods, inspect.isfunction)
-    makers = {name for name, method in methods if is_request(method) and hints_of(method)["return"] is Pack}
+    makers = {name for name, method in methods if is_request(method) and get_type_hints(method)["return"] is Pack}
     assert set(made) == makers, "a new way to make packs is tried here too"
     for pack in (pack for some in made.values() for pack in some):
         assert not leaked(repr(pack)), pack

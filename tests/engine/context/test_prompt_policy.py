@@ -11,56 +11,33 @@ from cm_tui.engine.search.ranking.prompt_policy import Recent, classify
 SUBSTANTIVE = """
 How is tax added to the cart?
 fix login bug
-explain authentication
-fix engine tests
-refactor the payment service
 Thanks, looks good. Now add logging to the payment service
 yes, but the retry policy ignores network timeouts
-continue with the parser: it drops trailing comments
 why does checkout charge twice
-where are migrations applied
 add_tax
 parseConfig?
 HTTPServer2 crashes
 fix utils.py
 TypeError in main()
 `total`
-src/cart.ts
 why Cart.total?
 a == b fails
 std::vector
 Wie wird die Steuer berechnet?
-Wo werden Migrationen ausgeführt?
 Comment la taxe est-elle calculée ?
-¿Dónde se calcula el impuesto?
-Onde o imposto é calculado?
-Dove viene calcolata l'imposta?
-Где вычисляется налог на корзину?
-购物车的税是怎么计算的?
 修复登录页面的错误
 カートの税金はどこで計算されますか
-장바구니 세금은 어디에서 계산하나요
 """
 
 SKIPPED = """
-yes
 Yes, continue
-yes please go ahead
-ok
 OK, do it.
 k
-go on
-no
 No, stop!
-continue
 try again
-thanks!
 Thank you, looks good
 LGTM
-run the tests
 ga door
-ja, ga verder
-commit and push
 undo that
 what?
 why?
@@ -72,26 +49,14 @@ do that for all of them
 ...
 /clear
 /compact keep the plan
-!ls -la
-ja
 Ja, mach weiter
-bitte weitermachen
 passt, danke
-oui, continue
 d'accord, vas-y
-sí, continúa por favor
 sim, continue
-va bene, avanti
 да, продолжай
 хорошо, спасибо
-tak, kontynuuj
 evet, devam et
-ja, ga verder
-好的,继续
 是的
-继续吧
-谢谢
-はい、続けて
 お願いします
 네, 계속해줘
 """

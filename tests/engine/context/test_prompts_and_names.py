@@ -46,8 +46,6 @@ def find_names(words: Sequence[str], common: bool = False) -> list[str]:
 
 REQUESTS = """
 fix parser tests
-fix the parser
-fix parser tests please
 parser: keep trailing comments
 yes, but keep the cart total in cents
 ok, now add logging to the payment service
@@ -55,15 +53,10 @@ rename cart
 can you make checkout faster?
 move the migration out of the way
 commit the parser without its debug output
-review `push`
 rerun push_all
-please fix Cart.total
-update src/cart.ts
 repariere den parser
 Bitte die steuer runden
-corrige le panier
 Corrige le calcul de la commande
-arregla la factura
 arregla el pedido vacío
 почини расчёт корзины
 修复购物车页面的错误
@@ -77,10 +70,8 @@ how is tax added?
 why does the parser hang?
 what calls checkout?
 where is the token refreshed?
-is the migration run twice?
 why is lint failing on the build?
 Wo wird die steuer berechnet?
-Warum ist der cart leer?
 Où est calculé le panier ?
 ¿Dónde se valida la factura?
 Где вычисляется налог на корзину?
@@ -98,22 +89,14 @@ Segmentation fault (core dumped) while loading the config
 FOLLOW_UPS = """
 continue
 go on with that
-go on
 yes, do it
-yes, run it
 go, run the tests
-run the tests again
-push it
 push it and open a PR
-commit and push
 commit, push and create a pull request
-can you commit this?
 can you run the tests?
 merge main and push again
 review the PR comments
 let's go with option 2
-next one please
-retry
 try it again
 A. is fine
 ok, let's do this one then
@@ -121,17 +104,12 @@ origin/main
 push it to GitHub
 we have merge conflicts
 1
-weiter
 ja, mach das so
 mach weiter mit den tests
 bitte commit und push
 oui, vas-y
-continue comme ça
-d'accord, on continue
 sí, hazlo
-sigue con eso
 da, продолжай
-хорошо, сделай это
 tak, kontynuuj
 ja, ga verder
 好的,继续
@@ -141,11 +119,8 @@ ja, ga verder
 """
 THANKS = """
 thanks!
-thank you, that looks great
 perfect, works well now
-cool, makes sense
 hmm, ok
-hi
 danke, passt so
 merci beaucoup
 muchas gracias

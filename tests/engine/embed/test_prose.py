@@ -9,8 +9,9 @@ import pytest
 
 from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.search.embed import prose
-from cm_tui.engine.search.embed.choice import let_go_if_unused, prose_provider_for
+from cm_tui.engine.search.embed.choice import prose_provider_for
 from cm_tui.engine.search.embed.prose import ProseProvider
+from cm_tui.engine.search.embed.prose_process import ProseBeside
 from cm_tui.errors import ModelError
 
 
@@ -34,18 +35,18 @@ def test_a_text_has_one_vector_whoever_is_embedded_beside_it():
 
 
 def test_settings_say_whose_vectors_serve_prose():
-    assert isinstance(prose_provider_for(EmbeddingConfig()), ProseProvider)
+    assert isinstance(prose_provider_for(EmbeddingConfig()), ProseBeside)
     assert prose_provider_for(EmbeddingConfig(provider="none")) is None
     assert prose_provider_for(EmbeddingConfig(provider="fastembed")) is None
 
 
 def test_a_model_that_is_not_used_is_not_kept():
     provider = prose_provider_for(EmbeddingConfig())
-    assert isinstance(provider, ProseProvider)
+    assert provider is not None
     before = provider.embed_query("a queue of webhooks")
-    assert not let_go_if_unused(3600)
-    assert let_go_if_unused(0)
-    assert not let_go_if_unused(0)
+    assert not provider.let_go_if_unused(3600)
+    assert provider.let_go_if_unused(0)
+    assert not provider.let_go_if_unused(0)
     assert provider.embed_query("a queue of webhooks") == pytest.approx(before)
 
 

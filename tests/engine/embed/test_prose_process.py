@@ -15,42 +15,45 @@ TEXTS = ["We reverted the cache.", "The suite runs on four workers now.", "‰∏ÄÊù
 @pytest.fixture
 def beside():
     beside = ProseBeside(ProseProvider())
+    beside.keep_apart()
     yield beside
-    beside._end()
+    beside._few.end()
+    beside._many.end()
 
 
-def test_many_are_embedded_elsewhere_with_the_same_vectors(beside: ProseBeside, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("left", [0, MANY])
+def test_another_process_has_the_model_with_the_same_vectors(
+    beside: ProseBeside, left: int, monkeypatch: pytest.MonkeyPatch
+):
     own = ProseProvider()
     wanted = own.embed(TEXTS)
-    here = list[int]()
-    monkeypatch.setattr(beside._own, "embed", lambda texts: here.append(len(texts)) or own.embed(texts))
-    beside.left = MANY
+    monkeypatch.setattr(beside._own, "embed", None)
+    beside.left = left
     assert np.allclose(beside.embed(TEXTS), wanted, atol=1e-5)
-    assert not here
+    assert (beside._many.is_running, beside._few.is_running) == (bool(left), not left)
+    assert np.allclose(beside.embed_query(TEXTS[0]), wanted[0], atol=1e-5)
     assert beside.fingerprint == own.fingerprint
 
 
-def test_few_are_embedded_here(beside: ProseBeside):
+def test_a_command_embeds_few_itself():
+    beside = ProseBeside(ProseProvider())
     beside.left = MANY - 1
     assert beside.embed(TEXTS).shape == (3, 384)
-    assert beside._process is None
+    assert not beside._many.is_running
 
 
 def test_a_process_that_goes_away_loses_nothing(beside: ProseBeside):
     beside.left = MANY
     wanted = beside.embed(TEXTS)
-    assert beside._process is not None
-    process = beside._process._workers[0]._process
-    assert process is not None
+    process = beside._many._process._workers[0]._process
     process.kill()
     assert np.allclose(beside.embed(TEXTS), wanted, atol=1e-5)
 
 
 def test_it_ends_when_nothing_is_asked_of_it(beside: ProseBeside, monkeypatch: pytest.MonkeyPatch):
-    beside.left = MANY
-    beside.embed(TEXTS)
-    beside.let_go_if_unused()
-    assert beside._process is not None
+    beside.embed_query(TEXTS[0])
+    beside.let_go_if_unused(0)
+    assert beside._few.is_running
     monkeypatch.setattr(prose_process, "IDLE_S", -1.0)
-    beside.let_go_if_unused()
-    assert beside._process is None
+    beside.let_go_if_unused(0)
+    assert not beside._few.is_running

@@ -6,7 +6,6 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
@@ -82,42 +81,10 @@ def provider(endpoint, sleep=lambda _: None, **settings):
     return RemoteProvider(config, endpoint_of(config), sleep)
 
 
-def test_vectors_come_back_in_order_and_scaled(endpoint):
-    matrix = provider(endpoint, batch_size=2).embed(["a", "bb", "ccc", "dddd", "eeeee"])
-    expected = np.array([[n, 1] / np.hypot(n, 1) for n in range(1, 6)])
-    np.testing.assert_allclose(matrix, expected, atol=1e-6)
-    assert sorted(len(body["input"]) for _, body in endpoint.requests) == [1, 2, 2]
-
-
 def test_two_requests_run_at_a_time(endpoint):
     endpoint.together = threading.Barrier(2)
     provider(endpoint, batch_size=1).embed(["a", "b", "c", "d"])
     assert endpoint.most_active == 2
-
-
-def test_key_headers_model_and_dimensions_are_sent(endpoint, monkeypatch):
-    settings = {"headers": {"X-Team": "memory"}, "dimensions": 2}
-    made = provider(endpoint, **settings)
-    assert made.dimensions == 2
-    made.embed_query("a")
-    headers, body = endpoint.requests[-1]
-    assert headers["Authorization"] == f"Bearer {KEY}"
-    assert headers["X-Team"] == "memory"
-    assert body == {"model": "m", "input": ["a"], "dimensions": 2}
-    monkeypatch.setenv("OTHER_KEY", "from-environment")
-    provider(endpoint, api_key=None, api_key_env="OTHER_KEY").embed_query("a")
-    assert endpoint.requests[-1][0]["Authorization"] == "Bearer from-environment"
-    provider(endpoint, api_key=None).embed_query("a")
-    assert "Authorization" not in endpoint.requests[-1][0]
-
-
-@pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_busy_server_is_asked_again_when_it_says(endpoint, status):
-    endpoint.first = [(status, {"Retry-After": "7"}, "busy"), (status, {"Retry-After": "0"}, "busy")]
-    slept = []
-    assert provider(endpoint, slept.append).embed_query("abc").shape == (2,)
-    assert slept == [7, 0.5 * 2]  # a wait of 0 leaves the usual pause
-    assert len(endpoint.requests) == 3
 
 
 def test_retry_after_may_be_a_date(endpoint):
@@ -133,36 +100,6 @@ def test_it_gives_up_with_the_reason(endpoint):
     endpoint.first = [(429, {"Retry-After": "86400"}, "come back tomorrow")]
     with pytest.raises(ModelError, match="86400 seconds"):
         provider(endpoint).embed_query("abc")
-
-
-def test_a_refused_key_is_never_shown(endpoint):
-    endpoint.first = [(401, {}, {"error": {"message": f"Incorrect API key provided: {KEY}"}})]
-    with pytest.raises(ModelError) as caught:
-        provider(endpoint).embed_query("abc")
-    assert KEY not in str(caught.value)
-    assert "Incorrect API key" in str(caught.value)
-    assert "embedding.api_key" in caught.value.hint
-    assert len(endpoint.requests) == 1
-    endpoint.first = [(401, {}, "no")]
-    with pytest.raises(ModelError, match="No key is set: put it into the environment variable OPENAI_API_KEY"):
-        provider(endpoint, api_key=None).embed_query("abc")
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("<html>", "something else than vectors"),
-        ({"data": [{"nothing": 1}]}, "something else than vectors"),
-        ([1], "something else than vectors"),
-        ({"data": []}, "0 vectors for 1 text"),
-        ('{"data": [{"embedding": [NaN, 1]}]}', "for 1 text"),
-        ({"data": [{"embedding": [1, 2, 3]}]}, "3 dimensions, not 2"),
-    ],
-)
-def test_answers_that_are_no_vectors_are_refused(endpoint, content, says):
-    endpoint.first = [(200, {}, content)]
-    with pytest.raises(ModelError, match=says):
-        provider(endpoint, dimensions=2).embed_query("abc")
 
 
 def test_nobody_there_and_no_address_are_explained(endpoint):

@@ -106,39 +106,6 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
     kept.close()
 
 
-def test_an_added_comment_line_loses_no_callers(kept: Kept):
-    assert kept.callers("add_tax") == [("shop/cart.py", 5)]
-    kept.repo.write("shop/money.py", "# a comment\n" + SHOP["shop/money.py"])
-    kept.fresh()
-    assert kept.callers("add_tax") == [("shop/cart.py", 5)]
-    kept.repo.write("shop/cart.py", "# a comment\n" + SHOP["shop/cart.py"])
-    kept.fresh()
-    assert kept.callers("add_tax") == [("shop/cart.py", 6)]
-
-
-def test_a_reverted_edit_leaves_no_ghosts(kept: Kept):
-    before = [(s.path, s.qualname, s.start_line) for s in kept.engine.symbols().rows]
-    kept.repo.write("shop/money.py", "def ghost():\n    return add_tax(1)\n")
-    kept.fresh()
-    assert len(kept.defined("ghost")) == 1
-    assert kept.defined("add_tax") == []
-    kept.repo.git("checkout", "-q", "--", "shop/money.py")
-    kept.fresh()
-    assert kept.defined("ghost") == []
-    assert [(s.path, s.qualname, s.start_line) for s in kept.engine.symbols().rows] == before
-    assert kept.callers("add_tax") == [("shop/cart.py", 5)]
-
-
-def test_names_with_spaces_and_non_ascii_are_indexed(kept: Kept):
-    assert kept.defined("prix_à_payer") == ["shop/größe & preis.py"]
-    kept.repo.write("neu 日本/ein paar.py", "def 検索():\n    return 1\n")
-    kept.fresh()
-    assert kept.defined("検索") == ["neu 日本/ein paar.py"]
-    (kept.repo.root / "neu 日本").rename(kept.repo.root / "alt 日本")
-    kept.fresh()
-    assert kept.defined("検索") == ["alt 日本/ein paar.py"]
-
-
 def test_one_edit_causes_one_sync(kept: Kept):
     kept.begin()
     kept.repo.write("shop/money.py", "def add_tax(price):\n    return price * 2\n")
@@ -153,16 +120,6 @@ def test_one_edit_causes_one_sync(kept: Kept):
     state = kept.sync.freshness()
     assert {layer.name for layer in state.layers} >= {"save", "guard", "watcher", "git hooks"}
     assert not state.behind
-
-
-def test_twenty_edits_cause_one_sync(kept: Kept):
-    kept.begin()
-    for n in range(20):
-        kept.repo.write(f"shop/new{n}.py", f"def new{n}():\n    return {n}\n")
-    kept.fresh()
-    kept.rest()
-    assert len(kept.indexed) == 1
-    assert len(kept.defined("new19")) == 1
 
 
 def test_the_indexs_own_reads_and_writes_wake_no_layer(kept: Kept):

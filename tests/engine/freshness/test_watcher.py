@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import threading
 from pathlib import Path
 
@@ -111,37 +110,6 @@ def test_head_and_rules_mean_everything(watch):
     watched.repo.write("ignored/now seen.py", "x")
     # As above, the new folder may be told for what is in it.
     until(lambda: {"ignored", "ignored/now seen.py"} & watched.paths() or EVERYTHING in watched.told)
-
-
-def large_branch(repo: Repo) -> None:
-    """A branch with 10,000 more files."""
-    lines = [
-        "blob",
-        "mark :1",
-        "data 2",
-        "x",
-        "",
-        "commit refs/heads/large",
-        "committer A <a@example.org> 1700000000 +0000",
-    ]
-    lines += ["data 5", "large", "from refs/heads/main", *(f"M 644 :1 d{n % 20}/f{n}.py" for n in range(10_000)), ""]
-    subprocess.run(["git", "fast-import", "--quiet"], cwd=repo.root, input="\n".join(lines).encode(), check=True)
-
-
-@pytest.mark.deep
-def test_a_checkout_of_10000_files_is_everything(watch):
-    watched = watch()
-    large_branch(watched.repo)
-    watched.repo.git("checkout", "-q", "large")
-    until(lambda: EVERYTHING in watched.told)
-
-    def seen() -> bool:
-        watched.repo.write("d3/f3.py", "after\n")
-        return "d3/f3.py" in watched.paths()
-
-    until(seen)
-    assert watched.watcher.state.mode == "native"
-    assert len([changes for changes in watched.told if changes != EVERYTHING and len(changes.paths or ()) > 1000]) == 0
 
 
 def test_a_folder_that_is_removed_and_made_again(watch):

@@ -34,15 +34,6 @@ def test_a_question_that_began_before_a_change_is_answered_without_it(project: C
     assert len(shop.sites("add_tax")) == 2
 
 
-@pytest.mark.deep
-def test_old_tables_go(project: Callable) -> None:
-    shop = project(SHOP)
-    for number in range(5):
-        shop.write({"shop/till.py": f"{MORE['shop/till.py']}# {number}\n"})
-        shop.sites("add_tax")
-    assert len(schemas(shop.db)) <= 2
-
-
 def test_old_tables_go_though_the_question_that_ends_has_written_into_them(project: Callable) -> None:
     shop = project(SHOP)
 

@@ -196,23 +196,3 @@ def test_what_could_not_be_resolved_is_counted_and_listed(project):
     ]  # fmt: skip
     assert listed.total == listed.unresolved == 3
     assert [key.qualname for key in listed.rows[0].candidates] == ["Cart.add"]
-
-
-@pytest.mark.deep
-def test_the_count_is_the_same_when_everything_is_resolved_at_once(project, monkeypatch):
-    from cm_tui.engine.code.graph import resolve
-
-    files = {
-        "a.py": "class A:\n    def get(self):\n        pass\n\ndef f(x, a: A):\n    x.get()\n    a.get()\n    f(x, a)\n",
-        "b.py": "def g(y):\n    y.get()\n    get()\n",
-    }
-    whole = project(files).graph
-    monkeypatch.setattr(resolve, "SMALL", 0)
-    partial = project(files).graph
-    for name in ("A.get", "f", "g"):
-        for depth in (1, 2, 3):
-            first, second = (g.callers(name, depth=depth) for g in (partial, whole))
-            assert (first.rows, first.unresolved, first.note) == (second.rows, second.unresolved, second.note)
-            one, other = (g.callers(name, depth=depth, unresolved=True) for g in (partial, whole))
-            assert one == other
-            assert one.total == first.unresolved

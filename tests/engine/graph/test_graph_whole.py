@@ -12,12 +12,13 @@ from tests.bench import callers as bench
 
 @pytest.fixture(scope="module")
 def own_code(tmp_path_factory):
-    """This very package as a project."""
+    """Some packages of this very project."""
     from cm_tui.engine.platform.store.database import Database
 
     root = Path(cm_tui.__file__).parent
     db = Database(tmp_path_factory.mktemp("own"))
-    files = sorted((root / "engine").rglob("*.py")) + sorted((root / "model").rglob("*.py")) + [root / "errors.py"]
+    parts = ("engine/code/graph", "engine/code/parse", "engine/platform/store")
+    files = [file for part in parts for file in sorted((root / part).rglob("*.py"))] + [root / "errors.py"]
     bench.load_files(db, ((f"cm_tui/{f.relative_to(root).as_posix()}", f.read_bytes()) for f in files))
     yield db
     db.close()
@@ -54,22 +55,6 @@ def test_the_first_questions_about_a_past_state_do_not_resolve_all_of_it(own_cod
         assert past.callers("Database.rows").rows == whole.callers("Database.rows").rows
         (found,) = (one for one in sets.values() if one.is_past)
         assert found.resolver.is_whole == (number >= generation_tables.PARTIAL_QUESTIONS)
-
-
-@pytest.mark.deep
-def test_callers_and_callees_mirror_each_other(own_code):
-    graph = Graph(own_code)
-    page = graph.callers("Database.rows")
-    assert len(page.rows) > 10
-    for edge in page.rows:
-        back = graph.callees(
-            next(
-                s for s in graph.definitions(edge.qualname).rows if (s.path, s.qualname) == (edge.path, edge.qualname)
-            ).key
-        )
-        # An ambiguous call is one in both directions: it names all that it may mean.
-        there = [e for e in back.rows if e.line == edge.line]
-        assert any("Database.rows" in {e.qualname, *(c.qualname for c in e.candidates)} for e in there)
 
 
 def test_every_site_is_claimed_once_or_said_to_be_ambiguous(own_code):

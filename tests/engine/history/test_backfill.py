@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +14,6 @@ import pytest
 from cm_tui.engine.code.history import backfill as room
 from cm_tui.engine.code.mainline import coverage
 from cm_tui.engine.platform.store.database import Database
-from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.errors import CancelledError, NotFoundError, UsageError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, read, view_of
@@ -187,25 +184,6 @@ def test_kill_9_costs_a_batch_at_most(repo, tmp_path, batches):
             compare_with_fresh(db, repo.root, ordinal, tmp_path / f"b{ordinal}")
 
 
-@pytest.mark.deep
-def test_an_index_run_goes_before_the_next_batch(repo, db, monkeypatch):
-    monkeypatch.setattr(room, "_BATCH_COMMITS", 1)
-    grow(repo, 25)
-    index(db, repo.root)
-    view = view_of(db, repo.root)
-    reader = threading.Thread(target=lambda: drain(view))
-    reader.start()
-    runs = 0
-    while reader.is_alive():
-        repo.write("new.py", f"x = {runs}\n")
-        index(db, repo.root)
-        runs += 1
-    reader.join()
-    assert runs
-    assert view.report.status().complete
-    assert WriterLock.of(db).readers == 0
-
-
 def test_a_commit_made_while_history_is_read_is_read_too(repo, db, tmp_path, monkeypatch):
     monkeypatch.setattr(room, "_BATCH_COMMITS", 2)
     grow(repo, 10)
@@ -225,29 +203,6 @@ def test_a_commit_made_while_history_is_read_is_read_too(repo, db, tmp_path, mon
     compare_with_fresh(db, repo.root, 2, tmp_path / "b")
 
 
-def test_objects_that_are_missing_are_said_and_the_known_part_answers(repo, db, tmp_path):
-    grow(repo, 8)
-    lost = repo.git("rev-parse", "HEAD~5^{tree}")
-    (repo.root / ".git/objects" / lost[:2] / lost[2:]).unlink()
-    view = read(db, repo.root)
-    status = view.report.status()
-    assert status.known == 5
-    assert any(lost in note for note in status.notes)
-    assert not status.complete
-    compare_with_fresh(db, repo.root, 5, tmp_path / "a")
-    assert view.goal() is None
-
-
-def test_a_damaged_commit_ends_the_line(repo, db):
-    grow(repo, 5)
-    lost = repo.git("rev-parse", "HEAD~3")
-    file = repo.root / ".git/objects" / lost[:2] / lost[2:]
-    file.chmod(0o600)
-    file.unlink()
-    view = read(db, repo.root)
-    assert (view.report.status().length, view.report.status().complete) == (3, False)
-
-
 def test_submodules_and_links_are_no_files(repo, db, tmp_path):
     other = Repo(tmp_path / "other")
     other.write("m.py", "def m():\n    return 1\n")
@@ -261,20 +216,6 @@ def test_submodules_and_links_are_no_files(repo, db, tmp_path):
     repo.commit("away")
     view = read(db, repo.root)
     assert {file.path for file in view.files("#2", "").rows} == {"a.py", ".gitmodules"}
-
-
-def test_a_folder_becomes_a_file_and_back(repo, db, tmp_path):
-    repo.write("thing/a.py", "def a():\n    return 1\n")
-    repo.commit("folder")
-    shutil.rmtree(repo.root / "thing")
-    repo.write("thing", "#!/usr/bin/env python3\nx = 1\n")
-    repo.commit("file")
-    (repo.root / "thing").unlink()
-    repo.write("thing/a.py", "def a():\n    return 1\n")
-    repo.commit("folder again")
-    read(db, repo.root)
-    for ordinal in (1, 2, 3):
-        compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal))
 
 
 def test_other_rules_read_the_past_again(repo, db, tmp_path):

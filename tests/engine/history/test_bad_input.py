@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.code.history import backfill as room
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, read, view_of
@@ -22,11 +21,6 @@ def grow(repo: Repo, count: int) -> list[str]:
         repo.write(f"f{number % 3}.py", f"def f{number}():\n    return g{number}()\n")
         made.append(repo.commit(f"number {number}"))
     return made
-
-
-def drain(view) -> None:
-    for _ in view.backfill(depth=None, since=None, cancel=Cancel()):
-        pass
 
 
 NAMES = (
@@ -173,20 +167,6 @@ def test_a_line_that_lost_its_middle_after_it_was_read_still_answers(repo, db, t
         assert {file.path for file in view.files("#2", "").rows} == {"f0.py", "f1.py"}
 
 
-@pytest.mark.deep
-def test_a_partial_clone(repo, db, tmp_path):
-    grow(repo, 6)
-    repo.git("config", "uploadpack.allowFilter", "true")
-    clone = Repo(tmp_path / "clone", init=False)
-    clone.git("clone", "-q", "--filter=blob:none", f"file://{repo.root}", ".")
-    view = read(db, clone.root)
-    status = view.report.status()
-    assert (status.known, status.complete) == (6, False)
-    assert any("not in this clone" in note for note in status.notes)
-    compare_with_fresh(db, clone.root, 6, tmp_path / "fresh")
-    assert [file.language for file in view.files("#1", "").rows] == ["absent"]
-
-
 STRANGE = {
     "negative": b"A <a@b> -1000 +0000",
     "before the year 1": b"A <a@b> -99999999999999 +0000",
@@ -227,60 +207,3 @@ def test_commits_with_strange_dates_and_authors(repo, db, tmp_path, who):
     view.revisions.resolve("2020-01-01")
     assert view.revisions.resolve("HEAD~1").sha == view.revisions.resolve(done.stdout.decode().strip()).sha
     view.prune(before=None, older_than="30d", everything=False, dry_run=True)
-
-
-def rewrite(repo: Repo, count: int) -> None:
-    """Other commits in place of the last ones, the old ones gone for good."""
-    repo.git("reset", "-q", "--hard", f"HEAD~{count}")
-    repo.write("other.py", "def other():\n    return 1\n")
-    repo.commit("other")
-    repo.git("reflog", "expire", "--expire=now", "--all")
-    repo.git("gc", "-q", "--prune=now")
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("indexed", [True, False])
-def test_a_repository_that_is_rewritten_while_we_read(repo, db, tmp_path, monkeypatch, indexed):
-    monkeypatch.setattr(room, "_BATCH_COMMITS", 1)
-    grow(repo, 12)
-    index(db, repo.root)
-    view = view_of(db, repo.root)
-    steps = view.backfill(depth=None, since=None, cancel=Cancel())
-    for step in steps:
-        if step.done >= 3:
-            break
-    rewrite(repo, 6)
-    if indexed:
-        index(db, repo.root)
-    for _ in steps:
-        pass
-    if not indexed:
-        # The line is still the old one: what git has lost is said, or was read before.
-        status = view.report.status()
-        assert status.complete or any("cannot be read" in note for note in status.notes)
-        index(db, repo.root)
-    view = view_of(db, repo.root)
-    drain(view)
-    status = view.report.status()
-    assert (status.length, status.complete) == (7, True)
-    for ordinal in (1, 4, 7):
-        compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal))
-
-
-@pytest.mark.deep
-def test_in_the_middle_of_a_rebase(repo, db, tmp_path):
-    grow(repo, 4)
-    repo.git("checkout", "-q", "-b", "side", "HEAD~2")
-    repo.write("f0.py", "def mine():\n    return 1\n")
-    repo.commit("mine")
-    with pytest.raises(subprocess.CalledProcessError):
-        repo.git("rebase", "-q", "main")
-    view = read(db, repo.root)
-    assert (repo.root / ".git/rebase-merge").exists()
-    status = view.report.status()
-    assert (status.length, status.complete) == (4, True)
-    compare_with_fresh(db, repo.root, 3, tmp_path / "during")
-    repo.git("rebase", "--abort")
-    view = read(db, repo.root)
-    assert view.commits.head().subject == "mine"
-    compare_with_fresh(db, repo.root, 3, tmp_path / "after")

@@ -7,7 +7,6 @@ import subprocess
 
 import pytest
 
-from cm_tui.engine.platform.git.commits import Commits
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, read, view_of
@@ -116,31 +115,23 @@ def prune(view, before):
     return view.prune(before=before, older_than=None, everything=False, dry_run=True)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["", "  ", "--upload-pack=touch /tmp/x", "-x", ":/Change", ":a.py", "HEAD^{/Change}", "a\0b", "a\nb", "x" * 2000,
-     "\udcff", "\u202ex"],
+ODD = (
+    "", "  ", "--upload-pack=touch /tmp/x", "-x", ":/Change", ":a.py", "HEAD^{/Change}", "a\0b", "a\nb", "x" * 2000,
+    "\udcff", "\u202ex",
 )  # fmt: skip
-def test_odd_names_are_refused(repo, db, name):
+UNKNOWN = ("nope", "HEAD~9", "a..b", "../x", "#0", "#9", "f" * 40, "HEAD:a.py", "@{u}")
+
+
+def test_odd_names_are_refused_and_unknown_ones_not_found(repo, db):
     commits(repo, 1)
     index(db, repo.root)
-    with pytest.raises(UsageError):
-        view_of(db, repo.root).revisions.resolve(name)
-
-
-@pytest.mark.parametrize("name", ["nope", "HEAD~9", "a..b", "../x", "#0", "#9", "f" * 40, "HEAD:a.py", "@{u}"])
-def test_unknown_names_are_not_found(repo, db, name):
-    commits(repo, 1)
-    index(db, repo.root)
-    with pytest.raises(NotFoundError):
-        view_of(db, repo.root).revisions.resolve(name)
-
-
-def test_a_short_sha_is_ambiguous(repo, db):
-    commits(repo, 1)
-    index(db, repo.root)
+    resolve = view_of(db, repo.root).revisions.resolve
+    for error, names in ((UsageError, ODD), (NotFoundError, UNKNOWN)):
+        for name in names:
+            with pytest.raises(error):
+                resolve(name)
     with pytest.raises(UsageError, match="too short"):
-        view_of(db, repo.root).revisions.resolve("ab")
+        resolve("ab")
 
 
 def test_dates_mean_the_state_before_them(repo, db):
@@ -185,18 +176,6 @@ def test_absurd_times_do_not_decide_on_dates(repo, db):
         assert revisions.resolve(day).sha == ""
 
 
-def test_absurd_dates_are_shown_as_they_are(repo, db):
-    for number, when in enumerate(("@0 +0000", "@99999999999 +0000", "@4102444800 +0000", "@1 +0000")):
-        repo.write("a.py", f"x = {number}\n")
-        dated(repo, when)
-    repo.git("reset", "-q", "--hard")
-    view = read(db, repo.root)
-    assert [moment.time for moment in view.commits.mainline("", None, 9).rows] == [1, 4102444800, 99999999999, 0]
-    assert view.report.status().complete
-    assert "1970-01-01" in view.report.status().text
-    assert view.commits.mainline("5138", None, 9).total == 1
-
-
 def test_no_git(tmp_path, db):
     folder = Repo(tmp_path / "plain", init=False)
     folder.write("a.py", "x = 1\n")
@@ -231,28 +210,6 @@ def test_a_detached_head_has_a_line(repo, db, tmp_path):
     compare_with_fresh(db, repo.root, 2, tmp_path / "fresh")
 
 
-@pytest.mark.deep
-def test_a_linked_worktree_has_the_line_of_its_own_head(repo, db, tmp_path):
-    commits(repo, 3)
-    repo.git("worktree", "add", "-q", "-b", "linked", str(tmp_path / "linked"), "HEAD~1")
-    linked = Repo(tmp_path / "linked", init=False)
-    linked.write("b.py", "def b():\n    return 1\n")
-    linked.commit("in the worktree")
-    read(db, repo.root)
-    view = read(db, linked.root)
-    assert view.report.status().length == 3
-    assert view.commits.head().subject == "in the worktree"
-    compare_with_fresh(db, linked.root, 2, tmp_path / "fresh")
-    assert read(db, repo.root).commits.head().subject == "Change number 2"
-
-
-def test_a_line_from_before_there_were_lines_is_read_when_asked_for(repo, db):
-    commits(repo, 3)
-    index(db, repo.root)
-    db.execute("DELETE FROM line_commit")
-    assert view_of(db, repo.root).commits.mainline("", None, 9).total == 3
-
-
 def test_a_shallow_clone_says_so_and_grows_when_it_is_deepened(repo, db, tmp_path):
     commits(repo, 6)
     clone = Repo(tmp_path / "clone", init=False)
@@ -271,30 +228,6 @@ def test_a_shallow_clone_says_so_and_grows_when_it_is_deepened(repo, db, tmp_pat
     assert view.report.status().length == 6
     compare_with_fresh(db, clone.root, 5, tmp_path / "fresh5")
     compare_with_fresh(db, clone.root, 1, tmp_path / "fresh1")
-
-
-@pytest.mark.deep
-def test_a_clone_is_made_shallower_and_deeper_again(repo, db, tmp_path):
-    for number in range(12):
-        repo.write(f"f{number % 4}.py", f"def f{number}():\n    return f{number - 1}()\n")
-        repo.commit(f"number {number}")
-    clone = Repo(tmp_path / "clone", init=False)
-    clone.git("clone", "-q", f"file://{repo.root}", ".")
-    read(db, clone.root)
-    for depth, known in ((7, 7), (3, 3), (5, 3)):
-        clone.git("fetch", "-q", "--depth", str(depth))
-        index(db, clone.root)
-        view = view_of(db, clone.root)
-        status = view.report.status()
-        assert (status.length, status.known) == (depth, known)
-        assert not status.complete
-        compare_with_fresh(db, clone.root, depth - 1, tmp_path / f"fresh{depth}")
-        compare_with_fresh(db, clone.root, depth - known + 1, tmp_path / f"oldest{depth}")
-        assert view.goal() == (None if known == depth else 1)
-    view = read(db, clone.root)
-    assert view.report.status().known == 5
-    compare_with_fresh(db, clone.root, 1, tmp_path / "fresh")
-    assert db.value("SELECT count(*) FROM file_span WHERE from_ord < 0 OR to_ord <= from_ord") == 0
 
 
 def test_a_line_cut_off_above_all_that_was_known_is_read_anew(repo, db, tmp_path):
@@ -353,17 +286,3 @@ def test_a_date_is_found_by_its_beginning(repo, db):
     page = mainline("2012 change", 4, 2)
     assert ([row.ordinal for row in page.rows], page.total) == ([3, 2], 4)
     assert (mainline("change", None, 0).rows, mainline("", 3, 1).rows[0].ordinal) == ((), 2)
-
-
-def test_steps_back_are_counted_on_the_line(repo, db, monkeypatch):
-    made = commits(repo, 9)
-    repo.git("tag", "mark", made[6])
-    view = read(db, repo.root)
-    walked = []
-    get = Commits.get
-    monkeypatch.setattr(Commits, "get", lambda self, sha: walked.append(sha) or get(self, sha))
-    for name, sha in (("HEAD~7", made[1]), ("@~", made[7]), ("mark~6", made[0]), ("HEAD~0", made[8])):
-        assert view.revisions.resolve(name).sha == sha == repo.git("rev-parse", name)
-    assert len(walked) <= 4
-    with pytest.raises(NotFoundError):
-        view.revisions.resolve("HEAD~9")

@@ -54,7 +54,7 @@ def test_a_version_that_is_not_here_is_no_deletion(story, db, tmp_path):
     status = view.report.status()
     assert (status.complete, status.missing, status.known) == (False, 1, 4)
     assert "without 1 file version not in this clone" in status.text
-    assert "whole history is known" not in status.text
+    assert "whole history has been read" not in status.text
     assert any("1 file version is not in this clone" in note for note in status.notes)
     history = view.symbol_histories("f", 9, callers=False).rows[0]
     assert told(view) == [("came", 1), ("unknown", 2), ("unknown", 3)]
@@ -165,7 +165,7 @@ def test_a_clone_without_contents_claims_nothing(repo, db, tmp_path):
     with pytest.raises(NotFoundError) as found:
         view.symbol_histories("old", 9, callers=False)
     assert "4 file versions not in this clone" in found.value.hint
-    assert "whole history is known" not in found.value.hint
+    assert "whole history has been read" not in found.value.hint
     history = view.symbol_histories("f", 9, callers=False).rows[0]
     assert [(event.what, event.moment.ordinal) for event in history.events] == [("unknown", 4)]
     assert history.notes == ("the version of a.py from #1 to #3 is not in this clone: what it held is not known",)

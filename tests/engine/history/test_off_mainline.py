@@ -19,7 +19,7 @@ from cm_tui.engine.code.index.indexer import Indexer
 from cm_tui.engine.code.mainline import coverage, side_commits
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import NotFoundError
-from cm_tui.model import Cancel, SymbolKey
+from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_any_with_fresh, compare_with_fresh, read, view_of
 from tests.engine.history.test_missing_blobs import Lost
 from tests.gitrepo import Repo
@@ -152,57 +152,6 @@ def test_whatever_is_known_of_the_mainline(released, db, tmp_path, how):
         compare_any_with_fresh(db, released.root, sha, tmp_path / str(number), config)
 
 
-@pytest.mark.deep
-def test_the_base_may_leave_the_mainline_and_come_back(released, db, tmp_path):
-    read(db, released.root)
-    sha = released.git("rev-parse", "v2^{commit}")
-    for number, words in enumerate(
-        [("checkout", "-q", "-B", "root", "main~7"), ("checkout", "-q", "main"), ("reset", "-q", "--hard", "main~6")]
-    ):
-        released.git(*words)
-        released.write("late.py", f"late = {number}\n")
-        released.commit("late")
-        index(db, released.root)
-        compare_any_with_fresh(db, released.root, sha, tmp_path / f"a{number}")
-        read(db, released.root)
-        compare_any_with_fresh(db, released.root, sha, tmp_path / f"b{number}")
-
-
-@pytest.mark.deep
-def test_a_full_run_parses_anew_and_loses_nothing(released, db, tmp_path):
-    view = read(db, released.root)
-    names(view, "v2")
-    index(db, released.root, full=True)
-    twice = "SELECT count(*) FROM (SELECT oid, language FROM blob GROUP BY ALL HAVING count(*) > 1)"
-    assert db.value(twice) == 0
-    compare_any_with_fresh(db, released.root, released.git("rev-parse", "v2^{commit}"), tmp_path / "v2")
-
-
-@pytest.mark.deep
-def test_a_shallow_clone_says_what_is_missing(released, db, tmp_path):
-    clone = Repo(tmp_path / "clone", init=False)
-    url = f"file://{released.root}"
-    clone.git("clone", "-q", "--depth", "2", "--single-branch", "--branch", "main", url, ".")
-    view = read(db, clone.root)
-    with pytest.raises(NotFoundError, match="no commit 'v2'"):
-        view.files("v2", "")
-    clone.git("fetch", "-q", "--depth", "1", "origin", "tag", "v2")
-    place = view_of(db, clone.root).revisions.resolve("v2")
-    assert place.moment.place == "off the mainline, with no ancestor on it"
-    assert "commits before it are not in this clone" in place.said
-    view = view_of(db, clone.root)
-    assert names(view, "v2") == ["app", "core", "extra", "m1", "m3", "start"]
-    # Most of it is there at #1 already: that is what it is compared with.
-    assert view.side.parsed == 5
-    # Deepened: it has an ancestor.
-    clone.git("fetch", "-q", "--unshallow", "origin")
-    clone.git("fetch", "-q", "origin", "tag", "v1")
-    index(db, clone.root)
-    place = view_of(db, clone.root).revisions.resolve("v2")
-    assert (place.moment.place, place.note) == ("off the mainline, 3 commits after #3", "")
-    compare_any_with_fresh(db, clone.root, place.sha, tmp_path / "deep")
-
-
 @pytest.mark.parametrize("what", ["tree", "blob"])
 def test_what_the_clone_lacks_is_said_and_read_once_it_is_back(released, db, tmp_path, what):
     view = read(db, released.root)
@@ -269,20 +218,6 @@ def test_what_was_used_longest_ago_goes_first(released, db, monkeypatch):
     assert db.value("SELECT count(*) FROM side_commit") == 1
     # `extra` and the third `m3` of v2 went with it.
     assert db.value("SELECT count(*) FROM blob") == before + 3
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("history", [True, False])
-def test_pruning_all_drops_them(released, db, history):
-    index(db, released.root)
-    view = read(db, released.root) if history else view_of(db, released.root)
-    names(view, "v2")
-    tried = view.prune(before=None, older_than=None, everything=True, dry_run=True)
-    done = view.prune(before=None, older_than=None, everything=True, dry_run=False)
-    assert tried.blobs == done.blobs >= 5
-    assert db.value("SELECT count(*) FROM side_file") == 0
-    assert db.value("SELECT count(*) FROM blob") == db.value("SELECT count(DISTINCT blob) FROM head_file")
-    assert names(view, "v2") == ["app", "core", "extra", "m1", "m3", "start"]
 
 
 def test_one_question_does_not_read_for_ever_and_the_next_goes_on(released, db, tmp_path, monkeypatch):
@@ -404,13 +339,6 @@ def test_the_mainline_changes_under_a_question(released, db, monkeypatch):
     monkeypatch.setattr(view.side, "stored", switch)
     assert names(view, "v2") == ["app", "core", "extra", "m1", "m3", "start"]
     assert coverage.load(db).to_ord < 8
-
-
-def test_a_symbol_of_a_side_commit_by_its_key(released, db):
-    view = read(db, released.root)
-    key = SymbolKey("core.py", "core", "function")
-    rows = view.ask("v1", lambda graph: graph.callers(key)).rows
-    assert [edge.site for edge in rows] == ["app.py"]
 
 
 def test_a_name_of_a_side_commit_in_any_form(released, db):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.code.graph.graph import Graph
 from cm_tui.engine.code.index.indexer import Indexer
 from cm_tui.engine.code.mainline import coverage
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Cancel, SymbolKey
-from tests.engine.history.conftest import compare_with_fresh, read, view_of
+from tests.engine.history.conftest import read, view_of
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
 
@@ -188,48 +187,6 @@ def test_where_someone_last_looked_is_remembered(story, db):
     assert drift_of(db, story.root, "#6").changes.total == 3
 
 
-@pytest.mark.deep
-def test_pruning_counts_first_and_says_what_it_removed(story, db, tmp_path):
-    view = read(db, story.root)
-    blobs = db.value("SELECT count(*) FROM blob")
-    trial = view.prune(before="#6", older_than=None, everything=False, dry_run=True)
-    assert (trial.commits, trial.before.ordinal, db.value("SELECT count(*) FROM blob")) == (5, 6, blobs)
-    done = view.prune(before="#6", older_than=None, everything=False, dry_run=False)
-    assert done.blobs == trial.blobs == blobs - db.value("SELECT count(*) FROM blob")
-    assert done.spans == trial.spans
-    with pytest.raises(NotFoundError, match="was removed"):
-        view.snapshots.require("#5")
-    assert "was removed" in view.report.status().vacuumed
-    assert view.goal() is None
-    compare_with_fresh(db, story.root, 6, tmp_path / "a")
-    compare_with_fresh(db, story.root, 7, tmp_path / "b")
-    history = view.symbol_histories("g", 9, callers=False).rows[0]
-    assert history.first_seen is None
-    assert view.prune(before="#3", older_than=None, everything=False, dry_run=False).spans == 0
-    for _ in view.backfill(depth=None, since=None, cancel=Cancel()):
-        pass
-    assert view.report.status().vacuumed == ""
-    compare_with_fresh(db, story.root, 2, tmp_path / "c")
-
-
-@pytest.mark.deep
-def test_pruning_everything_keeps_now(story, db, tmp_path):
-    view = read(db, story.root)
-    view.prune(before=None, older_than=None, everything=True, dry_run=False)
-    assert db.value("SELECT count(*) FROM file_span") == 0
-    assert view.files("HEAD", "").total == 2
-    assert db.value("SELECT count(*) FROM blob") == 2
-    with pytest.raises(NotFoundError, match="was removed"):
-        view.snapshots.require("HEAD~1")
-    story.write("late.py", "def late():\n    return 1\n")
-    story.commit("late")
-    index(db, story.root)
-    for _ in view_of(db, story.root).catch_up(Cancel()):
-        pass
-    assert coverage.load(db).from_ord == 8
-    compare_with_fresh(db, story.root, 8, tmp_path / "a")
-
-
 def test_pruning_by_age(story, db):
     view = read(db, story.root)
     assert view.prune(before=None, older_than="30d", everything=False, dry_run=True).spans == 0
@@ -245,28 +202,6 @@ def test_source_and_files_of_the_past(story, db):
     assert [file.path for file in view.files("HEAD", "pkg").rows] == ["pkg/c.py"]
     with pytest.raises(NotFoundError, match="was not there"):
         view.source("#1", "b.py", 1, None)
-
-
-@pytest.mark.deep
-def test_two_revisions_and_now_are_asked_in_turn(story, db):
-    view = read(db, story.root)
-    for _ in range(2):
-        for ordinal, qualnames in ((3, ["user"]), (4, ["user"]), (6, []), (1, [])):
-            assert [edge.qualname for edge in view.graph_at(ordinal).callers("f").rows] == qualnames
-            assert [edge.qualname for edge in view.graph_at(ordinal).callers("g").rows] == ["f"]
-
-
-@pytest.mark.deep
-def test_lines_of_call_sites_are_the_same_now_and_then(repo, db):
-    text = "def f():\r\n\treturn 1\r\n\r\n\r\ndef g():\r\n\tf()\r\n"
-    repo.write("a.py", text)
-    repo.commit("tabs and carriage returns")
-    view = read(db, repo.root)
-    assert [edge.text for edge in Graph(db).callers("f").rows] == ["f()"]
-    repo.write("a.py", text.replace("return 1", "return 2"))
-    repo.commit("other")
-    view = read(db, repo.root)
-    assert [edge.text for edge in view.graph_at(1).callers("f").rows] == ["f()"]
 
 
 def grown(repo, *states):
@@ -311,13 +246,6 @@ def test_a_move_back_is_followed_and_what_left_says_where_to(repo, db):
     assert [c.change for c in view.changes("#2", "#3", 9).rows] == ["moved"]
 
 
-def test_a_move_back_that_is_deleted_at_last_is_told_once(repo, db):
-    grown(repo, {"a.py": F}, {"a.py": None, "c.py": F}, {"c.py": None, "a.py": F}, {"a.py": None, "x.py": "x = 1\n"})
-    page = read(db, repo.root).symbol_histories("f", 9, callers=False)
-    assert [event.what for event in page.rows[0].events] == ["came", "moved", "moved", "left"]
-    assert page.total == 1
-
-
 def test_the_same_body_under_another_name_has_moved(repo, db):
     loop = "def {0}(a):\n    if a:\n        return {0}(a - 1)\n    return 0\n"
     grown(repo, {"a.py": loop.format("f")}, {"a.py": loop.format("ff")}, {"a.py": loop.format("g")})
@@ -359,7 +287,7 @@ def test_hints_do_not_contradict_what_is_known(story, db, tmp_path):
     assert "reads further back" in found.value.hint
     with pytest.raises(NotFoundError) as found:
         read(db, story.root).symbol_histories("never", 9, callers=False)
-    assert found.value.hint.startswith("the whole history is known")
+    assert found.value.hint.startswith("the whole history has been read")
     assert "backfill" not in found.value.hint
     for nothing in ("", "  "):
         with pytest.raises(UsageError, match="No symbol"):

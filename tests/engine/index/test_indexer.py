@@ -2,7 +2,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -91,18 +90,6 @@ def test_a_changed_line_moves_only_its_file(repo, db, tmp_path):
     same_as_fresh(db, repo, tmp_path)
 
 
-def test_reverting_an_edit_brings_the_old_answers_back(repo, db):
-    index(db, repo.root)
-    before = canonical(db)
-    repo.write("src/a.py", "# first\n" + CODE)
-    index(db, repo.root)
-    assert canonical(db) != before
-    repo.write("src/a.py", CODE)
-    summary = index(db, repo.root)
-    assert summary.changed == 1
-    assert canonical(db) == before
-
-
 def test_a_rename_parses_nothing(repo, db, tmp_path):
     index(db, repo.root)
     repo.git("mv", "src/a.py", "src/moved name é.py")
@@ -150,42 +137,6 @@ def test_deleted_untracked_staged_and_ignored(repo, db, tmp_path):
     (repo.root / ".gitignore").unlink()
     index(db, repo.root)
     assert "ignored/x.py" in now(db)
-    same_as_fresh(db, repo, tmp_path)
-
-
-def test_staged_for_deletion_but_still_there(repo, db, tmp_path):
-    index(db, repo.root)
-    repo.git("rm", "-q", "--cached", "src/b.py")
-    index(db, repo.root)
-    assert "src/b.py" in now(db)
-    assert db.rows("SELECT * FROM worktree") == []
-    same_as_fresh(db, repo, tmp_path)
-
-
-def test_branches_resets_and_rewritten_history(repo, db, tmp_path):
-    index(db, repo.root)
-    repo.git("checkout", "-q", "-b", "side")
-    repo.write("side.py", "s = 1\n")
-    repo.commit()
-    index(db, repo.root)
-    same_as_fresh(db, repo, tmp_path)
-    repo.git("checkout", "-q", "main")
-    repo.write("src/a.py", "x = 1\n")
-    repo.git("commit", "-q", "-a", "--amend", "-m", "rewritten")
-    index(db, repo.root)
-    assert "side.py" not in now(db)
-    line = repo.git("rev-list", "--first-parent", "--reverse", "HEAD").split()
-    assert db.rows("SELECT ord, sha FROM line_commit ORDER BY ord") == list(enumerate(line, 1))
-    same_as_fresh(db, repo, tmp_path)
-    repo.git("branch", "-q", "-D", "side")
-    repo.git("reflog", "expire", "--expire=now", "--all")
-    repo.git("gc", "-q", "--prune=now")
-    repo.git("checkout", "-q", "--orphan", "new")
-    repo.git("reset", "-q", "--hard")
-    repo.write("only.py", "o = 1\n")
-    repo.commit()
-    index(db, repo.root)
-    assert set(now(db)) == {"only.py"}
     same_as_fresh(db, repo, tmp_path)
 
 
@@ -242,24 +193,6 @@ def test_links_are_never_followed(repo, db, tmp_path):
     for name in ("link.py", "folder", "dangling", "loop", "untracked.py"):
         assert reasons[name] == "symbolic link"
     assert db.value("SELECT count(*) FROM passage WHERE text LIKE '%TOKEN_OUTSIDE%'") == 0
-
-
-def test_a_file_or_folder_that_becomes_a_link(repo, db, tmp_path):
-    index(db, repo.root)
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    for name in ("a.py", "b.py"):
-        (outside / name).write_text("TOKEN_OUTSIDE = 1\n")
-    (repo.root / "README.md").unlink()
-    (repo.root / "README.md").symlink_to(outside / "a.py")
-    (repo.root / "src").rename(repo.root / "kept")
-    (repo.root / "src").symlink_to(outside)
-    index(db, repo.root)
-    assert set(now(db)) == {"kept/a.py", "kept/b.py"}
-    assert db.value("SELECT count(*) FROM passage WHERE text LIKE '%TOKEN_OUTSIDE%'") == 0
-    same_as_fresh(db, repo, tmp_path)
-    with pytest.raises(RefusedError):
-        index(db, repo.root, paths=["src/a.py"])
 
 
 def test_submodules_and_nested_repositories_are_left_out(repo, db, tmp_path):
@@ -471,15 +404,6 @@ def test_two_runs_at_once_are_one_too_many(repo, db):
         index(db, repo.root)
     first.close()
     index(db, repo.root)
-
-
-def test_dropping_a_run_half_way_is_like_cancelling_it(repo, db, tmp_path):
-    run = Indexer(db, repo.root, configured()).run()
-    while next(run).stage != "parse":
-        pass
-    run.close()
-    index(db, repo.root)
-    same_as_fresh(db, repo, tmp_path)
 
 
 KILLED = """
@@ -726,16 +650,6 @@ def test_two_clones_share_a_store_and_parse_once(repo, db, tmp_path):
     same_as_fresh(db, repo, tmp_path)
 
 
-def test_a_worktree_shares_too(repo, db, tmp_path):
-    repo.git("worktree", "add", "-q", str(tmp_path / "tree"), "-b", "other")
-    tree = Repo(tmp_path / "tree", init=False)
-    tree.write("t.py", "t = 1\n")
-    tree.commit()
-    index(db, repo.root)
-    assert index(db, tree.root).blobs == 1
-    same_as_fresh(db, tree, tmp_path)
-
-
 def test_a_partial_clone_takes_content_from_disk(repo, db, tmp_path):
     repo.git("config", "uploadpack.allowFilter", "true")
     clone = Repo(tmp_path / "clone", init=False)
@@ -773,26 +687,6 @@ def test_the_store_below_the_root_does_not_index_itself(repo, tmp_path, monkeypa
         index(db, repo.root)
         assert not any(path.startswith(".home/data") for path in now(db))
         assert index(db, repo.root).changed == 0
-
-
-def test_readers_see_the_old_state_or_the_new_one_while_it_runs(repo, db):
-    index(db, repo.root)
-    stop, odd = threading.Event(), []
-
-    def read() -> None:
-        while not stop.is_set():
-            rows = db.rows("SELECT count(*), count(b.id) FROM now_file n LEFT JOIN blob b ON b.id = n.blob")
-            if rows not in ([(3, 3)], [(4, 4)]):
-                odd.append(rows)
-
-    thread = threading.Thread(target=read)
-    thread.start()
-    for number in range(6):
-        repo.write("new.py", f"n = {number}\n")
-        index(db, repo.root)
-    stop.set()
-    thread.join()
-    assert not odd
 
 
 def test_a_store_says_whose_it_is_once_the_project_is_indexed(repo):

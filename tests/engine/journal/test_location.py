@@ -33,34 +33,6 @@ def test_it_follows_the_identity(tmp_path: Path):
     assert len(seen) == 4
 
 
-def test_an_orphan_branch_is_another_first_commit(tmp_path: Path):
-    repo = Repo(tmp_path / "repo")
-    repo.commit("first")
-    before = name_of(repo.root)
-    repo.git("checkout", "-q", "--orphan", "other")
-    repo.commit("another start")
-    assert name_of(repo.root) != before
-    repo.git("checkout", "-q", "main")
-    assert name_of(repo.root) == before
-
-
-def test_worktrees_and_clones_share_one(tmp_path: Path):
-    repo = Repo(tmp_path / "repo")
-    repo.commit("first")
-    repo.git("worktree", "add", "-q", str(tmp_path / "tree"))
-    subprocess.run(["git", "clone", "-q", str(repo.root), str(tmp_path / "clone")], check=True)
-    assert name_of(repo.root) == name_of(tmp_path / "tree") == name_of(tmp_path / "clone")
-
-
-def test_a_folder_without_git_then_with(tmp_path: Path):
-    folder = tmp_path / "plain"
-    folder.mkdir()
-    before = name_of(folder)
-    repo = Repo(folder)
-    repo.commit("first")
-    assert name_of(folder) != before
-
-
 def test_a_hit_does_without_the_git_library(tmp_path: Path):
     repo = Repo(tmp_path / "repo")
     repo.commit("first")

@@ -184,7 +184,8 @@ def test_the_log_has_what_happened_and_never_what_was_erased_or_forgotten(engine
     assert "shop.py" in engine.read_memory("log://hook.edit?fields=paths").text
     assert engine.read_memory("log://deploy").text.endswith("deploy deployed")
     assert engine.read_memory("log://?since=-1s&limit=1").text
-    for wrong in ("log://?since=7d", "log://?limit=0", "log://?limit=x"):
+    assert "quagga" in engine.read_memory("log://?since=7d").text
+    for wrong in ("log://?since=soon", "log://?limit=0", "log://?limit=x"):
         with pytest.raises(UsageError):
             engine.read_memory(wrong)
     engine.erase([told.id])

@@ -8,7 +8,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_file import FILE
 from cm_tui.engine.memory.projection.entry_source import passages_of
-from cm_tui.errors import NotFoundError, RefusedError
+from cm_tui.errors import RefusedError
 from cm_tui.model import Entry, EntryEdit
 from cm_tui.model.author import Author
 from tests.planted import GITHUB, leaked
@@ -79,22 +79,6 @@ def test_passages_hold_no_secret_whoever_wrote_the_file():
     text = "\n".join(str(one) for one in passages_of(entry))
     assert "a\n" in text.replace("\\n", "\n")
     assert not leaked(text)
-
-
-def test_undo_takes_back_what_a_person_wrote_changed_and_forgot(engine: Engine):
-    one = engine.remember("one")
-    engine.remember("of an agent", actor="agent", agent="codex")
-    engine.update_entry(one.id, EntryEdit("two"))
-    engine.forget_memory(one.id)
-    assert engine.undo(dry_run=True).words == f"undone: forgot the entry {one.id}"
-    assert engine.undo().ids == (one.id,)
-    assert engine.entry(one.id).content == "two"
-    assert engine.undo().words == f"undone: changed the entry {one.id}"
-    assert engine.entry(one.id).content == "one"
-    engine.undo()
-    assert [entry.content for entry in engine.entries().rows] == ["of an agent"]
-    with pytest.raises(NotFoundError, match="no change of yours"):
-        engine.undo()
 
 
 def test_undo_shows_both_sides_where_the_text_changed_since(engine: Engine):

@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.code.freshness.changes import Changes
-from cm_tui.engine.code.freshness.scheduler import Scheduler
 from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
 from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.engine.platform.journal.journal import Journal
@@ -67,37 +65,11 @@ def episodes(repo: Repo) -> list[Event]:
     return [event for event in Journal.of(repo.root).read() if event.kind == "episode"]
 
 
-def test_twenty_edits_are_one_run(repo: Repo):
-    ran: list[Changes] = []
-
-    def run(changes: Changes) -> str:
-        ran.append(changes)
-        return "indexed"
-
-    scheduler = Scheduler(run, lambda _: False)
-    scheduler.start()
-    processor = JournalConsumer(lambda _, files, source: scheduler.signal(source, Changes.of(files)))
-    for number in range(20):
-        tell(repo, "edit", paths=[f"f{number % 7}.py"])
-        processor.on_nudge(repo.root)
-    until(lambda: ran, "the run")
-    processor.close()
-    scheduler.stop()
-    assert ran == [Changes.of(f"f{number}.py" for number in range(7))]
-
-
 def test_the_edits_of_one_nudge_are_passed_on_together(repo: Repo, processor: JournalConsumer, runs: Runs):
     for number in range(20):
         tell(repo, "edit", paths=[f"f{number % 7}.py"])
     processor.on_nudge(repo.root)
     assert runs.calls == [(repo.root, tuple(f"f{number}.py" for number in range(7)))]
-
-
-def test_nothing_is_passed_on_after_the_end(repo: Repo, processor: JournalConsumer, runs: Runs):
-    tell(repo, "edit", paths=["a.py"])
-    processor.close()
-    processor.on_nudge(repo.root)
-    assert runs.calls == []
 
 
 def test_a_move_of_git_asks_for_everything(repo: Repo, processor: JournalConsumer, runs: Runs):
@@ -196,17 +168,6 @@ def test_secrets_in_a_patch_are_gone(repo: Repo, processor: JournalConsumer):
     assert "[redacted: aws access key]" in data["patch"]
     assert secret not in data["patch"]
     assert data["redacted"] == 1
-
-
-def test_a_giant_patch_is_cut(repo: Repo, processor: JournalConsumer):
-    repo.write("a.py", "\n".join(f"line {number}" for number in range(200_000)))
-    tell(repo, "prompt", prompt="Write a lot")
-    tell(repo, "stop")
-    processor.on_nudge(repo.root)
-    until(lambda: episodes(repo))
-    data = episodes(repo)[0].data
-    assert data["patch_cut"]
-    assert len(data["patch"]) <= 64_000
 
 
 def test_a_secret_where_a_patch_is_cut_is_gone(repo: Repo, processor: JournalConsumer):
@@ -310,16 +271,6 @@ def test_what_is_past_is_not_read_again(repo: Repo, runs: Runs, monkeypatch: pyt
     assert len(episodes(repo)) == 6
 
 
-def test_a_patch_is_not_repeated_by_another_owner(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatch):
-    repo.write("a.py", "x = 2\n")
-    for prompt in ("Add tax", "Explain it in detail"):
-        tell(repo, "prompt", prompt=prompt)
-        tell(repo, "stop")
-        read_by_another_daemon(repo, runs, monkeypatch)
-        read_by_another_daemon(repo, runs, monkeypatch)
-    assert [event.data["note"] for event in episodes(repo)] == ["", "the patch is that of the episode before"]
-
-
 def test_a_session_that_never_stops_is_let_go_of(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatch):
     tell(repo, "prompt", prompt="Left alone", session="left")
     with monkeypatch.context() as patch:
@@ -397,15 +348,6 @@ def test_a_journal_that_was_begun_anew_is_followed(repo: Repo, runs: Runs, monke
     tell(repo, "stop")
     read_by_another_daemon(repo, runs, monkeypatch)
     assert [event.data["prompts"] for event in episodes(repo)] == [["Add tax"]]
-
-
-def test_sessions_do_not_mix(repo: Repo, processor: JournalConsumer):
-    tell(repo, "prompt", prompt="Mine", session="mine")
-    tell(repo, "prompt", prompt="Theirs", session="theirs")
-    tell(repo, "stop", session="mine")
-    processor.on_nudge(repo.root)
-    until(lambda: episodes(repo))
-    assert [event.data["prompts"] for event in episodes(repo)] == [["Mine"]]
 
 
 def test_a_stop_that_is_read_late_has_no_patch(repo: Repo, processor: JournalConsumer, monkeypatch: pytest.MonkeyPatch):

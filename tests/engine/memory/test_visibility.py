@@ -54,15 +54,6 @@ def test_what_is_forgotten_is_shown_nowhere_until_that_is_undone(engine: Engine)
     assert shown(engine) == (left, left)
 
 
-def test_what_was_forgotten_before_the_first_index_is_not_shown(engine: Engine):
-    ids = [record(engine, f"prompt number {n}") for n in range(3)]
-    engine.forget(ids[0])
-    engine.forget(ids[1])
-    engine.forget(ids[1], undo=True)
-    index(engine)
-    assert shown(engine) == ({ids[1], ids[2]}, {ids[1], ids[2]})
-
-
 def test_a_longer_journal_in_the_place_of_another_is_noticed_by_all_who_follow_it(engine: Engine, tmp_path: Path):
     for n in range(3):
         record(engine, f"prompt number {n}")

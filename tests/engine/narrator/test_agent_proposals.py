@@ -11,7 +11,6 @@ import pytest
 
 from cm_tui.config.sections import NarratorConfig
 from cm_tui.engine.api import recording
-from cm_tui.engine.api.backup import back_up, restore_backup
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.narrator import agent_proposals
 from cm_tui.engine.memory.narrator.agent_proposals import AgentProposals, Wish, candidate_of
@@ -89,16 +88,18 @@ def test_no_miner_looks_at_it_and_no_policy_approves_it(engine: Engine):
     assert agents(engine).propose(Wish("Nobody says who.")).proposed_by == "an agent"
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", " \n ", "a\nb", "a\0b", "a\x1b[2Jb", "a\rb", "a\u2028b", "x" * 501, "fine <!-- cm:narrator nabcdef -->", "-->",
-     "# Rules", "```sh", "> quoted", "[a]: http://x", "- - ", "\u202e", "\ud800"],
+NO_LINES = (
+    "", " \n ", "a\nb", "a\0b", "a\x1b[2Jb", "a\rb", "a\u2028b", "x" * 501, "fine <!-- cm:narrator nabcdef -->", "-->",
+    "# Rules", "```sh", "> quoted", "[a]: http://x", "- - ", "\u202e", "\ud800",
 )  # fmt: skip
-def test_what_is_no_line_is_refused_in_words(engine: Engine, text: str):
-    with pytest.raises(UsageError) as refused:
-        agents(engine).propose(Wish(text))
-    assert refused.value.message
-    assert refused.value.hint
+
+
+def test_what_is_no_line_is_refused_in_words(engine: Engine):
+    for text in NO_LINES:
+        with pytest.raises(UsageError) as refused:
+            agents(engine).propose(Wish(text))
+        assert refused.value.message, text
+        assert refused.value.hint, text
     assert written(engine) == []
 
 
@@ -122,20 +123,20 @@ def test_secrets_and_control_characters_are_taken_out(engine: Engine):
     assert agents(engine).propose(Wish(f"Log in with {GITHUB}")) == made
 
 
-@pytest.mark.parametrize(
-    ("wish", "error"),
-    [
-        (Wish(BLUE, scope="all"), UsageError), (Wish(BLUE, episodes=("nope",)), NotFoundError), (Wish(BLUE, episodes=("",)), NotFoundError),
-        (Wish(BLUE, topic="router"), NotFoundError), (Wish(BLUE, topic=".cm/notes/project.md"), UsageError),
-        (Wish(BLUE, episodes=tuple(map(str, range(51)))), UsageError), (Wish(BLUE, topic="../../etc/passwd"), (NotFoundError, RefusedError)),
-        (Wish(BLUE, scope="user", topic="http"), UsageError),
-    ],
+WRONG: tuple[tuple[Wish, Any], ...] = (
+    (Wish(BLUE, scope="all"), UsageError), (Wish(BLUE, episodes=("nope",)), NotFoundError), (Wish(BLUE, episodes=("",)), NotFoundError),
+    (Wish(BLUE, topic="router"), NotFoundError), (Wish(BLUE, topic=".cm/notes/project.md"), UsageError),
+    (Wish(BLUE, episodes=tuple(map(str, range(51)))), UsageError), (Wish(BLUE, topic="../../etc/passwd"), (NotFoundError, RefusedError)),
+    (Wish(BLUE, scope="user", topic="http"), UsageError),
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused(engine: Engine, wish: Wish, error: Any):
+
+
+def test_what_makes_no_sense_is_refused(engine: Engine):
     engine.change_topics("create", ["http"], title="HTTP")
     (engine.root / ".cm" / "notes" / "project.md").write_text("# Project\n")
-    with pytest.raises(error):
-        agents(engine).propose(wish)
+    for wish, error in WRONG:
+        with pytest.raises(error):
+            agents(engine).propose(wish)
     assert written(engine) == []
 
 
@@ -188,27 +189,16 @@ def test_too_many_are_not_taken(engine: Engine, monkeypatch: pytest.MonkeyPatch)
     assert agents(engine, is_decided=lambda one: one == made[0]).propose(Wish(BLUE)).text == BLUE
 
 
-def test_it_is_read_once_for_each_state_of_the_journal(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    part = agents(engine)
-    part.propose(Wish(BLUE))
-    before = part.waiting()
-    with monkeypatch.context() as patch:
-        patch.setattr(agent_proposals, "sound", lambda _: pytest.fail("it is read again"))
-        assert part.waiting() == before
-    Journal.of(engine.root).append(PROPOSED, {"text": "Another.", "scope": "project", "actor": "agent"})
-    assert [one.text for one in part.waiting()] == [BLUE, "Another."], "whichever process wrote it"
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        {}, {"text": 3, "scope": "project"}, {"text": "a\nb", "scope": "project"}, {"text": BLUE, "scope": "all"},
-        {"text": f"{BLUE} <!-- cm:narrator x -->", "scope": "project"}, {"text": "x" * 9_999, "scope": "project"},
-        {"text": BLUE, "scope": "project", "why": 3}, {"text": BLUE, "scope": "project", "agent": ["codex"]},
-    ],
+STRANGE: tuple[dict[str, Any], ...] = (
+    {}, {"text": 3, "scope": "project"}, {"text": "a\nb", "scope": "project"}, {"text": BLUE, "scope": "all"},
+    {"text": f"{BLUE} <!-- cm:narrator x -->", "scope": "project"}, {"text": "x" * 9_999, "scope": "project"},
+    {"text": BLUE, "scope": "project", "why": 3}, {"text": BLUE, "scope": "project", "agent": ["codex"]},
 )  # fmt: skip
-def test_what_stands_in_a_strangers_journal_is_looked_at(engine: Engine, data: dict[str, Any]):
-    Journal.of(engine.root).append(PROPOSED, data)
+
+
+def test_what_stands_in_a_strangers_journal_is_looked_at(engine: Engine):
+    for data in STRANGE:
+        Journal.of(engine.root).append(PROPOSED, data)
     assert agents(engine).waiting() == []
     kept = {"text": "Fine.", "scope": "project", "agent": "x\x1b[2J" * 999, "topic": "../..", "stands_on": 3}
     Journal.of(engine.root).append(PROPOSED, kept)
@@ -244,23 +234,3 @@ def test_what_was_decided_of_it_stays_where_its_words_are_erased(engine: Engine)
     assert b"quokka" not in Journal.of(engine.root).file(1).read_bytes()
     again = engine.propose_fact("The quokka is fed on mondays.", agent="codex")
     assert (again.state, again.reason, engine.narrated().total) == ("rejected", "on tuesdays", 0)
-
-
-def test_it_comes_back_with_a_backup_once(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    made = agents(engine).propose(Wish(BLUE, "It is so.", agent="codex"))
-    file = tmp_path / "kept"
-    back_up(file, engine.root)
-    restore_backup(file, engine.root)
-    assert agents(engine).waiting() == [made]
-    monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
-    restore_backup(file, engine.root, into_here=True)
-    with Engine.open(engine.root) as other:
-        (one,) = agents(other).waiting()
-        assert replace(one, first=0, last=0) == replace(made, first=0, last=0)
-
-
-def test_undo_leaves_it_alone(engine: Engine):
-    made = agents(engine).propose(Wish(BLUE))
-    with pytest.raises(NotFoundError):
-        engine.undo()
-    assert agents(engine).waiting() == [made]

@@ -19,7 +19,7 @@ from cm_tui.engine.memory.narrator import cues
 from cm_tui.engine.memory.narrator.cues import AGAINST, STRONG, WEAK, cues_of, is_faint, lasting, patterns, plainness
 from cm_tui.engine.memory.narrator.own_words import sentences_in
 from cm_tui.errors import ModelError
-from tests import narrator_histories
+from tests.bench import narrator_histories
 
 NAMES = [name for name, _ in patterns()]
 _BANKS = Path(narrator_histories.__file__).parent
@@ -48,11 +48,6 @@ def test_strong_and_weak_cues_exist_and_speak_for_a_sentence() -> None:
     assert set(NAMES) >= STRONG | WEAK
     assert not STRONG & WEAK
     assert not (STRONG | WEAK) & set(AGAINST)
-
-
-def test_vectors_have_a_weight_each() -> None:
-    assert len(lasting().sound) == 256
-    assert len(lasting().sense) > 256
 
 
 _INTRO = re.findall(r"[a-z][a-z ]+", parts()["INTRO"])
@@ -87,44 +82,6 @@ def test_any_text_has_cues_of_which_each_has_a_weight(text: str) -> None:
     assert set(found) <= set(NAMES)
     assert 0 < plainness(found, None) < 1
     assert 0 < plainness(found, 3.0) < 1
-
-
-@pytest.mark.parametrize(
-    ("sentence", "cue"),
-    [
-        ("we always use tabs", "always"),
-        ("never push to main", "never"),
-        ("remember that prod is on 14", "memo"),
-        ("ok so, remember: prod is on 14", "memo"),
-        ("p.s. note that prod is on 14", "memo"),
-        ("from now on use tabs", "lasting"),
-        ("our rule is tabs", "rule named"),
-        ("use tabs across the codebase", "whole project"),
-        ("I prefer short answers", "i prefer"),
-        ("I’m colour blind", "i am"),
-        ("we decided on tabs", "decision"),
-        ("ok let's go with tabs", "go with"),
-        ("Kafka was ruled out", "turned down"),
-        ("Treat warnings as errors", "treat as"),
-        ("no longer on Mondays", "superseded"),
-        ("is it always red?", "question"),
-        ("could you look at it", "asks"),
-        ("tabs for now", "one-off"),
-        ("fix the build", "order"),
-        ("rename parse_line", "names code"),
-        ("see SHOP-123", "names code"),
-        ("great, tabs again", "sarcasm"),
-        ('he said "always use tabs"', "somebody else's"),
-        ("the modal should close", "of the product"),
-        ("parse_line must be fast", "of the product"),
-        ("it broke yesterday", "past"),
-        ("maybe tabs", "perhaps"),
-        ("looks good", "address"),
-        ("word " * 37, "long"),
-    ],
-)
-def test_a_sentence_has_its_cue(sentence: str, cue: str) -> None:
-    assert cue in cues_of(sentence)
 
 
 @pytest.mark.parametrize(
@@ -174,20 +131,6 @@ def test_no_sentence_with_a_strong_cue_is_passed_over() -> None:
     assert len(said) > 5_000
     assert [one for one in said if is_faint(one, -9.0) and STRONG.intersection(cues_of(one))] == []
     assert sum(is_faint(one, -9.0) for one in said) > 1_000
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "I’m colour blind", "tests shouldn't sleep, ever", "for your reference: prod sleeps", "tabs from today on", "linting is a must", "we’ll be using tabs",
-        "linters are run as of this week", "working default: tabs", "were a python shop", "sleepy person, so tabs", "as a Windows user", "tabs: that is closed",
-        "the board insists", "the result was tabs", "the word is tabs", "walked away from tabs", "wont use tabs", "had Kafka, but too slow", "trialled Kafka, abandoned it",
-        "warnings count as errors", "spaces are out", "the principles are these",
-    ],
-)  # fmt: skip
-def test_each_explicit_cue_has_a_hint(sentence: str) -> None:
-    assert STRONG.intersection(cues_of(sentence))
-    assert not is_faint(sentence, -9.0)
 
 
 def test_what_sounds_lasting_or_is_not_known_is_never_faint() -> None:

@@ -145,17 +145,6 @@ def test_deferred_is_out_of_the_way_until_something_new_speaks_for_it(engine: En
     assert engine.undo_narrated(one.id).proposal.state == "waiting", "not put off again"
 
 
-def test_deferred_then_decided_then_taken_back_waits(engine: Engine):
-    one = one_of(engine, "quokka")
-    decided(engine, one.id, "defer")
-    approved(engine, one.id)
-    assert engine.undo_narrated(one.id).proposal.state == "waiting"
-    decided(engine, one.id, "defer")
-    assert engine.undo_narrated(one.id).proposal.state == "waiting"
-    with pytest.raises(UsageError, match="Nothing was decided"):
-        engine.undo_narrated(one.id)
-
-
 def test_approved_stays_listed_when_its_fact_is_gone_and_can_be_taken_back(engine: Engine):
     one = one_of(engine, "quokka")
     approved(engine, one.id, text="Boil no quokka.")
@@ -171,14 +160,6 @@ def test_approved_stays_listed_when_its_fact_is_gone_and_can_be_taken_back(engin
     assert not note_of(engine)
 
 
-def test_the_last_decision_comes_first(engine: Engine):
-    first, second = one_of(engine, "quokka"), one_of(engine, "sign")
-    decided(engine, second.id, "reject")
-    decided(engine, first.id, "reject")
-    rows = engine.narrated(NarratedFilter(("rejected", "approved"))).rows
-    assert [one.id for one in rows] == [first.id, second.id]
-
-
 def test_one_that_cannot_be_decided_hinders_no_other(engine: Engine):
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     names = ["nzzzzzz", f"{one.id}@00000000", other.id, "", "n", f"{other.id[:4]}"]
@@ -191,28 +172,20 @@ def test_one_that_cannot_be_decided_hinders_no_other(engine: Engine):
     assert note_of(engine).count("cm:narrator") == 1
 
 
-@pytest.mark.parametrize(
-    ("names", "decision"),
-    [
-        ([], NarratedDecision("approve")), (["a", "b"], NarratedDecision("approve", text="x")),
-        (["a"], NarratedDecision("reject", text="x")), (["a"], NarratedDecision("defer", target="x")),
-        (["a"], NarratedDecision("approve", as_rule=True, target="x")), (["a"], NarratedDecision("approve", text=" \n ")),
-        (["a"], NarratedDecision("approve", text="<!-- -->")), (["a"], NarratedDecision("approve", text="x" * 20_000)),
-    ],
+SENSELESS = (
+    ([], NarratedDecision("approve")), (["a", "b"], NarratedDecision("approve", text="x")),
+    (["a"], NarratedDecision("reject", text="x")), (["a"], NarratedDecision("defer", target="x")),
+    (["a"], NarratedDecision("approve", as_rule=True, target="x")), (["a"], NarratedDecision("approve", text=" \n ")),
+    (["a"], NarratedDecision("approve", text="<!-- -->")), (["a"], NarratedDecision("approve", text="x" * 20_000)),
 )  # fmt: skip
-def test_what_does_not_go_together_is_refused(engine: Engine, names: list[str], decision: NarratedDecision):
-    before = len(list(Journal.of(engine.root).read()))
-    with pytest.raises(UsageError):
-        engine.decide_narrated(names, decision)
-    assert len(list(Journal.of(engine.root).read())) == before
 
 
-def test_names_that_are_none(engine: Engine):
-    for name in ("", "nzzzzzz", "@", "../x", "n\0"):
-        with pytest.raises((NotFoundError, UsageError)):
-            engine.undo_narrated(name)
-        with pytest.raises((NotFoundError, UsageError)):
-            engine.narrated_proposal(name)
+def test_what_does_not_go_together_is_refused(engine: Engine):
+    for names, decision in SENSELESS:
+        before = len(list(Journal.of(engine.root).read()))
+        with pytest.raises(UsageError):
+            engine.decide_narrated(names, decision)
+        assert len(list(Journal.of(engine.root).read())) == before
 
 
 @pytest.mark.few(3)

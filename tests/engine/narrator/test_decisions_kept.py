@@ -34,7 +34,6 @@ from tests.engine.narrator.decided import (
     note_of,
     one_of,
     opened_project,
-    ran,
     states,
     taught,
 )
@@ -98,16 +97,6 @@ def test_a_backup_brings_them_to_another_machine(engine: Engine, tmp_path: Path,
         assert not note_of(again) or "quokka" not in note_of(again)
         assert again.undo_narrated(other.id).done
         assert set(states(again).values()) == {"waiting"}
-
-
-def test_restored_where_it_was_made_nothing_is_there_twice(engine: Engine, tmp_path: Path):
-    approved(engine, one_of(engine, "quokka").id)
-    before, text = rows(engine), note_of(engine)
-    name = Journal.of(engine.root).folder.name
-    make.make(tmp_path / "all.zst", [make.Chosen(name, "", "project", "")])
-    here = restore.Here(engine.root, name, "")
-    restore.restore(tmp_path / "all.zst", restore.Wish(here, into_here=True))
-    assert (rows(engine), note_of(engine)) == (before, text)
 
 
 def test_a_project_that_is_renamed_keeps_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -206,14 +195,6 @@ def test_of_an_erased_episode_no_word_is_left_and_the_decision_stands(engine: En
     assert engine.undo_narrated(one.id).done
 
 
-def test_what_is_to_be_erased_is_told_by_the_text_of_the_proposal(engine: Engine):
-    one = one_of(engine, "quokka")
-    approved(engine, one.id)
-    report = engine.erase([one.evidence_ids[0]], dry_run=True)
-    (worded,) = [each for each in report.events if each.kind == WORDED]
-    assert worded.words == one.text
-
-
 def test_what_an_approved_line_stands_on_is_archived_by_its_age(engine: Engine):
     old = put(
         engine.root, [(n + 600, said("always run goldfish before a commit", f"w{n}", 100.0 + n)) for n in range(3)]
@@ -257,25 +238,6 @@ def test_many_decide_at_once_and_each_proposal_is_decided_once(engine: Engine, m
     assert kinds(engine.root).count(DECIDED) == 2
 
 
-@pytest.mark.deep
-def test_two_processes_decide_beside_each_other(engine: Engine):
-    (engine.root / "Makefile").write_text("a:\n\ttrue\nb:\n\ttrue\n")
-    turns = [(20_000 + n, said("why?", f"p{n}", steps=(*ran("make a"), *ran("make b")))) for n in range(4)]
-    put(engine.root, turns)
-    passed(engine)
-    names = [one.id for one in engine.narrated(limit=100).rows]
-    engine.close()
-    command = [sys.executable, "-c", DIES, str(engine.root)]
-    running = [
-        subprocess.Popen([*command, name, "1000"], cwd=Path(__file__).parents[3]) for name in (*names[:3], names[0])
-    ]
-    assert [each.wait() for each in running] == [0] * 4
-    with Engine.open(engine.root) as again:
-        assert list(states(again).values()).count("approved") == 3
-        assert note_of(again).count("cm:narrator") == 3
-        assert kinds(engine.root).count(DECIDED) == 3
-
-
 def test_what_a_journal_may_say_is_no_news_to_anybody(engine: Engine):
     journal = Journal.of(engine.root)
     one = one_of(engine, "quokka")
@@ -296,25 +258,6 @@ def test_what_a_journal_may_say_is_no_news_to_anybody(engine: Engine):
         with suppress(CmError):
             assert isinstance(engine.undo_narrated(name).done, bool)
     approved(engine, one.id)
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.deep)])
-def test_very_many_in_one_call(engine: Engine, count: int):
-    (engine.root / "Makefile").write_text("".join(f"part{number}:\n\ttrue\n" for number in range(count)))
-    turns = [
-        (30_000 + number * 3 + session, said("why?", f"m{number}-{session}", steps=ran(f"make part{number}")))
-        for number in range(count)
-        for session in range(3)
-    ]
-    put(engine.root, turns)
-    passed(engine)
-    names = [f"{one.id}@{one.digest}" for one in engine.narrated(limit=1_000).rows]
-    assert len(names) > count * 2 // 3
-    changes = engine.decide_narrated(names, NarratedDecision("approve"))
-    assert [each.problem for each in changes if not each.done] == []
-    assert note_of(engine).count("cm:narrator") == len(names)
-    assert engine.narrated().total == 0
 
 
 @pytest.mark.parametrize(("field", "value"), [

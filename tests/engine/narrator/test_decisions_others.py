@@ -115,7 +115,11 @@ def test_what_says_nothing_to_be_done_is_no_rule(engine: Engine):
 # --- lines that the code contradicts ---
 
 
-def test_a_line_is_corrected_and_comes_back(outdated: Engine):
+def test_lines_are_corrected_and_removed_and_come_back(outdated: Engine):
+    put(outdated.root, [(n, said("always call `Reader` twice", f"r{n}", 200.0)) for n in range(3)])
+    passed(outdated)
+    found = {row.text for row in outdated.narrated(limit=100).rows if row.kind == "statement"}
+    assert not any("Reader" in text for text in found), "a fact that names what is gone is not proposed"
     one = stale(outdated, "parse_config")
     assert (one.action, one.problem) == ("replace", "")
     whole = outdated.narrated_proposal(one.id)
@@ -130,45 +134,16 @@ def test_a_line_is_corrected_and_comes_back(outdated: Engine):
     approved(outdated, one.id)
     assert outdated.undo().ids == (one.id,)
     assert note_of(outdated) == LINES
-
-
-def test_a_line_is_removed_and_comes_back(outdated: Engine):
-    one = stale(outdated, "Reader")
-    assert one.action == "remove"
-    approved(outdated, f"{one.id}@{one.digest}")
+    gone = stale(outdated, "Reader")
+    assert gone.action == "remove"
+    approved(outdated, f"{gone.id}@{gone.digest}")
     assert note_of(outdated) == LINES.replace("- `Reader` must be closed.\n", "")
-    assert outdated.undo_narrated(one.id).done
+    assert outdated.undo_narrated(gone.id).done
     assert note_of(outdated) == LINES
-
-
-def test_a_line_that_was_edited_meanwhile_is_left_alone(outdated: Engine):
-    one = stale(outdated, "Reader")
-    note = outdated.root / NOTE
-    note.write_text(LINES.replace("must be closed", "must be closed soon"))
-    done = decided(outdated, f"{one.id}@{one.digest}")
-    assert not done.done
-    done = decided(outdated, one.id)
-    assert not done.done
-    assert "must be closed soon" in note.read_text()
-
-
-def test_a_rejected_correction_is_not_proposed_again(outdated: Engine):
-    one = stale(outdated, "Reader")
-    decided(outdated, one.id, "reject", reason="it will come back")
-    assert [each.id for each in outdated.narrated(NarratedFilter(kinds=("stale",))).rows] == [
-        stale(outdated, "parse_config").id
-    ]
+    decided(outdated, gone.id, "reject", reason="it will come back")
     passed(outdated)
-    assert outdated.narrated_proposal(one.id).reason == "it will come back"
-
-
-def test_a_fact_that_names_what_is_gone_is_not_proposed(outdated: Engine):
-    put(outdated.root, [(n, said("always call `Reader` twice", f"r{n}", 200.0)) for n in range(3)])
-    put(outdated.root, [(n + 10, said("always mock `read_config` in slow tests", f"q{n}", 0.0)) for n in range(3)])
-    passed(outdated)
-    found = {one.text for one in outdated.narrated(limit=100).rows if one.kind == "statement"}
-    assert "always mock `read_config` in slow tests" in found
-    assert not any("Reader" in text for text in found)
+    assert outdated.narrated_proposal(gone.id).reason == "it will come back"
+    assert [row.id for row in outdated.narrated(NarratedFilter(kinds=("stale",))).rows] == [one.id]
 
 
 # --- topics ---

@@ -40,11 +40,6 @@ def chosen(text: str) -> None:
     paths.config_file().write_text(text)
 
 
-def test_by_hand_nothing_is_approved(engine: Engine):
-    assert passed(engine).approved == ()
-    assert set(states(engine).values()) == {"waiting"}
-
-
 def test_what_a_policy_names_is_approved_listed_and_taken_back_for_good(engine: Engine):
     chosen(ALL)
     trial = passed(engine, dry_run=True)
@@ -102,16 +97,3 @@ def test_a_policy_that_approves_everything_approves_nothing_of_a_persons(
     if one_of(engine, "always boil").relation == "contradicts":
         assert now["always boil the quokka"] == "waiting"
     assert note.read_text().startswith(before.rstrip())
-
-
-def test_a_note_that_cannot_be_written_waits(engine: Engine):
-    note = engine.root / ".cm/notes/project.md"
-    note.parent.mkdir(parents=True)
-    note.write_text("# Project\n")
-    note.chmod(0o444)
-    chosen(ALL)
-    report = passed(engine)
-    assert report.approved == ()
-    assert report.waiting == 3
-    note.chmod(0o644)
-    assert len(passed(engine).approved) == 2

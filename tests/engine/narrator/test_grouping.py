@@ -145,21 +145,6 @@ def test_whatever_is_imported_later_comes_to_the_same(tmp_path: Path, engine: En
     assert state(engine) == anew(tmp_path / "whole", said)
 
 
-@pytest.mark.deep
-def test_an_older_wording_that_comes_to_light_leads(tmp_path: Path, engine: Engine) -> None:
-    later = [(2, turn(8, SAYINGS[9])), (3, turn(7, SAYINGS[8]))]
-    put(engine.root, later)
-    passed(engine)
-    (before,) = state(engine)["groups"]  # type: ignore[misc]
-    older = (1, turn(30, SAYINGS[8], "older"))
-    put(engine.root, [older])
-    passed(engine)
-    (after,) = state(engine)["groups"]  # type: ignore[misc]
-    assert after[0] != before[0]
-    assert after[1:3] == (3, 3)
-    assert state(engine) == anew(tmp_path / "whole", [older, *later])
-
-
 @pytest.mark.parametrize("seed", range(5, 7))
 def test_what_is_forgotten_leaves_no_trace(tmp_path: Path, engine: Engine, seed: int) -> None:
     said = work(seed, 24)
@@ -190,24 +175,6 @@ def test_a_wording_that_joined_by_one_that_is_forgotten_stands_alone_again(tmp_p
     assert state(engine) == anew(tmp_path / "whole", [said[0], said[2]])
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("is_first", [True, False])
-def test_what_was_kept_back_for_another_fact_counts_when_that_is_forgotten(
-    tmp_path: Path, engine: Engine, is_first: bool
-) -> None:
-    once, again = "alpha beta gamma delta", ("alpha eta theta iota", "alpha eta theta iota!")
-    days = (20, 19, 5) if is_first else (20, 19, 30)
-    said = [(n, turn(day, text)) for n, (day, text) in enumerate(zip(days, (*again, once), strict=True))]
-    ids = put(engine.root, said)
-    passed(engine)
-    assert [one.text for one in proposed(engine)] == [again[0]]
-    for id_ in ids[:2]:
-        engine.forget(id_)
-    passed(engine)
-    assert [one.text for one in proposed(engine)] == [once]
-    assert state(engine) == anew(tmp_path / "whole", said[2:])
-
-
 def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_often(engine: Engine) -> None:
     once, again = "alpha eta theta iota", "alpha beta gamma delta"
     _, _, id_ = put(
@@ -221,20 +188,6 @@ def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_of
     engine.forget(id_, undo=True)
     passed(engine)
     assert [one.text for one in proposed(engine)] == [again]
-
-
-@pytest.mark.deep
-def test_nothing_is_opposed_any_more_when_what_said_otherwise_is_forgotten(tmp_path: Path, engine: Engine) -> None:
-    always, never, _, again = SAYINGS[:4]
-    said = [(1, turn(20, never)), (2, turn(19, always)), (3, turn(18, again)), (4, turn(17, f"{never}!"))]
-    ids = put(engine.root, said)
-    passed(engine)
-    assert proposed(engine) == []
-    engine.forget(ids[0])
-    engine.forget(ids[3])
-    passed(engine)
-    assert [one.text for one in proposed(engine)] == [always]
-    assert state(engine) == anew(tmp_path / "whole", said[1:3])
 
 
 def test_without_a_model_words_alone_tell_and_the_pass_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,18 +84,6 @@ def test_a_note_that_another_thread_reads_meanwhile_is_compared_as_it_was(
     assert one(engine).relation == "new"
 
 
-def test_only_what_changed_is_read_again(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    for number in range(5):
-        write(engine, f".cm/notes/n{number}.md", f"Line {number} of a note.\n")
-    assert one(engine).relation == "new"
-    read: list[str] = []
-    before = known.read_note
-    monkeypatch.setattr(known, "read_note", lambda place, stamp: (read.append(place.id), before(place, stamp))[1])
-    write(engine, ".cm/notes/n3.md", "Another line, which is longer.\n")
-    assert one(engine).relation == "new"
-    assert read == [".cm/notes/n3.md"]
-
-
 @pytest.mark.parametrize(
     ("fact", "known", "relation"),
     [

@@ -143,16 +143,6 @@ def test_what_compressing_does_not_bring_below_the_cap_is_split(project: Project
     assert [one.action for one in found(project)] == ["compress"]
 
 
-@pytest.mark.deep
-def test_the_next_cap_is_another_proposal(project: Project):
-    project.topic("big", sections(8, 5 * KB))
-    (first,) = found(project)
-    project.topic("big", sections(8, 6 * KB))
-    assert found(project)[0].id == first.id
-    project.topic("big", sections(8, 10 * KB))
-    assert found(project)[0].id != first.id
-
-
 def test_five_facts_that_share_a_theme_make_a_topic(project: Project):
     lines = [f"- The scheduler fires job {name}." for name in ("alpha", "beta", "gamma", "delta")]
     note = project.note(".cm/notes/project.md", "# P\n\n## Rules\n\n- Use tabs everywhere.\n" + "\n".join(lines) + "\n")

@@ -97,19 +97,6 @@ def test_a_rejection_holds_for_whatever_words(engine: Engine, server: ChatServer
     assert texts(engine) == []
 
 
-@pytest.mark.few(2)
-@pytest.mark.parametrize("failure", ["offline", "slow", "nonsense", "refused"])
-def test_a_model_that_fails_hinders_nothing(engine: Engine, server: ChatServer, failure: str):
-    mean("http://127.0.0.1:9/v1" if failure == "offline" else server.url)
-    server.slow = failure == "slow"
-    server.raw = b"<html>" if failure == "nonsense" else None
-    server.status = 403 if failure == "refused" else 200
-    report = passed(engine)
-    assert (report.proposed, texts(engine), report.cost.used) == (1, [FACT], 0)
-    (note,) = report.cost.notes
-    assert "without the model" in note
-
-
 def test_in_a_pause_nothing_is_sent(engine: Engine, server: ChatServer):
     mean(server.url)
     recording.pause(engine.root)

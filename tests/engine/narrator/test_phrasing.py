@@ -134,48 +134,6 @@ def test_of_many_the_surest_are_phrased_first(engine: Engine, server: ChatServer
     assert all(one.phrased_by for one in applied(part, proposals))
 
 
-def test_another_model_is_asked_again(engine: Engine, server: ChatServer):
-    phrasing(engine, server).run(found(engine), Cancel())
-    other = phrasing(engine, server, name="other")
-    assert texts(applied(other, found(engine))) == set(FACTS)
-    assert other.estimate(found(engine)).estimated > 0
-
-
-def test_a_trial_says_what_it_would_take_and_sends_nothing(engine: Engine, server: ChatServer):
-    config = config_of(server)
-    with NarratorTables.trial(engine._episodes.tables) as trial:
-        part = Phrasing(trial, lambda: config, lambda one: engine.narrated_proposal(one.id).evidence)
-        assert part.estimate(found(engine)).estimated > 0
-        assert applied(part, found(engine)) == found(engine)
-    assert server.heard == []
-    phrasing(engine, server).run(found(engine), Cancel())
-    with NarratorTables.trial(engine._episodes.tables) as trial:
-        part = Phrasing(trial, lambda: config, lambda one: engine.narrated_proposal(one.id).evidence)
-        assert texts(applied(part, found(engine))).isdisjoint(FACTS), "what was answered is there in a trial"
-
-
-def test_nothing_is_done_where_it_is_switched_off(engine: Engine, server: ChatServer):
-    phrasing(engine, server).run(found(engine), Cancel())
-    server.heard.clear()
-    part = phrasing(engine, server, enabled=False)
-    assert part.run(found(engine), Cancel()) == part.estimate(found(engine))
-    assert (part.run(found(engine), Cancel()).model, part.stamp()) == ("", "")
-    assert applied(part, found(engine)) == found(engine)
-    assert server.heard == []
-
-
-def test_in_a_pause_nothing_is_sent_and_that_is_said(engine: Engine, server: ChatServer):
-    config = config_of(server)
-    part = Phrasing(
-        tables(engine), lambda: config, lambda one: engine.narrated_proposal(one.id).evidence,
-        lambda: "recording is paused",
-    )  # fmt: skip
-    cost = part.run(found(engine), Cancel())
-    assert (server.heard, cost.used) == ([], 0)
-    assert cost.notes == ("recording is paused: nothing is sent to tiny",)
-    assert applied(part, found(engine)) == found(engine)
-
-
 def test_a_pause_or_other_settings_meanwhile_end_it(engine: Engine, server: ChatServer):
     reason = ""
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from cm_tui.engine.memory.narrator.miners import statements
 from cm_tui.engine.memory.narrator.miners.statements import (
     Said,
-    cues_with,
     kind_of,
     may_correct,
     observation,
@@ -77,11 +76,6 @@ def test_an_order_says_nothing_that_lasts(sentence: str) -> None:
     assert weigh_sentences((sentence,), corrects=False) == ()
 
 
-def test_sentences_stay_in_their_order_and_each_says_one_thing() -> None:
-    found = texts("never push to main", "fix the build", "always use tabs and never use spaces")
-    assert found == ["Never push to main.", "Always use tabs and never use spaces."]
-
-
 def test_only_what_follows_an_answer_corrects_it() -> None:
     prompt = ("no, tests belong into tests/unit",)
     first, answered = turn(prompts=prompt), turn(prompts=prompt, before=turn(answer="I put them beside the source."))
@@ -119,20 +113,6 @@ def test_a_prompt_that_begins_like_this_may_correct(sentence: str) -> None:
 )  # fmt: skip
 def test_a_prompt_that_begins_like_that_does_not(sentence: str) -> None:
     assert not may_correct((sentence,))
-
-
-def test_nothing_was_said() -> None:
-    assert not may_correct(())
-    assert weigh_sentences((), corrects=True) == ()
-
-
-def test_words_of_trouble_and_of_the_moment_do_not_count_against_a_correction() -> None:
-    sentence = "that test is broken, rename it yesterday"
-    plain = set(cues_with(sentence, corrects=False))
-    assert {"trouble", "past"} < plain
-    assert set(cues_with(sentence, corrects=True)) == plain - {"trouble", "past", "this one thing", "order"} | {
-        "corrects"
-    }
 
 
 @pytest.mark.parametrize(
@@ -204,23 +184,6 @@ def test_what_is_about_the_person_goes_with_them(text: str) -> None:
 )  # fmt: skip
 def test_what_is_about_the_project_stays_there(text: str) -> None:
     assert scope_of(text) == "project"
-
-
-@pytest.mark.parametrize(
-    ("cues", "kind"),
-    [
-        (("always",), "statement"),
-        ((), "statement"),
-        (("decision", "always"), "decision"),
-        (("go with",), "decision"),
-        (("turned down", "decision", "corrects"), "rejected"),
-        (("decision", "corrects"), "decision"),
-        (("always", "corrects"), "correction"),
-        (("not wanted",), "statement"),
-    ],
-)
-def test_the_kind_is_told_by_cues(cues: tuple[str, ...], kind: str) -> None:
-    assert kind_of(Said("", "", cues, 1.0)) == kind
 
 
 @pytest.mark.parametrize(

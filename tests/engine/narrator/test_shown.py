@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.daemon import open_engine
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.narrator.miners.cochange import mine_cochange
 from cm_tui.engine.memory.narrator.miners.commands import mine_commands
@@ -64,25 +63,6 @@ def test_one_session_shows_no_habit(engine: Engine) -> None:
     )
     passed(engine)
     assert texts(engine) == []
-
-
-@pytest.mark.deep
-def test_what_comes_up_alone_later_counts_against_what_was_seen_before(engine: Engine) -> None:
-    (engine.root / "Makefile").write_text("gen fmt:\n\ttrue\n")
-    done(engine, 0, 5, bash("make gen"), bash("make fmt"), files=("a", "b"))
-    passed(engine)
-    together = ["`a` and `b` are changed together", "Run in this order: `make gen`, then `make fmt`"]
-    assert set(together) <= set(texts(engine))
-    # Neither the pair nor the sequence is touched by these.
-    done(engine, 10, 12, bash("make gen"), files=("a",))
-    passed(engine)
-    after = proposed(engine)
-    assert not set(together) & {one.text for one in after}
-    engine.close()
-    assert list(open_engine.rebuild(engine.root))[-1].stage == "done"
-    with Engine.open(engine.root) as again:
-        passed(again)
-        assert proposed(again) == after
 
 
 def test_a_command_that_the_project_no_longer_has_is_not_proposed_without_an_index(engine: Engine) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import IndexConfig
-from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.code.scan.content_reader import ContentReader
 from cm_tui.engine.code.scan.folders import folders_of, folders_to
 from cm_tui.engine.code.scan.skip_rules import SkipRules
@@ -70,12 +69,3 @@ def test_folders_come_from_the_outermost_in():
     assert folders_to("a/b/c", {}) == ["a", "a/b", "a/b/c"]
     assert folders_to("a/b/c", {"a": 1}) == ["a/b", "a/b/c"]
     assert folders_to("", {}) == []
-
-
-@pytest.mark.deep
-def test_a_commit_with_them_is_indexed(deep: Repo):
-    deep.git("add", "-A")
-    deep.git("commit", "-q", "-m", "deep")
-    with Engine.open(deep.root) as engine:
-        list(engine.index())
-        assert f"{FOLDERS}/f.py" in {entry.path for entry in engine.files().rows}

@@ -118,10 +118,6 @@ def test_exactly_the_name_is_first(searcher: Searcher) -> None:
     assert not any(part.name == "exact-name" for part in searcher.search("where is the ShoppingCart").hits[0].parts)
 
 
-def test_the_same_question_twice_has_the_same_answer(searcher: Searcher) -> None:
-    assert searcher.search("cart items").hits == searcher.search("cart items").hits
-
-
 @pytest.mark.parametrize(
     ("query", "path"),
     [
@@ -139,11 +135,6 @@ def test_the_same_question_twice_has_the_same_answer(searcher: Searcher) -> None
 @pytest.mark.parametrize("mode", ["hybrid", "keyword"])
 def test_finds(searcher: Searcher, query: str, path: str, mode: str) -> None:
     assert paths(searcher.search(query, mode=mode))[0] == path
-
-
-def test_words_are_ored(searcher: Searcher) -> None:
-    found = paths(searcher.search("cart zebra quagga", mode="keyword"))
-    assert "shop/cart.py" in found
 
 
 def test_a_test_is_ranked_down_unless_tests_are_asked_for(searcher: Searcher) -> None:

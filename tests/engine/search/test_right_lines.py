@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -100,9 +99,11 @@ Install it from the registry, and set the environment variable that says where t
 """
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    root = tmp_path / "project"
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Tests only ask it."""
+    folder = tmp_path_factory.mktemp("right-lines")
+    root = folder / "project"
     files = {
         "shop/scope.js": SCOPE, "shop/Mail.php": MAIL, "shop/cart.rs": CART, "shop/client.py": CLIENT, "shop/server.py": SERVER, "docs/guide.md": GUIDE,
         "tests/test_client.py": "def test_request():\n    assert request('a')\n\n\ndef request(url):\n    return url\n",
@@ -110,7 +111,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    opened = Engine(root, tmp_path / "store", Config())
+    opened = Engine(root, folder / "store", Config())
     list(opened.index())
     yield opened
     opened.close()

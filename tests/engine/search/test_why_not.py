@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
 from cm_tui.config import Config
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking.lifts import Move, with_weight
 from cm_tui.engine.search.ranking.pipeline import Searcher
 from cm_tui.engine.search.ranking.why_not import WhyNot
 from cm_tui.errors import UsageError
 from cm_tui.model import Profile
 from cm_tui.model.comparison import lacks, side_by_side
-from tests.shop import Project
+from tests.shop import SHOP, Project
 
 QUESTION = "how is the tax of an order computed"
 
 
-@pytest.fixture
-def asked(shop: Project) -> tuple[Searcher, WhyNot]:
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Searcher, WhyNot]]:
+    """The shop and many orders: tests only ask."""
     filler = "    rounded = round(amount)\n"
-    shop.put(
-        {
-            f"{'tests' if n % 3 == 2 else 'more'}/file_{n}.py": f"def order_{n}(order):\n{filler * n}    return order.tax\n"
-            for n in range(30)
-        }
-    )
-    searcher = Searcher(shop.db, None, Config())
-    return searcher, WhyNot(shop.db, searcher)
+    orders = {
+        f"{'tests' if n % 3 == 2 else 'more'}/file_{n}.py": f"def order_{n}(order):\n{filler * n}    return order.tax\n"
+        for n in range(30)
+    }
+    with closing(Database(tmp_path_factory.mktemp("orders"))) as db:
+        project = Project(db)
+        project.put(SHOP)
+        project.put(orders)
+        searcher = Searcher(db, None, Config())
+        yield searcher, WhyNot(db, searcher)
 
 
 def code(searcher: Searcher, **values) -> Profile:

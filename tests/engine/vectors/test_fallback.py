@@ -15,10 +15,8 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.doctor import installation
 from cm_tui.engine.search.embed import prose as prose_model
 from cm_tui.engine.search.vectors import by_source, in_use
-from cm_tui.tui.modes.health.texts import index_text
 from tests.embedding_endpoint import Endpoint, listening
 from tests.gitrepo import Repo
-from tests.mcp.served import answering
 
 KEY = "key-that-nobody-may-see"
 Write = Callable[..., None]
@@ -97,31 +95,6 @@ def test_it_takes_over_questions_and_passages_and_says_why(shop: Repo, endpoint:
     assert endpoint.connections == heard + 1, "the check of the model asks once, questions do not"
     stored = [file.read_bytes() for file in paths.data_dir().rglob("*") if file.is_file()]
     assert not any(KEY.encode() in data for data in stored)
-
-
-@pytest.mark.deep
-def test_it_gives_way_when_the_first_choice_answers_again(shop: Repo, endpoint: Endpoint, settings: Write):
-    settings()
-    run(shop.root)
-    sent = len(endpoint.heard)
-    refuse(endpoint)
-    shop.write("more.py", "def refund(amount):\n    return -amount\n")
-    run(shop.root)
-    with Engine.open(shop.root) as engine:
-        assert engine.status().model.startswith("bundled/")
-        endpoint.fails = lambda _: None
-        notes = list(engine.index())[-1].summary.notes
-        assert any("answers again, and is used instead of bundled" in note for note in notes)
-        status = engine.status()
-        assert status.model.startswith("openai:")
-        assert (status.embedded, status.fallback) == (status.passages, "")
-        assert not any("instead of" in note for note in status.notes)
-        assert engine.search("refund").mode == "hybrid"
-    again = [text for text in endpoint.heard[sent:] if "def pay" in text]
-    assert not again, "vectors of the first choice were kept meanwhile"
-    known = in_use.read(status_folder(shop.root))
-    assert known is not None
-    assert (known.fingerprint[:6], known.instead_of) == ("openai", "")
 
 
 def status_folder(root: Path) -> Path:
@@ -250,21 +223,3 @@ def test_doctor_says_what_is_used_and_since_when(shop: Repo, endpoint: Endpoint,
     assert KEY not in chosen.message
     assert load_config(shop.root).embedding.fallback == "bundled"
     assert prose_model.NAME not in checks["embedding"].message
-
-
-@pytest.mark.deep
-async def test_agents_and_the_application_are_told(shop: Repo, endpoint: Endpoint, settings: Write):
-    settings()
-    refuse(endpoint)
-    shop.write(".cm/notes/pay.md", "# Paying\n\nWhoever wants to pay needs a card.\n")
-    run(shop.root)
-    async with answering(shop.root) as agent:
-        _, found = await agent.ok("memory_search", query="pay", min_score=0)
-    assert found["fallback"]
-    assert found["provider"].startswith("bundled/")
-    assert any("HTTP 401" in note for note in found["notes"])
-    with Engine.open(shop.root) as engine:
-        shown = index_text(engine.status(), 100).plain
-    assert "as a fallback" in shown
-    assert "is used instead of openai" in shown
-    assert "/native/r1" not in shown.partition("! ")[2]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -160,17 +159,6 @@ def test_fill_can_be_cancelled_and_resumed_by_another_process(passages, opened, 
     assert len(provider.passages_asked) == 40
 
 
-def test_batches_survive_a_killed_process(db, passages, opened, provider):
-    """Nothing but the table is written between batches, and the table is enough."""
-    passages.add(*(f"text {n}" for n in range(40)))
-    steps = opened().fill()
-    for _ in range(3):
-        next(steps)  # the process dies here, as far as the files know
-    assert db.value("SELECT count(*) FROM embedding WHERE hash NOT LIKE 'path:%'") == 16
-    assert opened().coverage() == (16, 40)
-    steps.close()
-
-
 def test_kill_9_in_the_middle_of_filling_loses_one_batch_at_most(db, passages, opened, tmp_path):
     passages.add(*(f"text {n}" for n in range(40)))
     folder = db.folder
@@ -208,34 +196,6 @@ class Mortal(BundledProvider):
 folder = Path(sys.argv[1])
 list(VectorIndex(Database(folder), folder, Mortal()).fill())
 """
-
-
-@pytest.mark.deep
-def test_searches_run_while_it_fills(passages, opened, provider):
-    passages.add(*(f"text {n}" for n in range(120)))
-    index = opened()
-    query = provider.embed_query("x")
-    sizes, failures, stop = [], [], threading.Event()
-
-    def ask():
-        try:
-            while not stop.is_set():
-                found, cosines = index.search(query, 1000)
-                assert len(set(found.tolist())) == len(found) == len(cosines)
-                assert index.vectors_for(found).shape == (len(found), 16)
-                sizes.append(len(found))
-        except Exception as error:  # noqa: BLE001 - handed to the test's own thread
-            failures.append(error)
-
-    threads = [threading.Thread(target=ask) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    filled(index)
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert not failures
-    assert len(index.search(query, 1000)[0]) == 120
 
 
 def test_a_passage_that_vanishes_while_it_fills_does_no_harm(passages, opened):
@@ -278,25 +238,6 @@ def test_the_cache_keeps_what_is_used_and_a_bounded_rest(passages, opened, db):
     passages.remove(*ids[12:])
     filled(index)
     assert db.value("SELECT count(*) FROM embedding") == 5
-
-
-def test_what_was_used_last_is_kept_longest(passages, opened, db, monkeypatch):
-    clock = iter(range(1000, 2000))
-    monkeypatch.setattr("cm_tui.engine.search.vectors.cache.time.time", lambda: next(clock))
-    old = passages.add("old", path="a.py")
-    index = opened(entries=2)
-    filled(index)
-    new = passages.add("new", "newest", path="a.py")
-    filled(index)
-    passages.remove(*new)
-    filled(index)
-    passages.remove(*old)
-    passages.add("stays", path="a.py")
-    filled(index)
-    kept = {row[0] for row in db.rows("SELECT hash FROM embedding WHERE hash NOT LIKE 'path:%' AND last_used < 2000")}
-    assert len(kept) == 2
-    texts = {row[0]: row[1] for row in db.rows("SELECT hash, last_used FROM embedding")}
-    assert max(texts[name] for name in kept) == max(v for v in texts.values() if v < 2000)
 
 
 def test_vectors_of_different_lengths_are_refused(passages, opened, provider):

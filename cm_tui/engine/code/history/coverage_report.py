@@ -127,7 +127,7 @@ class CoverageReport:
             return f"history not read yet, {count(head.ordinal, 'commit')} on the mainline"
         lacking = f", without {count(missing, 'file version')} not in this clone" if missing else ""
         if known == head.ordinal and coverage.load(self._db).rooted:
-            whole = "the whole mainline is read" if missing else "the whole history is known"
+            whole = "the whole mainline is read" if missing else "the whole history has been read"
             return f"{whole}, {count(known, 'commit')} since {day(first.time)}{lacking}"
         ends = ", where this clone ends" if known == head.ordinal and self._missing_parent() is not None else ""
         return f"history known back to {day(first.time)}{ends}, {known:,} of {count(head.ordinal, 'commit')}{lacking}"

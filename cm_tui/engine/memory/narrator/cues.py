@@ -7,7 +7,7 @@ cues and its vector by the bundled static model (`sound`):
 
 Sentences that sound lasting are checked again with their vector by the model of prose: `sense · vector` and its bias
 are added. The weights (`lasting.json`) are learned from synthetic sentences, and from ordinary ones of real sessions,
-by `python -m tests.narrator_histories.learn`; the signs of cues are fixed. Without the model, only cues count.
+by `python -m tests.bench.narrator_histories.learn`; the signs of cues are fixed. Without the model, only cues count.
 
 How lasting sentences sound by their words: the product of their vectors and learned weights (`lasting.json`).
 """

@@ -45,7 +45,7 @@ def patterns() -> tuple[str, ...]:
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"Nothing is recorded: {file} names folders that never are, and cannot be read: {error}",
-            hint="Mend the file.",
+            hint="Fix the file.",
         ) from error
 
 

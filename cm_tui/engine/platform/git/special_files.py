@@ -128,7 +128,7 @@ def _refuse_in_settings(files: list[Path]) -> None:
             continue
         seen.add(file)
         if len(seen) > _INCLUDES:
-            raise RefusedError(f"The settings in {first} include too many files.", hint="Mend that file.")
+            raise RefusedError(f"The settings in {first} include too many files.", hint="Fix that file.")
         files += _included_by(file)
 
 

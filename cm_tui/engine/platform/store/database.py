@@ -216,9 +216,13 @@ class Database:
                 self.use(reading)
 
     def shrink(self) -> None:
-        """Shrink the file to its content; while another thread writes, that is left to the next checkpoint."""
-        with suppress(duckdb.TransactionException):
-            self.cursor.execute("CHECKPOINT")
+        """Write everything to the file, and shrink it to its content: pending writes take memory.
+
+        While another thread writes, that is left to the next checkpoint.
+        """
+        if not self.is_read_only:
+            with suppress(duckdb.TransactionException):
+                self.cursor.execute("CHECKPOINT")
 
     def settle(self) -> None:
         """Compress tables in memory, and return what queries have freed to the system; for a moment without requests."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from cm_tui.config import EmbeddingConfig
 from cm_tui.config.endpoints import endpoint_of, fallback_of
 from cm_tui.engine.search.embed.provider import Matrix, NoProvider, Provider
+
+if TYPE_CHECKING:
+    from cm_tui.engine.search.embed.prose_process import ProseBeside
 
 _log = logging.getLogger(__name__)
 
@@ -62,48 +66,13 @@ def ask(provider: Provider, *, patiently: bool = True) -> Matrix:
     return provider.embed_query("parse the configuration file")
 
 
-def prose_provider_for(config: EmbeddingConfig) -> Provider | None:
+def prose_provider_for(config: EmbeddingConfig) -> ProseBeside | None:
     """Return the provider for prose; None: the configured one is used for prose, too.
 
     It is bundled and runs locally, even if code is sent to an endpoint, as prose must not leave the machine.
     """
     if config.provider in {"fastembed", "none"}:
         return None
-    from cm_tui.engine.search.embed.prose import shared_provider
+    from cm_tui.engine.search.embed.prose_process import shared_provider
 
     return shared_provider()
-
-
-def passages_provider_for(prose: Provider) -> Provider:
-    """Return the provider with the same vectors for many passages."""
-    from cm_tui.engine.search.embed.prose import ProseProvider
-
-    if not isinstance(prose, ProseProvider):
-        return prose
-    from cm_tui.engine.search.embed.prose_process import beside
-
-    return beside(prose)
-
-
-def embed_many(prose: Provider, texts: Sequence[str]) -> Matrix:
-    """Embed any number of texts: unit rows.
-
-    Raises ModelError if a file of the model is missing or damaged.
-    """
-    from cm_tui.engine.search.embed.prose import ProseProvider
-
-    if not isinstance(prose, ProseProvider):
-        return prose.embed(texts)
-    from cm_tui.engine.search.embed import prose_process
-
-    return prose_process.embed_many(prose, texts)
-
-
-def let_go_if_unused(seconds: float) -> bool:
-    """Release the model of prose if it was unused for so long; return whether it was released."""
-    beside = sys.modules.get("cm_tui.engine.search.embed.prose_process")
-    prose = sys.modules.get("cm_tui.engine.search.embed.prose")
-    if beside is not None and prose is not None:
-        beside.beside(prose.shared_provider()).let_go_if_unused()
-    # Not imported for this if it was never used.
-    return prose is not None and bool(prose.shared_provider().let_go_if_unused(seconds))

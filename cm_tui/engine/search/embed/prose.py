@@ -6,7 +6,6 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from functools import cache
 from importlib import resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +35,7 @@ _REINSTALL = (
 
 
 class ProseProvider:
-    """all-MiniLM-L6-v2 in int8: loaded with the first text, verified against its checksums each time."""
+    """all-MiniLM-L6-v2 in int8: verified against its checksums and loaded with the first text."""
 
     dimensions = DIMENSIONS
     batch = 16
@@ -84,7 +83,7 @@ class ProseProvider:
     def let_go_if_unused(self, seconds: float) -> bool:
         """Release the model if it was unused for so long; return whether it was released.
 
-        It takes 120 MB, and loading it again takes a third of a second.
+        It takes 100 MB, and loading it again takes half a second.
         """
         with self._lock:
             if self._loaded is None or time.monotonic() - self._used < seconds:
@@ -99,19 +98,12 @@ class ProseProvider:
     def _load(self) -> tuple[Tokenizer, Any]:
         with self._lock:
             if self._loaded is None:
-                model, tokenizer = (
-                    verified.read_verified(at, name, _folder(), _REINSTALL) for at, name in self._files()
-                )
-                self._loaded = _tokenizer(tokenizer), _session(model)
+                self.check()
+                model, tokenizer = (at / name for at, name in self._files())
+                self._loaded = _tokenizer(str(tokenizer)), _session(str(model))
                 memory.give_back()
             self._used = time.monotonic()
             return self._loaded
-
-
-@cache
-def shared_provider() -> ProseProvider:
-    """Return the one of this process: the model is in memory only once, for any number of projects."""
-    return ProseProvider()
 
 
 def _folder() -> Path:
@@ -127,18 +119,18 @@ def _package() -> Path:
     return Path(found.origin).parent
 
 
-def _tokenizer(data: bytes) -> Tokenizer:
+def _tokenizer(file: str) -> Tokenizer:
     # Explicit, as tokenizers otherwise warns on stderr when a parser process is forked after its first use.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     from tokenizers import Tokenizer
 
-    tokenizer: Tokenizer = Tokenizer.from_buffer(data)
+    tokenizer: Tokenizer = Tokenizer.from_file(file)
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
     return tokenizer
 
 
-def _session(data: bytes) -> Any:
+def _session(file: str) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -147,7 +139,7 @@ def _session(data: bytes) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     # The arena would keep the largest batch's memory permanently, and a pattern allocates it in one piece.
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
-    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
 
 
 def _means(session: Any, encodings: Sequence[Encoding]) -> Matrix:

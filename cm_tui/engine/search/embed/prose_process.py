@@ -1,4 +1,7 @@
-"""Embedding much prose in a separate process, so that the model and its work stay out of this one."""
+"""The model of prose in separate processes: two for a large number of passages, and in the daemon one for all else.
+
+So the model and its work, 150 MB, stay out of a process that lives long, and end with the other one.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,69 @@ import numpy as np
 
 from cm_tui.engine.search.embed.prose import DIMENSIONS, ProseProvider
 from cm_tui.engine.search.embed.provider import Matrix
-from cm_tui.engine.search.embed.worker_process import EmbeddingProcess
+from cm_tui.engine.search.embed.worker_process import EmbeddingProcess, Model
 
 MANY = 64
 """From so many texts on a process is worth its start, of a second."""
 MOST_PROCESSES = 2
 _PIECE = 4
 """Texts for a process at once: they differ in length, and each process gets the next ones as it is free."""
-IDLE_S = 20.0
-"""Idle time after which it ends."""
+IDLE_S = 30.0
+"""Idle time after which a process ends."""
 _log = logging.getLogger(__name__)
 
 
+class _ModelProcess:
+    """One or more processes with the model, started when needed, and ended by `end_if_unused`."""
+
+    def __init__(self, model: Model, size: int = 1) -> None:
+        self._model = model
+        self._size = size
+        self._lock = threading.Lock()
+        self._process: EmbeddingProcess | None = None
+        self._used = 0.0
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
+    def embed(self, texts: Sequence[str]) -> tuple[Matrix, list[int]]:
+        """Return a row for each text, and the positions of those that a lost process did not embed."""
+        vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+        with self._lock:
+            if self._process is None:
+                self._process = EmbeddingProcess(self._model, self._size)
+                atexit.register(self._process.close)
+            self._process.prepare(texts, _PIECE)
+            missing = self._process.take(texts, vectors)
+            self._used = time.monotonic()
+            if missing:
+                _log.warning("a process that embeds prose was lost: this one does its work")
+                self.end()
+        return vectors, missing
+
+    def end_if_unused(self) -> None:
+        """End the process after idle time."""
+        if self._process is None or not self._lock.acquire(blocking=False):
+            return
+        try:
+            if time.monotonic() - self._used > IDLE_S:
+                self.end()
+        finally:
+            self._lock.release()
+
+    def end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            atexit.unregister(process.close)
+            process.close()
+
+
 class ProseBeside:
-    """The model of prose for passages: other processes embed large batches, this one small ones."""
+    """The model of prose: separate processes embed large batches, and this one the rest.
+
+    `own`: the model in this process.
+    """
 
     dimensions = DIMENSIONS
 
@@ -37,9 +89,12 @@ class ProseBeside:
         self.left = 0
         """Estimated number of texts to come."""
         self._own = own
-        self._lock = threading.Lock()
-        self._process: EmbeddingProcess | None = None
-        self._used = 0.0
+        self._many = _ModelProcess("prose", min(MOST_PROCESSES, os.cpu_count() or 1))
+        self._few: _ModelProcess | None = None
+
+    def keep_apart(self) -> None:
+        """Embed the rest in another process, too, and in this one only if that is lost: for the daemon."""
+        self._few = _ModelProcess("prose_at_once")
 
     def check(self) -> None:
         """Compare the model's files with their checksums.
@@ -53,71 +108,41 @@ class ProseBeside:
 
         Raises ModelError if a file of the model is missing or damaged.
         """
-        with self._lock:
-            if self._process is None and self.left < MANY:
-                return self._own.embed(texts)
-            if self._process is None:
-                size = min(MOST_PROCESSES, os.cpu_count() or 1)
-                self._process = EmbeddingProcess("prose", size)
-                self.batch = self._own.batch * size
-                atexit.register(self._process.close)
-            self._used = time.monotonic()
-            vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
-            self._process.prepare(texts, _PIECE)
-            missing = self._process.take(texts, vectors)
-            if missing:
-                _log.warning("a process that embeds prose was lost: this one does its work")
-                self._end()
-        if missing:
-            vectors[missing] = self._own.embed([texts[position] for position in missing])
-        return vectors
+        is_much = self._many.is_running or self.left >= MANY
+        self.batch = self._own.batch * (MOST_PROCESSES if is_much else 1)
+        return self._embed(texts, self._many if is_much else self._few)
 
     def embed_query(self, text: str) -> Matrix:
         """Embed a question: one unit vector (384,).
 
         Raises ModelError if a file of the model is missing or damaged.
         """
-        return self._own.embed_query(text)
+        vector: Matrix = self._embed([text], self._few)[0]
+        return vector
 
-    def let_go_if_unused(self) -> None:
-        """End the process after idle time."""
-        if self._process is None or not self._lock.acquire(blocking=False):
-            return
-        try:
-            if time.monotonic() - self._used > IDLE_S:
-                self._end()
-        finally:
-            self._lock.release()
+    def _embed(self, texts: Sequence[str], process: _ModelProcess | None) -> Matrix:
+        if process is None:
+            return self._own.embed(texts)
+        vectors, missing = process.embed(texts)
+        if missing:
+            vectors[missing] = self._own.embed([texts[position] for position in missing])
+        return vectors
 
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        self.batch = self._own.batch
-        if process is not None:
-            atexit.unregister(process.close)
-            process.close()
+    def embed_many(self, texts: Sequence[str]) -> Matrix:
+        """Embed any number of texts: unit rows.
+
+        Raises ModelError if a file of the model is missing or damaged.
+        """
+        return self._embed(texts, self._many if len(texts) >= MANY else self._few)
+
+    def let_go_if_unused(self, seconds: float) -> bool:
+        """End idle processes; return whether the model was released in this one, unused for so many seconds."""
+        for process in filter(None, (self._many, self._few)):
+            process.end_if_unused()
+        return self._own.let_go_if_unused(seconds)
 
 
 @cache
-def beside(own: ProseProvider) -> ProseBeside:
-    """Return the one of this process."""
-    return ProseBeside(own)
-
-
-def embed_many(own: ProseProvider, texts: Sequence[str]) -> Matrix:
-    """Embed a large number of texts, with a process per core for the duration of the call: unit rows (n, 384).
-
-    `own`: embeds small batches in this process, and those of a lost process. Raises ModelError if a file of the model
-    is missing or damaged.
-    """
-    if len(texts) < MANY:
-        return own.embed(texts)
-    vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
-    processes = EmbeddingProcess("prose", min(MOST_PROCESSES, os.cpu_count() or 1))
-    try:
-        processes.prepare(texts, ProseProvider.batch)
-        missing = processes.take(texts, vectors)
-    finally:
-        processes.close()
-    if missing:
-        vectors[missing] = own.embed([texts[place] for place in missing])
-    return vectors
+def shared_provider() -> ProseBeside:
+    """Return the one of this process: the model is in memory only once, for any number of projects."""
+    return ProseBeside(ProseProvider())

@@ -19,9 +19,14 @@ def code() -> None:
 
 
 def prose() -> None:
+    """Embed incoming texts with the model of prose at low priority, until the other end closes."""
+    with suppress(AttributeError, OSError):
+        os.nice(_NICENESS)
+    prose_at_once()
+
+
+def prose_at_once() -> None:
     """Embed incoming texts with the model of prose, until the other end closes."""
     from cm_tui.engine.search.embed.prose import ProseProvider
 
-    with suppress(AttributeError, OSError):
-        os.nice(_NICENESS)
     serve(ProseProvider().embed)

@@ -9,6 +9,9 @@ from typing import Literal
 from cm_tui.engine.search.embed.provider import Matrix
 from cm_tui.worker_process import Worker, WorkerPool
 
+Model = Literal["code", "prose", "prose_at_once"]
+"""What a process runs: a function of `worker`."""
+
 
 class EmbeddingProcess(WorkerPool[Worker]):
     """Vectors in progress, by text; a text is handed out once.
@@ -17,7 +20,7 @@ class EmbeddingProcess(WorkerPool[Worker]):
     `size`: number of processes.
     """
 
-    def __init__(self, model: Literal["code", "prose"] = "code", size: int = 1) -> None:
+    def __init__(self, model: Model = "code", size: int = 1) -> None:
         start = f"import cm_tui.engine.search.embed.worker as worker; worker.{model}()"
         super().__init__(size, "cm-embed", lambda: Worker(start))
         self._rows: dict[str, tuple[Future[Matrix], int]] = {}

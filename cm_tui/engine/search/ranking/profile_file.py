@@ -45,7 +45,7 @@ def _text_of(file: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"Cannot read {file}: {error}", hint="Mend or remove the file.") from error
+        raise ConfigError(f"Cannot read {file}: {error}", hint="Fix or remove the file.") from error
 
 
 def _replace(file: Path, text: str) -> None:
@@ -95,7 +95,7 @@ def _section_of(text: str, name: str, file: Path) -> Mapping[str, Any] | None:
     try:
         found = tomllib.loads(text).get("profiles", {})
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"Cannot read {file}: {error}", hint="Mend or remove the file.") from error
+        raise ConfigError(f"Cannot read {file}: {error}", hint="Fix or remove the file.") from error
     own = found.get(name) if isinstance(found, dict) else None
     return own if isinstance(own, dict) else None
 
@@ -126,7 +126,7 @@ def _edit(text: str, name: str, changes: Mapping[str, Any], file: Path) -> str:
     try:
         wanted = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"Cannot read {file}: {error}", hint="Mend or remove the file.") from error
+        raise ConfigError(f"Cannot read {file}: {error}", hint="Fix or remove the file.") from error
     known = dict(wanted.get("profiles", {}))
     known.pop(name, None)
     if changes:

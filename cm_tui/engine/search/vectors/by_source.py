@@ -15,7 +15,7 @@ from pathlib import Path
 from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.store.database import Database
-from cm_tui.engine.search.embed.choice import ask, passages_provider_for, prose_provider_for
+from cm_tui.engine.search.embed.choice import ask, prose_provider_for
 from cm_tui.engine.search.embed.provider import NotChosenError, Provider, model_name
 from cm_tui.engine.search.vectors import batch_state, in_use
 from cm_tui.engine.search.vectors.in_use import InUse
@@ -53,9 +53,7 @@ def open_side(db: Database, folder: Path, prose_folder: Path, choice: Choice, fi
     if prose is None:
         return Side(provider, settings, code, None, None)
     # A name such as `episode/18a0…` is meaningless.
-    said = VectorIndex(
-        db, prose_folder, passages_provider_for(prose), entries=entries, path_weight=0.0, scope="prose", beside=beside
-    )
+    said = VectorIndex(db, prose_folder, prose, entries=entries, path_weight=0.0, scope="prose", beside=beside)
     return Side(provider, settings, code, prose, said)
 
 

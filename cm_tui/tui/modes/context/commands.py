@@ -19,13 +19,11 @@ def _no_source(screen: ContextView) -> str | None:
 
 def _no_rule(screen: ContextView) -> str | None:
     row = screen.current
-    if (wrong := _no_source(screen)) is not None:
-        return wrong
     return None if row and row.source and row.source.rules else "no rule decided over this source"
 
 
 def _no_text(screen: ContextView) -> str | None:
-    return None if screen.shown and screen.shown.text else "nothing is handed over"
+    return None if screen.shown and screen.shown.text else "the context is empty"
 
 
 def _nothing_off(screen: ContextView) -> str | None:
@@ -35,7 +33,7 @@ def _nothing_off(screen: ContextView) -> str | None:
 def _not_now(screen: ContextView) -> str | None:
     if screen.is_past:
         return "this is a snapshot already"
-    return None if screen.shown is not None else "nothing is handed over"
+    return None if screen.shown is not None else "the context is empty"
 
 
 def _no_snapshot(screen: ContextView) -> str | None:
@@ -52,8 +50,6 @@ def _no_file(screen: ContextView) -> str | None:
 
 
 def _no_pair(screen: ContextView) -> str | None:
-    if (wrong := _no_snapshot(screen)) is not None:
-        return wrong
     return None if _pair(screen) else "mark one or two snapshots with m first"
 
 
@@ -74,7 +70,7 @@ def toggle(screen: ContextView) -> None:
 
 
 def toggle_rule(screen: ContextView) -> None:
-    """Switch the rule off that decided over the source."""
+    """Switch off the rule that applies to the source."""
     row = screen.current
     if row is not None and row.source is not None:
         screen.off ^= {f"rule://{row.source.rules[0]}"}
@@ -85,16 +81,6 @@ def all_on(screen: ContextView) -> None:
     """Switch everything on again."""
     screen.off.clear()
     screen.assemble()
-
-
-def more(screen: ContextView) -> None:
-    """Give more tokens."""
-    _set_budget(screen, screen.budget + (_STEP if screen.budget >= _SMALL else _LEAST))
-
-
-def less(screen: ContextView) -> None:
-    """Give fewer tokens."""
-    _set_budget(screen, max(_LEAST, screen.budget - (_STEP if screen.budget > _SMALL else _LEAST)))
 
 
 def set_budget(screen: ContextView) -> None:
@@ -217,24 +203,26 @@ def edit_file(screen: ContextView) -> None:
 
 
 CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
-    Command("context.prompt", "slash", "Prompt", "What an agent is asked; of snapshots, which are listed", ask_prompt),
+    Command("context.prompt", "slash", "Prompt", "Edit the prompt; with snapshots, filter them", ask_prompt),
     Command("context.toggle", "space", "On/off", "Switch the source off, or on again", toggle, blocked=_no_source),
-    Command("context.less", "left_square_bracket", "Less", "Give fewer tokens", less, bar=False),
-    Command("context.more", "right_square_bracket", "More", "Give more tokens", more, bar=False),
+    Command("context.less", "left_square_bracket", "Less", "Give fewer tokens",
+            lambda screen: _set_budget(screen, max(_LEAST, screen.budget - (_STEP if screen.budget > _SMALL else _LEAST))),
+            bar=False),
+    Command("context.more", "right_square_bracket", "More", "Give more tokens",
+            lambda screen: _set_budget(screen, screen.budget + (_STEP if screen.budget >= _SMALL else _LEAST)),
+            bar=False),
     Command("context.budget", "b", "Budget", "Set the budget in tokens", set_budget),
     Command("context.view", "v", "View", "Text, reasons, latencies, files", next_tab),
-    Command("context.snapshots", "s", "Snapshots", "What agents were handed over before", switch_to_snapshots),
-    Command("context.copy", "c,y", "Copy", "Copy what is handed over", copy_text, blocked=_no_text),
-    Command("context.rule", "r", "Rule", "Switch the rule off that decided over the source", toggle_rule,
-            blocked=_no_rule),
-    Command("context.all", "A", "All on", "Switch everything on again", all_on, shown_as="A", bar=False,
-            blocked=_nothing_off),
+    Command("context.snapshots", "s", "Snapshots", "Snapshots of what agents received", switch_to_snapshots),
+    Command("context.copy", "c,y", "Copy", "Copy the context", copy_text, blocked=_no_text),
+    Command("context.rule", "r", "Rule", "Switch off the rule that applies to the source", toggle_rule,
+            blocked=(_no_source, _no_rule)),
+    Command("context.all", "A", "All on", "Switch everything on again", all_on, bar=False, blocked=_nothing_off),
     Command("context.mark", "m", "Mark", "Mark a snapshot to be compared", mark, bar=False, blocked=_no_snapshot,
             shown=lambda screen: screen.lists_snapshots),
     Command("context.compare", "x", "Compare", "What differs between two snapshots", compare, bar=False,
-            blocked=_no_pair, shown=lambda screen: screen.lists_snapshots),
-    Command("context.keep", "K", "Keep", "Keep a snapshot of this", keep_snapshot, shown_as="K", bar=False,
-            blocked=_not_now),
-    Command("context.save", "w", "Save", "Write what is handed over to a file", save_text, blocked=_no_text),
-    Command("context.edit", "e", "Edit", "Open the file that says this in $EDITOR", edit_file, blocked=_no_file),
+            blocked=(_no_snapshot, _no_pair), shown=lambda screen: screen.lists_snapshots),
+    Command("context.keep", "K", "Keep", "Save a snapshot", keep_snapshot, bar=False, blocked=_not_now),
+    Command("context.save", "w", "Save", "Write the context to a file", save_text, blocked=_no_text),
+    Command("context.edit", "e", "Edit", "Open its definition in $EDITOR", edit_file, blocked=_no_file),
 )  # fmt: skip

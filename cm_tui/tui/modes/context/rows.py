@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
-from cm_tui.model import Assembly, AssemblyHead, AssemblySource
+from cm_tui.counts import count
+from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, AssemblySource, AssemblyStep, Definitions
+from cm_tui.model.dates import local_minute
+from cm_tui.tui.theme.highlight import highlighted_lines
+from cm_tui.tui.widgets.bars import cell_bar
+from cm_tui.tui.widgets.patches import DIFF_STYLES
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import ago, elide_end, elide_middle, one_line
+from cm_tui.tui.widgets.text import ago, elide_end, elide_middle, one_line, wrapped
 
 _SECTION = 11
 """Cells of the section's name."""
@@ -81,7 +86,7 @@ class SourceRows(RowList[SourceRow]):
         mark_style = "$error" if source.cut == "failed" else "$warning"
         return Content.assemble(
             (section, "$secondary"), (f"{_CUTS.get(source.cut, ' ')} ", mark_style), (name, style),
-            (where, "$muted"), " " * gap, (_bar(share, bar_width), "$primary on $foreground 8%"), " " if bar_width else "",
+            (where, "$muted"), " " * gap, (cell_bar(share, bar_width), "$primary on $foreground 8%"), " " if bar_width else "",
             (tail, "$foreground" if source.text else "$warning"),
         )  # fmt: skip
 
@@ -93,13 +98,6 @@ def _names(source: AssemblySource, room: int) -> tuple[str, str]:
     left = room - cell_len(name) - 3
     says_more = id_ != title and id_.partition("://")[2] != title
     return name, f"  {elide_middle(id_, left)}" if says_more and left >= 12 else ""
-
-
-def _bar(share: float, width: int) -> str:
-    """A bar in eighths of a cell; what costs anything shows at least one of them."""
-    eighths = min(8 * width, max(1 if share else 0, round(share * 8 * width)))
-    whole, part = divmod(eighths, 8)
-    return ("█" * whole + (" ▏▎▍▌▋▊▉"[part] if part else "")).ljust(width)
 
 
 class SnapshotRows(RowList[SnapshotRow]):
@@ -151,3 +149,177 @@ class BudgetGauge(Widget):
         return Content.assemble(
             " ", ("━" * filled, colour), ("─" * (room - filled), "$faint"), (words, "$foreground"), (rest, "$muted"),
         )  # fmt: skip
+
+
+Lines = list[Content]
+_LEAST_NAME, _NUMBERS = 14, 18
+_LABEL = 10
+_LONGEST_LINE = 400
+_OUTCOMES = {"ok": "$primary", "cached": "$success", "shared": "$success", "failed": "$error", "timeout": "$error"}
+_STATES = {"counts": ("●", "$success"), "off": ("○", "$muted"), "held": ("⏸", "$warning"), "broken": ("✗", "$error")}
+
+
+def text_lines(one: Assembly, source: AssemblySource | None) -> Lines:
+    """Return what is handed over: of one source, or of all."""
+    text = source.text if source is not None else one.text
+    if not text:
+        why = source.why_cut if source is not None else "The context is empty."
+        return [Content.styled(why, "$warning")]
+    plain = "\n".join(one_line(line[:_LONGEST_LINE]) for line in text.split("\n"))
+    return highlighted_lines(f"{plain}\n", "markdown", "context.md")[:-1]
+
+
+def why_lines(one: Assembly, source: AssemblySource | None, width: int) -> Lines:
+    """Return why a source is there, or is not, and what rules and mentions did."""
+    lines: Lines = []
+    if source is not None:
+        lines += _pairs(_facts(source), width)
+        lines.append(Content(""))
+    lines += _block("Rules that counted", [
+        f"{rule.rule}: {rule.action} → {rule.reference}" for rule in one.rules
+        if rule.counted and (source is None or rule.reference == source.id)
+    ], width)  # fmt: skip
+    lines += _block("Decided already by an earlier rule", [
+        f"{rule.rule}: {rule.action} → {rule.reference}" for rule in one.rules
+        if not rule.counted and (source is None or rule.reference == source.id)
+    ], width)  # fmt: skip
+    lines += _block("Missing for the agent", one.warnings, width, "$warning")
+    lines += _block("Notes", one.notes, width)
+    lines += _pairs(_of_assembly(one), width)
+    return lines
+
+
+def _facts(source: AssemblySource) -> Iterator[tuple[str, str]]:
+    yield "Source", source.id
+    yield "Section", f"{source.section.replace('_', ' ')}, priority {source.priority}"
+    found = f", {source.found_tokens:,} found" if source.found_tokens != source.tokens else ""
+    yield "Tokens", f"{source.tokens:,}{found}"
+    if source.cap is not None:
+        yield "Cap", f"{source.cap:,} tokens"
+    if source.cut:
+        yield "Cut", source.why_cut
+    if source.rules:
+        yield "By rule", ", ".join(source.rules)
+    if source.file:
+        yield "File", source.file
+    if source.paths:
+        yield (
+            "Shows",
+            ", ".join(source.paths[:12]) + (f" and {len(source.paths) - 12} more" if len(source.paths) > 12 else ""),
+        )
+    if source.digest:
+        yield "Digest", source.digest[:16]
+    yield "Took", f"{source.ms:.1f} ms"
+
+
+def _of_assembly(one: Assembly) -> Iterator[tuple[str, str]]:
+    yield "Made", f"{local_minute(one.time)}, in {one.ms:.0f} ms"
+    if one.session or one.agent:
+        yield "For", f"{one.agent or 'an agent'} {one.session}".strip()
+    if one.head:
+        yield "Commit", one.head[:12]
+    yield "Counted by", one.tokenizer
+    yield "Snapshot", one.id or "none was kept"
+
+
+def time_lines(one: Assembly, width: int) -> Lines:
+    """Return the waterfall: each step as a bar from when it began to when it ended."""
+    if not one.steps:
+        return [Content.styled("No step was run.", "$muted")]
+    end = max(0.001, *(step.start_ms + step.ms for step in one.steps))
+    longest = max(cell_len(_step_name(step)) for step in one.steps) + 1
+    named = max(_LEAST_NAME, min(longest, width // 3))
+    room = max(8, width - named - _NUMBERS)
+    scale = f"0{f'{end:.0f} ms':>{room - 1}}"
+    lines: Lines = [Content.assemble(" " * named, (scale, "$muted"))]
+    lines += [_step(step, end, room, named) for step in one.steps]
+    slow = max(one.steps, key=lambda step: step.ms)
+    told = f"{count(len(one.steps), 'step')}; the longest is {slow.name} of {one_line(slow.source)}."
+    return [*lines, Content(""), Content.styled(told, "$muted")]
+
+
+def _step_name(step: AssemblyStep) -> str:
+    """Return what a step is called: its source by its name, or by all of its reference where that is a pattern."""
+    name = step.source.partition("://")[2]
+    return one_line(f"{name if name.strip('*') else step.source} {step.name}")
+
+
+def _step(step: AssemblyStep, end: float, room: int, named: int) -> Content:
+    before = min(room - 1, int(room * step.start_ms / end))
+    long = max(1, min(room - before, round(room * step.ms / end)))
+    name = elide_middle(_step_name(step), named - 1).ljust(named)
+    colour = _OUTCOMES[step.outcome]
+    bar = Content.assemble(" " * before, ("█" * long, colour), " " * (room - before - long))
+    said = step.outcome if step.outcome != "ok" else f"{step.found}×" if step.found else ""
+    return Content.assemble(name, bar, (f" {step.ms:>6.1f} ms ", "$foreground"), (said, colour))
+
+
+def file_lines(found: Definitions, width: int) -> Lines:
+    """Return the definitions of the project, and what is wrong with their files."""
+    lines: Lines = []
+    for problem in found.problems:
+        style = "$error" if problem.severity == "error" else "$warning"
+        lines += [Content.styled(part, style) for part in wrapped(one_line(problem.text), max(20, width - 1))]
+    if found.problems:
+        lines.append(Content(""))
+    for item in found.items:
+        sign, style = _STATES[item.state]
+        lines.append(
+            Content.assemble(
+                (f"{sign} ", style), (one_line(item.id), "bold"), ("  shipped" if item.shipped else "", "$muted")
+            )
+        )
+        where = "" if item.shipped else f"{item.file}:{item.line}  "
+        lines.append(Content.assemble("  ", (one_line(f"{where}{item.summary}"), "$muted")))
+        lines += [
+            Content.assemble("  ", (f"waits for trust (T): it wants to {one_line(ask)}", "$warning"))
+            for ask in item.asks
+            if item.state == "held"
+        ]
+    if not found.files:
+        words = wrapped("`cm context new retrieval NAME` writes the first one of your own.", max(20, width - 1))
+        lines += [Content(""), *(Content.styled(part, "$muted") for part in words)]
+    return lines
+
+
+def diff_lines(found: AssemblyDiff, width: int) -> Lines:
+    """Return what differs between two assemblies."""
+    lines: Lines = []
+    for sign, head in (("-", found.first), ("+", found.second)):
+        words = f"{sign} {local_minute(head.time)}  {head.tokens:,} of {head.budget:,} tokens  {' '.join(head.prompt.split())}"
+        lines.append(Content.styled(elide_end(one_line(words), max(20, width - 1)), DIFF_STYLES[sign]))
+    lines.append(Content(""))
+    for line in (*found.rules, *found.warnings):
+        lines.append(Content.styled(one_line(line), DIFF_STYLES.get(line[:1], "")))
+    for change in found.changes:
+        if change.what == "same":
+            continue
+        lines += [Content(""), Content.assemble((f"{change.what:<8} ", "$secondary"), (one_line(change.id), "bold"),
+                  (f"  {change.first_tokens:,} → {change.second_tokens:,} tokens", "$muted"))]  # fmt: skip
+        why = change.second_cut if change.what == "removed" else change.first_cut if change.what == "added" else ""
+        lines += [Content.styled(f"  {one_line(why)}", "$warning")] if why else []
+        lines += [
+            Content.styled(one_line(line[:_LONGEST_LINE]), DIFF_STYLES.get(line[:1], ""))
+            for line in change.diff.split("\n")[2:]
+        ]
+    same = sum(change.what == "same" for change in found.changes)
+    lines += [Content(""), Content.styled(f"{count(same, 'source')} the same in both.", "$muted")]
+    return lines
+
+
+def _pairs(facts: Iterator[tuple[str, str]], width: int) -> Lines:
+    lines: Lines = []
+    for label, text in facts:
+        for number, part in enumerate(wrapped(one_line(text), max(12, width - _LABEL - 2))):
+            lines.append(Content.assemble((f"{label if not number else '':<{_LABEL}} ", "$secondary"), part))
+    return lines
+
+
+def _block(title: str, items: Sequence[str], width: int, style: str = "") -> Lines:
+    if not items:
+        return []
+    lines: Lines = [Content.styled(title, "bold $secondary")]
+    for item in items:
+        for number, part in enumerate(wrapped(one_line(item), max(12, width - 3))):
+            lines.append(Content.assemble("  " if number else "· ", (part, style)))
+    return [*lines, Content("")]

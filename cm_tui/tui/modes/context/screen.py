@@ -74,10 +74,10 @@ class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
 
     MODE = "context"
     INTRO = (
-        "What an agent would be handed over for a prompt, by the files in .cm: the sources in their order, what each "
-        "costs, what was cut and why. space switches a source off, r the rule that decided over it, [ and ] change the "
-        "budget: the result changes at once. v shows the text, the reasons, the latencies and the files. s lists what "
-        "agents were handed over before; m marks two of these, x says what differs."
+        "The context that an agent would receive for a prompt, by the files in .cm: the sources in order, their tokens, "
+        "what was cut and why. space switches a source off, r the rule that applies to it, [ and ] change the budget; "
+        "the result changes at once. v shows the text, the reasons, the latencies and the files. s lists snapshots of "
+        "what agents received; m marks two of them, x shows the difference."
     )
     ZOOMS = ("context-detail-panel", "context-list-panel")
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -136,10 +136,6 @@ class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
     @on(SnapshotRows.Chosen, "#context-snapshots")
     def _open(self) -> None:
         open_snapshot(self)
-
-    @on(events.DescendantFocus)
-    def _focus_moved(self) -> None:
-        self.refresh_keys()
 
     def on_resize(self) -> None:
         """Lay the panel out for its new width."""

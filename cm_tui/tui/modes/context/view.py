@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
+from textual import getters
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -16,7 +17,7 @@ from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, Definitions, Page
 from cm_tui.model.dates import local_minute
-from cm_tui.tui.modes.context import details
+from cm_tui.tui.modes.context import rows as details
 from cm_tui.tui.modes.context.rows import BudgetGauge, SnapshotRow, SnapshotRows, SourceRow, SourceRows, source_rows
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.rowlist import RowList
@@ -35,11 +36,11 @@ SHORTEST = 2
 DEFAULT_BUDGET = 4_000
 _SHOWN = 200
 NO_PROMPT = (
-    "Type what an agent would be asked, and see what it is handed over. @ mentions files, symbols, notes and episodes. "
-    "s lists what agents were handed over before."
+    "Type a prompt to see the context that an agent would receive. @ mentions files, symbols, notes and episodes. "
+    "s lists snapshots of what agents received."
 )
 ASSEMBLING = "Assembling…"
-NO_SNAPSHOTS = "No snapshot yet: each time something is handed over to an agent, one is kept. K keeps this one."
+NO_SNAPSHOTS = "No snapshots yet. Each context that an agent receives is saved as one; K saves this one."
 NO_SUCH_SNAPSHOT = "No snapshot fits these words. / changes them; without words all are listed."
 
 
@@ -111,35 +112,17 @@ class ContextView(ModeScreen):
 
     # --- widgets ---
 
-    @property
-    def prompt_input(self) -> Input:
-        """What an agent is asked."""
-        return self.query_one("#context-prompt", Input)
-
-    @property
-    def filter_input(self) -> Input:
-        """Which snapshots are listed."""
-        return self.query_one("#context-filter", Input)
+    prompt_input = getters.query_one("#context-prompt", Input)
+    filter_input = getters.query_one("#context-filter", Input)
 
     @property
     def prompt(self) -> str:
         """What an agent is asked, without blanks around it."""
         return self.prompt_input.value.strip()
 
-    @property
-    def sources(self) -> SourceRows:
-        """The sources."""
-        return self.query_one("#context-sources", SourceRows)
-
-    @property
-    def snapshots(self) -> SnapshotRows:
-        """The snapshots."""
-        return self.query_one("#context-snapshots", SnapshotRows)
-
-    @property
-    def lines(self) -> LineList:
-        """What the cursor is on."""
-        return self.query_one("#context-lines", LineList)
+    sources = getters.query_one("#context-sources", SourceRows)
+    snapshots = getters.query_one("#context-snapshots", SnapshotRows)
+    lines = getters.query_one("#context-lines", LineList)
 
     @property
     def list_shown(self) -> RowList[SourceRow] | RowList[SnapshotRow]:
@@ -314,7 +297,7 @@ class ContextView(ModeScreen):
         panel.border_title = Content(title)
         panel.border_subtitle = Content("" if self.diff else " · ".join(TITLES[one] for one in TABS if one != self.tab))
         same = len(lines) == len(self.lines.rows)
-        empty = "" if self.shown else "What is handed over for a prompt is shown here."
+        empty = "" if self.shown else "The context for the prompt is shown here."
         self.lines.set_rows(lines, cursor=self.lines.cursor if same else 0, empty=empty)
 
     def _details(self, width: int) -> tuple[details.Lines, str]:
@@ -325,7 +308,7 @@ class ContextView(ModeScreen):
             return details.diff_lines(self.diff, width), "What differs"
         if self.tab == "files":
             found = self.definitions
-            return (details.file_lines(found, width) if found else [], "Files that say what is handed over")
+            return (details.file_lines(found, width) if found else [], "Definitions and rules")
         if one is None:
             return [], TITLES[self.tab]
         if self.tab == "why":

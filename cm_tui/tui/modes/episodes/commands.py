@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Session
@@ -20,27 +20,23 @@ from cm_tui.tui.modes.episodes.edits import (
     rate,
     select,
     select_all,
+    to_entry,
+    to_note,
 )
-from cm_tui.tui.modes.episodes.filter_dialog import FilterDialog
-from cm_tui.tui.modes.episodes.promotion import to_entry, to_note
-from cm_tui.tui.modes.episodes.query import filter_of
+from cm_tui.tui.modes.episodes.query import FilterDialog, filter_of
 from cm_tui.tui.modes.episodes.stories import path_below
 from cm_tui.tui.modes.episodes.story import INDENT, StoryLine
 from cm_tui.tui.modes.episodes.view import EpisodesView
-from cm_tui.tui.screens.app_commands import undo_last
+from cm_tui.tui.screens.app_commands import not_open, not_searchable, undo_last
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.erase_dialog import EraseDialog
+from cm_tui.tui.screens.episode_commands import cannot_resume, erase_episode, resume_agent
 from cm_tui.tui.screens.everywhere import ask_everywhere
 from cm_tui.tui.screens.list_mode import find
 from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
 from cm_tui.tui.screens.question import ask
-from cm_tui.tui.screens.resume_agent import cannot_resume, resume_agent
 from cm_tui.tui.screens.save_text import copy_and_tell
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.patches import file_patches
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 Side = Literal["new", "old"]
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@")
@@ -133,19 +129,10 @@ def _nearest(lines: Sequence[str], wanted: Sequence[str], start: int) -> int | N
     return min(found, key=lambda number: abs(number - start), default=None)
 
 
-def _not_open(screen: EpisodesView) -> str | None:
-    return None if screen.cm.project.engine == "open" else "the project is not open"
-
-
 def _nothing_to_import(screen: EpisodesView) -> str | None:
     if screen.cm.project.importing:
         return "past sessions are being imported"
     return None if screen.cm.project.sessions_to_import else "no past session waits to be imported"
-
-
-def import_sessions(screen: EpisodesView) -> None:
-    """Record past sessions of agents."""
-    screen.cm.session_import.start()
 
 
 def _no_turns(screen: EpisodesView) -> str | None:
@@ -167,14 +154,8 @@ def _no_file(screen: EpisodesView) -> str | None:
 
 
 def _no_past(screen: EpisodesView) -> str | None:
-    if reason := _no_file(screen):
-        return reason
     episode = screen.story.episode
     return episode.why or "there is no commit to show" if episode is not None and episode.moment is None else None
-
-
-def _cannot_replay(screen: EpisodesView) -> str | None:
-    return _no_episode(screen) or screen.cm.project.why_not_searchable
 
 
 # --- what is listed ---
@@ -215,11 +196,6 @@ def step(screen: EpisodesView, by: int) -> None:
     screen.turn_list.cursor += by
     if (row := screen.turn_list.current) is not None:
         screen.tell_turn(row)
-
-
-def everywhere(screen: EpisodesView) -> None:
-    """Ask the episodes of all projects for what the filter asks for."""
-    ask_everywhere(screen, screen.where.text, screen.where)
 
 
 # --- where it leads ---
@@ -288,58 +264,62 @@ def erase(screen: EpisodesView) -> None:
         screen.reload()
 
     if (episode := screen.episode) is not None:
-        EraseDialog(screen, gone).ask(episode)
+        erase_episode(screen, episode, gone)
 
 
 EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
-    Command("episodes.enter", "enter", "Open", "To the right: the episodes of a session, the story of one, a part of it, the code that a line names",
+    Command("episodes.enter", "enter", "Open",
+            "Open the episodes of a session, an episode's story, or the code that a line names",
             go_in, palette=False, blocked=_no_turns),
-    Command("episodes.select", "space", "Select", "Select the session or the episode under the cursor, or not any more",
+    Command("episodes.select", "space", "Select", "Select or deselect the session or episode under the cursor",
             select, blocked=_no_turns),
-    Command("episodes.find", "slash", "Find", "Find episodes by words, and by what you type behind `file:` or `since:`",
-            find, blocked=_not_open),
+    Command("episodes.find", "slash", "Find", "Filter episodes by words and by fields such as `file:` or `since:`",
+            find, blocked=not_open),
     Command("episodes.undo", "u", "Undo", "Undo the last change, of any mode; then your earlier ones in this project",
-            undo_last, blocked=_not_open),
-    Command("episodes.forget", "d", "Forget", "Lists, search and agents have it no more; what is forgotten comes back",
+            undo_last, blocked=not_open),
+    Command("episodes.forget", "d", "Forget", "Hide from lists, search and agents; the same key restores it",
             forget, blocked=nothing_meant),
-    Command("episodes.tag", "t", "Tag", "Tag what is meant, or take tags away", ask_tags, blocked=nothing_meant),
+    Command("episodes.tag", "t", "Tag", "Add or remove tags", ask_tags, blocked=nothing_meant),
     Command("episodes.unfold", "v", "Unfold", "Show all of the story, or fold it again; enter does that to one part",
             lambda screen: screen.story.unfold(), blocked=_no_story),
-    Command("episodes.filter", "f", "Filter", "Filter by type, tool, outcome, agent, tag: lists what there is",
-            choose_filter, blocked=_not_open),
+    Command("episodes.filter", "f", "Filter", "Filter by type, tool, outcome, agent or tag, from a list",
+            choose_filter, blocked=not_open),
     Command("episodes.open", "o", "Code", "Show the file under the cursor, or the first one of the story, as it is now",
             open_now, blocked=_no_file),
-    Command("episodes.pin", "p", "Pin", "Pin what is meant: it never goes by its age, and agents cannot change it",
+    Command("episodes.pin", "p", "Pin", "Pin: never archived by age, and agents cannot change it",
             flip_pin, blocked=nothing_meant),
     Command("episodes.then", "s", "As it was", "Show that file at the commit that the agent saw; 0 leads back to now",
-            open_then, blocked=_no_past),
+            open_then, blocked=(_no_file, _no_past)),
     Command("episodes.useful", "plus", "Useful", "Rate as useful; the same key removes the rating",
             partial(rate, rating=1), blocked=nothing_meant),
     Command("episodes.misled", "minus", "Misled", "Rate as misleading; the same key removes the rating",
             partial(rate, rating=-1), bar=False, blocked=nothing_meant),
-    Command("episodes.all", "a", "All", "Select everything that fits the filter, inside of a session its episodes; or nothing",
-            select_all, bar=False, blocked=_no_turns),
-    Command("episodes.before", "left_square_bracket", "Before", "The episode before this one, from wherever you are",
+    Command("episodes.all", "a", "All",
+            "Select everything that fits the filter, inside of a session its episodes; or nothing", select_all,
+            bar=False, blocked=_no_turns),
+    Command("episodes.before", "left_square_bracket", "Before", "Previous episode",
             partial(step, by=-1), bar=False, blocked=_no_turns),
-    Command("episodes.after", "right_square_bracket", "After", "The episode after this one, from wherever you are",
+    Command("episodes.after", "right_square_bracket", "After", "Next episode",
             partial(step, by=1), bar=False, blocked=_no_turns),
     Command("episodes.replay", "r", "Replay", "Show in History the commit that the agent saw, with its patch", replay,
-            blocked=_cannot_replay),
+            blocked=(_no_episode, not_searchable)),
     Command("episodes.resume", "R", "Resume", "Open the agent at this session over the terminal; of a sub-agent at the one "
-            "that started it", resume, shown_as="R", bar=False, blocked=_cannot_resume),
+            "that started it", resume, bar=False, blocked=_cannot_resume),
     Command("episodes.entry", "w", "Write down", "Write down what the episode taught, as an entry", to_entry, bar=False,
             blocked=_no_episode),
-    Command("episodes.note", "W", "To a note", "Write down what the episode taught, in a note", to_note, shown_as="W",
-            bar=False, blocked=_no_episode),
+    Command("episodes.note", "W", "To a note", "Write down what the episode taught, in a note", to_note, bar=False,
+            blocked=_no_episode),
     Command("episodes.everywhere", "S", "Everywhere", "Look for the words of the filter in all projects on this machine; to "
-            "read only, and S leads back", everywhere, shown_as="S", bar=False, blocked=_not_open),
+            "read only, and S leads back", lambda screen: ask_everywhere(screen, screen.where.text, screen.where), bar=False, blocked=not_open),
     Command("episodes.import", "m", "Import", "Record the past sessions of agents that were found for this project",
-            import_sessions, bar=False, blocked=_nothing_to_import),
+            lambda screen: screen.cm.session_import.start(), bar=False, blocked=_nothing_to_import),
     Command("episodes.copy", "c", "Copy", "Copy the story as it is unfolded", copy, bar=False, blocked=_no_story),
     Command("episodes.erase", "delete", "Erase", "Erase the episode for good; asks twice", erase, bar=False,
             blocked=_no_episode),
-    Command("episodes.purge", "D", "Purge", "Delete what is meant and archived for good; says what goes, and asks twice",
-            purge, shown_as="D", bar=False, blocked=cannot_purge),
-    Command("episodes.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", EpisodesView.zoom, bar=False),
+    Command("episodes.purge", "D", "Purge",
+            "Delete archived episodes for good; lists them and asks twice", purge, bar=False,
+            blocked=(nothing_meant, cannot_purge)),
+    Command("episodes.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", EpisodesView.zoom,
+            bar=False),
 )  # fmt: skip

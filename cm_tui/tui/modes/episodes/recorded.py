@@ -6,7 +6,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events, on
@@ -20,14 +19,9 @@ from cm_tui.tui.modes.episodes.query import BY_HAND, ValidLines, is_session, of_
 from cm_tui.tui.modes.episodes.story import OUTCOMES
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import ReadEpisode
-from cm_tui.tui.tasks.ask import Ask
-from cm_tui.tui.tasks.growing_rows import GrowingRows
+from cm_tui.tui.tasks.ask import Ask, Engine, Fail, GrowingRows
 from cm_tui.tui.widgets.bars import sparkline
 from cm_tui.tui.widgets.text import count, one_line, short_count
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 LOOK_SHARE = 20
 """Asking for totals takes one part in so many of the time that passes, at most."""
@@ -51,7 +45,7 @@ class TotalsWatch:
         every: seconds between two questions, where they are answered quickly.
     """
 
-    def __init__(self, ask: Ask, failed: Callable[[CmError], None], every: float) -> None:
+    def __init__(self, ask: Ask, failed: Fail, every: float) -> None:
         self._ask = ask
         self._failed = failed
         self._every = every

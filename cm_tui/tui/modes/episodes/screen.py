@@ -10,7 +10,7 @@ from cm_tui.tui.modes.episodes.session_list import SessionList, TurnList
 from cm_tui.tui.modes.episodes.stories import turn_head
 from cm_tui.tui.modes.episodes.story_panel import StoryPanel
 from cm_tui.tui.modes.episodes.view import EpisodesView
-from cm_tui.tui.screens.named_code import open_names
+from cm_tui.tui.screens.small_lists import open_names
 
 
 class EpisodesScreen(EpisodesView, commands=EPISODES_COMMANDS):
@@ -20,7 +20,7 @@ class EpisodesScreen(EpisodesView, commands=EPISODES_COMMANDS):
     INTRO = (
         "What agents and people did here: sessions by day, the episodes of the session under the cursor, and its story. "
         "Enter goes to the right, from a session to its episodes and on into the story of one; esc leads back. / and f "
-        "leave what fits. What you tag, rate, pin or forget is that of the episode under the cursor, of all that you "
+        "filter. What you tag, rate, pin or forget is that of the episode under the cursor, of all that you "
         "selected with space, or of a whole session; u undoes it. o and s show the code that it touched, as it is "
         "now and as the agent saw it."
     )

@@ -248,7 +248,7 @@ def notes_of(episode: Episode) -> Iterator[str]:
     if episode.patch_cut:
         yield "The patch was too long to keep: this is its beginning."
     if episode.redacted:
-        yield f"{count(episode.redacted, 'secret was', 'secrets were')} taken out before anything was stored."
+        yield f"{count(episode.redacted, 'secret')} redacted before anything was stored."
     if episode.actor == "import":
         yield "It was read from the agent's own transcript."
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -18,7 +19,7 @@ from cm_tui.model import EPISODES, Episode, Mention, StaleItem
 from cm_tui.tui.modes.episodes.stories import turn_story
 from cm_tui.tui.modes.episodes.story import Laid, Part, StoryLine, first_in, lay_out
 from cm_tui.tui.screens.mode_screen import ModePanel
-from cm_tui.tui.screens.named_code import names_in
+from cm_tui.tui.screens.small_lists import names_in
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import end_waiting, show_waiting
 from cm_tui.tui.widgets.text import one_line
@@ -54,19 +55,17 @@ class StoryList(RowList[StoryLine]):
 class StoryPanel(ModePanel):
     """Reads what is to be told, lays it out off the screen's thread, and folds it."""
 
+    @dataclass
     class Leads(Message):
         """Enter on a line that leads to an episode or a session."""
 
-        def __init__(self, goal: str) -> None:
-            super().__init__()
-            self.goal = goal
+        goal: str
 
+    @dataclass
     class Names(Message):
         """Enter on a line that names code."""
 
-        def __init__(self, names: tuple[Mention, ...]) -> None:
-            super().__init__()
-            self.names = names
+        names: tuple[Mention, ...]
 
     class Shown(Message):
         """Another story is there, or none: what can be done with it may differ."""
@@ -90,10 +89,7 @@ class StoryPanel(ModePanel):
         yield Static(id="story-head", markup=False)
         yield StoryList(id="story")
 
-    @property
-    def lines(self) -> StoryList:
-        """The lines."""
-        return self.query_one(StoryList)
+    lines = getters.query_one(StoryList)
 
     # --- the story ---
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import partial
 
-from textual import events, on
+from textual import events, getters, on
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -27,7 +27,7 @@ from cm_tui.tui.widgets.text import count, one_line
 MOST_NEWEST = 200
 """Most episodes in the list of all sessions."""
 NOTHING = (
-    "Nothing was recorded yet. `cm agent install AGENT` wires an agent, whose turns are listed here from then on; "
+    "No sessions recorded yet. `cm agent install AGENT` records an agent's sessions from now on; "
     "`cm import` reads its past sessions."
 )
 
@@ -42,7 +42,7 @@ class EpisodesView(RecordedEpisodes):
         """Totals and filter above; sessions and their episodes at the left, the story at the right."""
         yield ActivityPanel(id="activity", markup=False)
         yield Input(
-            placeholder="/ words, type: tool: outcome: tag: file: since:7d   f lists what there is",
+            placeholder="/ words, type: tool: outcome: tag: file: since:7d   f lists values",
             id="episode-filter", compact=True,
         )  # fmt: skip
         yield Static(id="filter-problem", markup=False)
@@ -72,20 +72,9 @@ class EpisodesView(RecordedEpisodes):
 
     # --- parts ---
 
-    @property
-    def session_list(self) -> SessionList:
-        """The sessions."""
-        return self.query_one(SessionList)
-
-    @property
-    def turn_list(self) -> TurnList:
-        """The episodes of the session."""
-        return self.query_one(TurnList)
-
-    @property
-    def story(self) -> StoryPanel:
-        """The story."""
-        return self.query_one(StoryPanel)
+    session_list = getters.query_one(SessionList)
+    turn_list = getters.query_one(TurnList)
+    story = getters.query_one(StoryPanel)
 
     @property
     def list_shown(self) -> SessionList | TurnList:

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from cm_tui.model import Check, FileEntry, ProjectStatus
 from cm_tui.model.dates import local_clock
-from cm_tui.tui.state.activity_log import LogLine
+from cm_tui.tui.state.project import LogLine
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.text import ago, count, fit, one_line, size
 
@@ -48,7 +48,7 @@ def wrapped(words: str, width: int) -> list[str]:
 
 
 def checks_text(checks: Sequence[Check], width: int) -> Content:
-    """One line a check, and below those that failed how to mend them; the worst first."""
+    """One line a check, and below those that failed how to fix them; the worst first."""
     order = {"failed": 0, "warning": 1, "ok": 2}
     longest = max((cell_len(check.name) for check in checks), default=0)
     lines: list[Content] = []
@@ -157,6 +157,4 @@ def _commit(status: ProjectStatus) -> str:
 
 
 def _kind(vectors: str) -> str:
-    return {"graph": "searched through a graph", "exact": "compared one by one", "none": "not searched"}.get(
-        vectors, vectors
-    )
+    return {"graph": "approximate search", "exact": "exact search", "none": "not searched"}.get(vectors, vectors)

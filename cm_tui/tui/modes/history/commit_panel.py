@@ -2,25 +2,169 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+import time
+from dataclasses import dataclass
+from typing import ClassVar
 
 from rich.cells import cell_len
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import CommitPoint, HistoryStatus, Page, Progress
-from cm_tui.tui.modes.history.commit_list import CommitList, known_text
+from cm_tui.model.dates import day
+from cm_tui.model.history import reading_text
+from cm_tui.tui.modes.history.rows import RECORDED
 from cm_tui.tui.screens.mode_screen import ModePanel
-from cm_tui.tui.widgets.paged import PAGE, PagedRows
-from cm_tui.tui.widgets.text import count, one_line
+from cm_tui.tui.tasks.ask import Engine, GrowingRows
+from cm_tui.tui.widgets.bars import share_bar
+from cm_tui.tui.widgets.rowlist import PAGE, PagedRows, RowList
+from cm_tui.tui.widgets.text import count, elide_end, fit, one_line
 
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
+AUTHOR = 16
+"""Cells for an author, where there is room for one."""
+ROOMY = 90
+"""Cells from which on an author and whole days are shown: the subject comes first."""
+_SHORT, _WHOLE = 7, 10
+"""Cells of a day."""
+_ELEVEN_MONTHS = 330 * 86_400.0
+"""Seconds within which a day without its year is the only one of that name."""
+
+
+class CommitList(RowList["CommitPoint | None"]):
+    """Commits with the point under the cursor, another one that is marked, and what is not known in grey."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", show=False)]
+
+    @dataclass
+    class Marked(Message):
+        """The person wants this revision as the other one."""
+
+        moment: CommitPoint
+
+    def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(empty=empty, id=id)
+        self.length = 0
+        self.author_width = AUTHOR
+        """Cells of the longest author that is known of."""
+        self.head: int = 0
+        self.known = range(0)
+        """Ordinals whose symbols are known."""
+        self.mark: CommitPoint | None = None
+        self.shown: CommitPoint | None = None
+        """Where the whole application stands; None: now."""
+        self.filter_words = ""
+        self.recorded: frozenset[int] = frozenset()
+        """Ordinals of what agents saw; they carry a mark."""
+
+    def action_mark(self) -> None:
+        """Mark the revision under the cursor, or take its mark away."""
+        if self.current is not None:
+            self.post_message(self.Marked(self.current))
+
+    def draw(self, row: CommitPoint | None, width: int) -> Content:
+        """Sign, ordinal, day, a mark where an agent stood, subject, author; the panel beside has day and author in full."""
+        if row is None:
+            return Content.styled("   …", "$muted")
+        known = row.ordinal in self.known
+        sign, style = self._sign(row)
+        digits = len(f"{max(self.length, row.ordinal):,}")
+        roomy = width >= ROOMY
+        author = f"  {fit(one_line(row.author), min(AUTHOR, self.author_width))}" if roomy else ""
+        seen = f"{RECORDED if row.ordinal in self.recorded else ' '} " if self.recorded else ""
+        when = day(row.time) if roomy else short_day(row.time)
+        # The last cell is left to the border.
+        room = width - digits - 5 - (_WHOLE if roomy else _SHORT) - len(author) - len(seen)
+        subject = fit(one_line(row.subject) or "(no subject)", max(4, room))
+        text = "" if known else "$muted"
+        return Content.assemble(
+            (f"{sign} ", style),
+            (f"{row.ordinal:>{digits},} ", "$soft" if known else "$muted"),
+            (f"{when:<{_WHOLE if roomy else _SHORT}} ", "$secondary" if known else "$muted"),
+            (seen, "bold $accent"),
+            self._found(elide_end(subject, max(4, room)), text),
+            (author, "$muted"),
+        )
+
+    def _sign(self, row: CommitPoint) -> tuple[str, str]:
+        if _stands_for(row, self.shown):
+            return "◀", "bold $warning"
+        if _stands_for(row, self.mark):
+            return "◆", "bold $accent"
+        if self._between(row.ordinal):
+            return "│", "$accent"
+        if row.ordinal == self.head:
+            return "●", "$success"
+        return ("·", "$muted") if row.ordinal in self.known else ("╌", "$muted")
+
+    def _between(self, ordinal: int) -> bool:
+        here = self.current
+        if self.mark is None or here is None:
+            return False
+        low, high = sorted((self.mark.ordinal, here.ordinal))
+        return low < ordinal <= high
+
+    def _found(self, subject: str, style: str) -> Content:
+        content = Content.styled(subject, style) if style else Content(subject)
+        lowered = subject.lower()
+        if len(lowered) != len(subject):
+            return content
+        for word in self.filter_words.lower().split():
+            start = lowered.find(word)
+            if start >= 0:
+                content = content.stylize("bold $accent", start, start + len(word))
+        return content
+
+
+def short_day(seconds: float) -> str:
+    """Return a day of the last eleven months as `05-01`, of an older one its month, `2024-05`; in UTC."""
+    whole = day(seconds)
+    return whole[5:] if abs(time.time() - seconds) < _ELEVEN_MONTHS else whole[:_SHORT]
+
+
+def _stands_for(row: CommitPoint, moment: CommitPoint | None) -> bool:
+    """True for the row of a commit, or of the nearest ancestor of one off the mainline."""
+    if moment is None:
+        return False
+    return row.ordinal == max(1, moment.ordinal) if moment.ahead else row.sha == moment.sha
+
+
+def known_text(status: HistoryStatus | None, reading: Progress | None, error: CmError | None, width: int) -> Content:
+    """How much of the history is known, in honest words."""
+    if reading is not None:
+        return Content("\n").join(_reading(reading.done, reading.total, width, "x stops"))
+    lines = [Content.styled(f"{error.message} {error.hint}".strip(), "$error")] if error is not None else []
+    if status is not None:
+        lines += _reading(status.known, status.wanted, width) if status.wanted else _known(status)
+    return Content("\n").join(lines)
+
+
+def _reading(known: int, wanted: int, width: int, key: str = "") -> list[Content]:
+    """Show the progress of reading history, in the same numbers as Health."""
+    share = known / wanted if wanted else 0.0
+    bar = share_bar(share, max(6, width - 16))
+    return [
+        Content.assemble(bar, (f" {100 * share:3.0f}%  ", "$soft"), (key, "$accent")),
+        Content.styled(reading_text(known, wanted), "$soft"),
+    ]
+
+
+def _known(status: HistoryStatus) -> list[Content]:
+    lines = []
+    if status.text:
+        lines.append(Content.styled(status.text, "$soft" if status.complete else "$warning"))
+    if status.vacuumed:
+        lines.append(Content.styled(status.vacuumed, "$muted"))
+    if status.running:
+        lines.append(Content.styled("It is being read now.", "$accent"))
+    elif status.known < status.length and not status.complete:
+        lines.append(Content.assemble(("b", "bold $accent"), (" reads the rest", "$soft")))
+    return lines + [Content.styled(words, "$muted") for words in status.notes]
+
 
 TYPING = 0.15
 """Seconds without a key after which letters are looked for."""
@@ -29,18 +173,15 @@ TYPING = 0.15
 class CommitPanel(ModePanel):
     """Asks for the pages that are looked at; tells what stands under the cursor."""
 
+    @dataclass
     class PointChanged(Message):
         """The cursor moved to another revision, or the list is empty."""
 
-        def __init__(self, moment: CommitPoint | None) -> None:
-            super().__init__()
-            self.moment = moment
+        moment: CommitPoint | None
 
     def __init__(self) -> None:
         super().__init__(id="commit-panel", classes="panel")
         self._pages: PagedRows[CommitPoint] | None = None
-        self._found: list[CommitPoint] = []
-        self._found_total = 0
         self._notified: CommitPoint | None = None
         self.has_failed = False
         """The line could not be read when it was asked for last."""
@@ -51,19 +192,16 @@ class CommitPanel(ModePanel):
 
     def compose(self) -> ComposeResult:
         """Input, commits, what is known."""
+        ask, drop = self.mode.ask, self.mode.drop_question
+        self._matches = GrowingRows[CommitPoint](
+            "found", ask, drop, lambda row: str(row.ordinal), self._show_matches, self._failed
+        )
         yield Input(placeholder="/ find a commit", id="commit-find", compact=True)
         yield CommitList(id="commits", empty="Opening the project…")
         yield Static(id="commit-note", markup=False)
 
-    @property
-    def commits(self) -> CommitList:
-        """The commits."""
-        return self.query_one("#commits", CommitList)
-
-    @property
-    def filter_input(self) -> Input:
-        """Where letters are typed."""
-        return self.query_one("#commit-find", Input)
+    commits = getters.query_one("#commits", CommitList)
+    filter_input = getters.query_one("#commit-find", Input)
 
     def say(self, words: str) -> None:
         """Say why there is nothing, while there is nothing."""
@@ -165,45 +303,30 @@ class CommitPanel(ModePanel):
         if event.value.strip():
             self._find_matches(delay=TYPING)
         else:
-            self.mode.drop_question("found")
+            self._matches.clear()
             self.refill()
 
     def _find_matches(self, *, delay: float = 0.0) -> None:
         text = self.filter_input.value.strip()
         self.mode.drop_question("line")
-        self.mode.ask(
-            "found", lambda engine: engine.mainline(match=text, limit=PAGE), partial(self._got_found, text), self._failed,
-            delay=delay,
-        )  # fmt: skip
 
-    def _got_found(self, text: str, page: Page[CommitPoint]) -> None:
-        here = self._here
-        self._found, self._found_total = list(page.rows), page.total
-        self.commits.filter_words = text
-        cursor = next((i for i, moment in enumerate(self._found) if moment.ordinal <= here), 0)
-        self._show_found(cursor)
-        if not page.rows:
-            self.commits.set_rows((), empty=page.note or f"No commit matches {text}.")
+        def read(engine: Engine, before: str | None, limit: int) -> Page[CommitPoint]:
+            return engine.mainline(match=text, before=int(before) if before else None, limit=limit)
+
+        self._matches.read(read, delay=delay)
+
+    def _show_matches(self, is_new: bool) -> None:
+        """Where the cursor was stays as near as can be, unless more of the same was read."""
+        found, commits, text = self._matches, self.commits, self.filter_input.value.strip()
+        cursor, here = commits.cursor, self._here
+        if is_new:
+            commits.filter_words = text
+            cursor = next((place for place, moment in enumerate(found.rows) if moment.ordinal <= here), 0)
+        some = f"{len(found.rows):,} of " if found.total > len(found.rows) else ""
+        self.border_subtitle = Content(some + count(found.total, "commit"))
+        commits.set_rows(tuple(found.rows), cursor=cursor, empty=found.note or f"No commit matches {text}.")
+        if not found.rows:
             self._tell(None)
-
-    def _show_found(self, cursor: int) -> None:
-        some = f"{len(self._found):,} of " if self._found_total > len(self._found) else ""
-        self.border_subtitle = Content(some + count(self._found_total, "commit"))
-        self.commits.set_rows(tuple(self._found), cursor=cursor)
-
-    def _more_found(self) -> None:
-        """Ask for the next page of what was found, when the cursor comes near its end."""
-        near = self.commits.cursor >= len(self._found) - PAGE // 4
-        if not self.commits.filter_words or len(self._found) >= self._found_total or not near:
-            return
-        text, before, known = self.commits.filter_words, self._found[-1].ordinal, len(self._found)
-
-        def got(page: Page[CommitPoint]) -> None:
-            if text == self.commits.filter_words and len(self._found) == known:
-                self._found += page.rows
-                self._show_found(self.commits.cursor)
-
-        self.mode.ask("more", lambda engine: engine.mainline(match=text, before=before, limit=PAGE), got)
 
     @on(Input.Submitted, "#commit-find")
     def _take_first(self) -> None:
@@ -213,7 +336,8 @@ class CommitPanel(ModePanel):
 
     @on(CommitList.Highlighted, "#commits")
     def _came(self, event: CommitList.Highlighted) -> None:
-        self._more_found()
+        if self.commits.filter_words:
+            self._matches.look(self.commits.cursor)
         self._tell(event.row)
 
     def _tell(self, moment: CommitPoint | None) -> None:

@@ -6,9 +6,8 @@ import difflib
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
@@ -19,15 +18,13 @@ from cm_tui.model.history import BEFORE_FIRST
 from cm_tui.tui.modes.history.rows import HistoryRow, Spot
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.symbol_content import MOST_LINES, SymbolContent, SymbolPlace, load_content
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.patches import DIFF_STYLES, patch_style
 from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, of_edges
 from cm_tui.tui.widgets.sourcelist import CodeLine, SourceList, code_lines
 from cm_tui.tui.widgets.split import end_waiting, show_waiting
 from cm_tui.tui.widgets.text import one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -134,25 +131,10 @@ class DetailPanel(ModePanel):
         self.tabs.active = "diff"
         self._switch()
 
-    @property
-    def tabs(self) -> TabLine:
-        """The tabs."""
-        return self.query_one("#detail-tabs", TabLine)
-
-    @property
-    def relations(self) -> RelationList:
-        """Callers or callees."""
-        return self.query_one("#history-relations", RelationList)
-
-    @property
-    def source(self) -> SourceList:
-        """The source at the revision."""
-        return self.query_one("#history-source", SourceList)
-
-    @property
-    def diff(self) -> SourceList:
-        """What the change was."""
-        return self.query_one("#history-diff", SourceList)
+    tabs = getters.query_one("#detail-tabs", TabLine)
+    relations = getters.query_one("#history-relations", RelationList)
+    source = getters.query_one("#history-source", SourceList)
+    diff = getters.query_one("#history-diff", SourceList)
 
     @property
     def spot(self) -> Spot | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field
+from typing import TypeVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -30,14 +30,10 @@ from cm_tui.model.history import BEFORE_FIRST
 from cm_tui.tui.modes.history import rows
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, of_episode
 from cm_tui.tui.state.revision import agent_of, before, name_of, reading, short_name_of
-from cm_tui.tui.tasks.ask import Ask
+from cm_tui.tui.tasks.ask import Ask, Call, Engine, Then
 from cm_tui.tui.widgets.relations import TabLine
 from cm_tui.tui.widgets.split import end_waiting, show_waiting
 from cm_tui.tui.widgets.text import count, one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 T = TypeVar("T")
 
@@ -66,6 +62,7 @@ class Reading:
     """What is being read."""
 
 
+@dataclass
 class HistoryLoader:
     """The point, the other revision, and what is asked about them.
 
@@ -76,28 +73,24 @@ class HistoryLoader:
         progress: returns the progress of reading the history, in words; empty while it is not being read.
     """
 
-    def __init__(
-        self, ask: Ask, drop: Callable[[str], None], filled: Callable[[str, Filled | Reading], None],
-        progress: Callable[[], str],
-    ) -> None:  # fmt: skip
-        self._ask = ask
-        self._drop = drop
-        self._filled = filled
-        self._progress = progress
-        self.unread: set[str] = set()
-        """Tabs that show nothing yet because the history that they need is being read."""
-        self.point: CommitPoint | None = None
-        self.mark: CommitPoint | None = None
-        self.is_since = False
-        """True when what changed since the mark was asked for."""
-        self.subject: SymbolKey | str | None = None
-        """Whose life is shown."""
-        self.episode: Episode | None = None
-        """What an agent saw and did."""
-        self.drifted = False
-        """True when index and checkout were found to differ."""
-        self.drift_seconds = 0.0
-        """How long the last look for drift took."""
+    _ask: Ask
+    _drop: Callable[[str], None]
+    _filled: Callable[[str, Filled | Reading], None]
+    _progress: Callable[[], str]
+    unread: set[str] = field(default_factory=set)
+    """Tabs that show nothing yet because the history that they need is being read."""
+    point: CommitPoint | None = None
+    mark: CommitPoint | None = None
+    is_since: bool = False
+    """True when what changed since the mark was asked for."""
+    subject: SymbolKey | str | None = None
+    """Whose life is shown."""
+    episode: Episode | None = None
+    """What an agent saw and did."""
+    drifted: bool = False
+    """True when index and checkout were found to differ."""
+    drift_seconds: float = 0.0
+    """How long the last look for drift took."""
 
     @property
     def span(self) -> tuple[str, str]:
@@ -231,11 +224,11 @@ class HistoryLoader:
         else:
             self._filled("episode", Filled(tuple(of_episode(self.episode)), f"what {agent_of(self.episode)} saw"))
 
-    def _put(self, tab: str, call: Callable[[Engine], T], got: Callable[[T], None], words: str) -> None:
+    def _put(self, tab: str, call: Call[T], got: Then[T], words: str) -> None:
         self._filled(tab, Reading(words))
         self._send(tab, call, got)
 
-    def _send(self, tab: str, call: Callable[[Engine], T], got: Callable[[T], None]) -> None:
+    def _send(self, tab: str, call: Call[T], got: Then[T]) -> None:
         subject = self._subject_of(tab)
 
         def take(answer: T) -> None:
@@ -289,12 +282,11 @@ class TabsPanel(Vertical):
         request: asks for what a tab shows; `fill` takes it.
     """
 
+    @dataclass
     class RowChanged(Message):
         """The cursor stands on another row, or on none."""
 
-        def __init__(self, row: HistoryRow | None) -> None:
-            super().__init__()
-            self.row = row
+        row: HistoryRow | None
 
     def __init__(self, request: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id, classes="panel")
@@ -307,15 +299,8 @@ class TabsPanel(Vertical):
         yield HistoryList(id="history-list")
         yield Static(id="history-note", markup=False)
 
-    @property
-    def tabs(self) -> TabLine:
-        """The tabs."""
-        return self.query_one("#history-tabs", TabLine)
-
-    @property
-    def rows(self) -> HistoryList:
-        """The rows of the open tab."""
-        return self.query_one("#history-list", HistoryList)
+    tabs = getters.query_one("#history-tabs", TabLine)
+    rows = getters.query_one("#history-list", HistoryList)
 
     # --- filling ---
 

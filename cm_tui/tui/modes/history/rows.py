@@ -119,7 +119,7 @@ def of_symbols(symbols: Iterable[Symbol], at: str) -> list[HistoryRow]:
 
 def of_life(life: SymbolHistory, history: HistoryStatus) -> list[HistoryRow]:
     """A symbol's lifeline and events, the oldest first, and who called it before it went."""
-    state = "still there" if life.alive else "gone"
+    state = "exists" if life.alive else "removed"
     rows = [heading(f"{life.key.qualname} · {life.key.kind} · {life.key.path} · {state}")]
     rows.append(HistoryRow("", "", life_words(life), life=(life, history)))
     if life.first_seen is None:
@@ -284,5 +284,5 @@ def _notes(episode: Episode) -> list[str]:
     if episode.patch_cut:
         notes.append("The patch was too long to keep: this is its beginning.")
     if episode.redacted:
-        notes.append(f"{count(episode.redacted, 'secret was', 'secrets were')} taken out of the patch.")
+        notes.append(f"{count(episode.redacted, 'secret')} redacted in the patch.")
     return [note for note in notes if note]

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
 
 from cm_tui.model import ResolvedRevision
-from cm_tui.tui.modes.history.commit_list import CommitList
-from cm_tui.tui.modes.history.episode_list import choose_episode, erase_shown, open_episode, resume_shown
-from cm_tui.tui.modes.history.prompts import PruneDialog
+from cm_tui.tui.modes.history.commit_panel import CommitList
+from cm_tui.tui.modes.history.prompts import (
+    ask_prune,
+    ask_revision,
+    ask_since,
+    ask_symbol,
+    choose_episode,
+    erase_shown,
+    open_episode,
+    resume_shown,
+)
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, Spot
 from cm_tui.tui.modes.history.view import HistoryView
-from cm_tui.tui.screens.app_commands import cannot_index, start_index
+from cm_tui.tui.screens.app_commands import cannot_index, not_searchable, start_index
 from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.episode_commands import cannot_resume
 from cm_tui.tui.screens.messages import OpenRevision, OpenSymbol
-from cm_tui.tui.screens.resume_agent import cannot_resume
 from cm_tui.tui.widgets.relations import Relation, RelationList
 
 
@@ -25,7 +34,7 @@ def _no_mainline(screen: HistoryView) -> str | None:
 
 
 def _no_commit(screen: HistoryView) -> str | None:
-    return screen.why_no_mainline or (None if screen.point else "no commit is under the cursor")
+    return None if screen.point else "no commit is under the cursor"
 
 
 def _no_symbol(screen: HistoryView) -> str | None:
@@ -34,48 +43,22 @@ def _no_symbol(screen: HistoryView) -> str | None:
 
 
 def _nothing_to_read(screen: HistoryView) -> str | None:
-    if reason := screen.why_no_mainline:
-        return reason
     if screen.cm.tasks.reading_history:
         return "history is being read"
     history = screen.cm.project.history
-    return "all of it is known" if history and history.complete else None
-
-
-def _can_read(screen: HistoryView) -> bool:
-    return _nothing_to_read(screen) is None
+    return "the whole history has been read" if history and history.complete else None
 
 
 def _not_reading(screen: HistoryView) -> str | None:
     return None if screen.cm.tasks.reading_history else "history is not being read"
 
 
-def _is_reading(screen: HistoryView) -> bool:
-    return screen.cm.tasks.reading_history
-
-
-def _has_drift(screen: HistoryView) -> bool:
-    return screen.loader.drifted
-
-
-def _cannot_ask(screen: HistoryView) -> str | None:
-    return screen.cm.project.why_not_searchable
-
-
 def _cannot_drop(screen: HistoryView) -> str | None:
-    if reason := screen.why_no_mainline:
-        return reason
     return "history is being read: x stops that" if screen.cm.tasks.reading_history else None
 
 
 def _no_episode(screen: HistoryView) -> str | None:
-    if reason := screen.cm.project.why_not_searchable:
-        return reason
     return None if screen.loader.episode else "no episode is shown: e lists them"
-
-
-def _cannot_resume(screen: HistoryView) -> str | None:
-    return _no_episode(screen) or cannot_resume(screen.loader.episode)
 
 
 # --- the point ---
@@ -109,16 +92,7 @@ def go_to(screen: HistoryView) -> None:
         screen.arrive(place.moment, place.note, place.sha)
         screen.commits.focus()
 
-    screen.revision_prompt.revision(named)
-
-
-def ask_since(screen: HistoryView) -> None:
-    """Ask since when, and show what changed from then to HEAD."""
-
-    def named(place: ResolvedRevision) -> None:
-        _show_since(screen, place)
-
-    screen.revision_prompt.since(named)
+    ask_revision(screen, named)
 
 
 def _show_since(screen: HistoryView, place: ResolvedRevision) -> None:
@@ -140,22 +114,12 @@ def _show_since(screen: HistoryView, place: ResolvedRevision) -> None:
 # --- symbols ---
 
 
-def next_tab(screen: HistoryView) -> None:
-    """Show the tab to the right."""
-    screen.panel.turn()
-
-
-def next_detail(screen: HistoryView) -> None:
-    """Show the next view of the symbol."""
-    screen.detail.turn()
-
-
 def show_life(screen: HistoryView) -> None:
     """Show the life of the symbol under the cursor, else of a name."""
     row = screen.row
     key = row.key if row and row.key and row.key.qualname else None
     if screen.panel.tabs.active == "life" or key is None:
-        screen.revision_prompt.symbol(screen.open_life, key.qualname if key else "")
+        ask_symbol(screen, screen.open_life, key.qualname if key else "")
     else:
         screen.open_life(key)
 
@@ -186,52 +150,45 @@ def open_spot(screen: HistoryView, spot: Spot) -> None:
 # --- how much is known ---
 
 
-def read_history(screen: HistoryView) -> None:
-    """Read the history that is not known yet."""
-    screen.cm.lifecycle.read_history()
-
-
-def stop_history(screen: HistoryView) -> None:
-    """Stop reading history."""
-    screen.cm.lifecycle.stop_history()
-
-
 def drop_history(screen: HistoryView) -> None:
     """Drop history, from the point backwards unless told otherwise."""
-    PruneDialog(screen).ask(f"#{screen.point.ordinal}" if screen.point and screen.point.ordinal else "")
+    ask_prune(screen, f"#{screen.point.ordinal}" if screen.point and screen.point.ordinal else "")
 
 
 HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
-    Command("history.mend", "i", "Mend drift", "Index what changed, which mends what drifted", start_index, bar=False,
-            blocked=cannot_index, shown=_has_drift),
-    Command("history.stop", "x", "Stop", "Stop reading history; what is known is kept", stop_history, bar=False,
-            blocked=_not_reading, shown=_is_reading),
+    Command("history.mend", "i", "Fix drift", "Index what changed; that fixes drift", start_index, bar=False,
+            blocked=cannot_index, shown=lambda screen: screen.loader.drifted),
+    Command("history.stop", "x", "Stop", "Stop reading history; what was read is kept",
+            lambda screen: screen.cm.lifecycle.stop_history(), bar=False, blocked=_not_reading,
+            shown=lambda screen: screen.cm.tasks.reading_history),
     Command("history.find", "slash", "Find", "Find a commit by words of its subject, author, date or sha", find,
             blocked=_no_mainline),
-    Command("history.go", "colon", "Go", "Go to a branch, tag, sha, ordinal or date", go_to, shown_as=":",
-            blocked=_no_mainline),
+    Command("history.go", "colon", "Go", "Go to a branch, tag, sha, ordinal or date", go_to, blocked=_no_mainline),
     Command("history.stand", "s", "View", "View the project at this commit, in Symbols too, until you go back to now",
-            show_everywhere, shown_as="⏎", blocked=_no_commit),
-    Command("history.next", "t", "Tab", "The next tab: changes, symbols, life, drift, episode in turn", next_tab),
-    Command("history.detail", "v", "Panel", "Difference, source, callers, callees of the symbol in turn", next_detail),
+            show_everywhere, shown_as="⏎", blocked=(_no_mainline, _no_commit)),
+    Command("history.next", "t", "Tab", "The next tab: changes, symbols, life, drift, episode in turn",
+            lambda screen: screen.panel.turn()),
+    Command("history.detail", "v", "Panel", "Difference, source, callers, callees of the symbol in turn",
+            lambda screen: screen.detail.turn()),
     Command("history.open", "o", "Open", "Show the symbol in Symbols, at its revision", open_row, blocked=_no_symbol),
     Command("history.life", "L", "Life", "The life of the symbol under the cursor, or of a name", show_life,
-            shown_as="L", blocked=_no_mainline),
-    Command("history.read", "b", "Read", "Read the history that is not known yet; the known part answers meanwhile",
-            read_history, bar=False, blocked=_nothing_to_read, shown=_can_read),
+            blocked=_no_mainline),
+    Command("history.read", "b", "Read", "Read the rest of the history; the part read so far can be queried",
+            lambda screen: screen.cm.lifecycle.read_history(), bar="possible",
+            blocked=(_no_mainline, _nothing_to_read)),
     Command("history.mark", "m", "Mark", "Mark this revision: changes are shown between it and the cursor", flip_mark,
-            blocked=_no_commit),
+            blocked=(_no_mainline, _no_commit)),
     Command("history.since", "w", "Since", "What changed since you last looked, or since a commit, tag, date or age",
-            ask_since, blocked=_no_mainline),
+            lambda screen: ask_since(screen, partial(_show_since, screen)), blocked=_no_mainline),
     Command("history.episodes", "e", "Episodes",
-            "What agents' sessions recorded: show the commit that one saw, and its patch", choose_episode,
-            blocked=_cannot_ask),
+            "List recorded episodes; open the commit and patch of one", choose_episode,
+            blocked=not_searchable),
     Command("history.resume", "R", "Resume", "Open the agent at the session of the episode that is shown", resume_shown,
-            shown_as="R", bar=False, blocked=_cannot_resume),
+            bar=False, blocked=(not_searchable, _no_episode, lambda screen: cannot_resume(screen.loader.episode))),
     Command("history.erase", "delete", "Erase", "Erase the episode that is shown, for good; asks twice", erase_shown,
-            bar=False, blocked=_no_episode),
+            bar=False, blocked=(not_searchable, _no_episode)),
     Command("history.drop", "d", "Drop history", "Drop history before a revision or an age; counts and asks first",
-            drop_history, bar=False, blocked=_cannot_drop),
+            drop_history, bar=False, blocked=(_no_mainline, _cannot_drop)),
     Command("history.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", HistoryView.zoom, bar=False),
 )  # fmt: skip
 
@@ -242,11 +199,10 @@ class HistoryScreen(HistoryView, commands=HISTORY_COMMANDS):
     MODE = "history"
     SHOWS_REVISION = True
     INTRO = (
-        "Every commit of HEAD's first-parent line, the newest first; the one under the cursor is the point that all "
-        "panels show. Changes are those of that commit, or those between it and the revision you marked with m. Enter "
-        "stands there: Symbols shows that revision too, a bar on top says so, and 0 leads back to now. Grey commits are "
-        "not known yet: b reads them, and what is known answers meanwhile. An @ marks what an agent saw: e lists what "
-        "agents' sessions recorded, and leads to the commit that one saw, with its prompts and its patch."
+        "Every commit of HEAD's first-parent line, the newest first; all panels show the one under the cursor. Changes "
+        "are those of that commit, or those since the revision marked with m. Enter views the project at that commit, "
+        "in Symbols too; 0 returns to now. Grey commits have not been read yet: b reads them. An @ marks a commit that "
+        "an agent worked on: e lists the episodes with their prompts and patches."
     )
     ZOOMS = ("history-panel", "commit-panel", "detail-panel")
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -6,20 +6,18 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 
-from textual import events, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from cm_tui.model import CommitPoint, ProjectStatus, SymbolKey
+from cm_tui.model import CommitPoint, ProjectStatus, ResolvedRevision, SymbolKey
 from cm_tui.model.dates import minute
-from cm_tui.tui.modes.history.commit_list import CommitList
-from cm_tui.tui.modes.history.commit_panel import CommitPanel
+from cm_tui.tui.modes.history.commit_panel import CommitList, CommitPanel
 from cm_tui.tui.modes.history.detail_panel import DetailPanel
 from cm_tui.tui.modes.history.loader import TABS, Filled, HistoryLoader, Reading, TabsPanel
-from cm_tui.tui.modes.history.prompts import RevisionPrompt
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.revision import SHORT_SHA, name_of
@@ -110,7 +108,8 @@ class HistoryView(ModeScreen):
         self._is_read = True
         """No reading of the history is on its way, as far as it was seen last."""
         self.loader = HistoryLoader(self.ask, self.drop_question, self._fill, self._reading)
-        self.revision_prompt = RevisionPrompt(self)
+        self.looked: ResolvedRevision | None = None
+        """Since when changes were new in this session."""
         self._beside: CommitPoint | None = None
         """The commit off the mainline that is the point while the cursor stays on its nearest ancestor."""
         self._beside_reached = False
@@ -141,35 +140,22 @@ class HistoryView(ModeScreen):
 
     # --- parts ---
 
-    @property
-    def commit_panel(self) -> CommitPanel:
-        """The list of commits with its filter."""
-        return self.query_one("#commit-panel", CommitPanel)
+    commit_panel = getters.query_one("#commit-panel", CommitPanel)
 
     @property
     def commits(self) -> CommitList:
         """The commits."""
         return self.commit_panel.commits
 
-    @property
-    def head(self) -> RevisionHeading:
-        """The revision that is shown, in words."""
-        return self.query_one("#history-top", RevisionHeading)
-
-    @property
-    def panel(self) -> TabsPanel:
-        """Changes, symbols, life, drift."""
-        return self.query_one("#history-panel", TabsPanel)
+    head = getters.query_one("#history-top", RevisionHeading)
+    panel = getters.query_one("#history-panel", TabsPanel)
 
     @property
     def rows(self) -> HistoryList:
         """The rows of the open tab."""
         return self.panel.rows
 
-    @property
-    def detail(self) -> DetailPanel:
-        """The symbol of the row under the cursor."""
-        return self.query_one("#detail-panel", DetailPanel)
+    detail = getters.query_one("#detail-panel", DetailPanel)
 
     @property
     def point(self) -> CommitPoint | None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Proposal, Scope
 from cm_tui.model.dates import local_day
-from cm_tui.tui.modes.memory.facts import who
 from cm_tui.tui.modes.memory.groups import key_of, name_of, path_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import tell_note, whole_text
@@ -16,11 +14,10 @@ from cm_tui.tui.screens.messages import AddToPack
 from cm_tui.tui.screens.question import Line, ask_line
 from cm_tui.tui.screens.question import confirm as ask
 from cm_tui.tui.screens.save_text import copy_and_tell
-from cm_tui.tui.screens.undo import do_undoable
+from cm_tui.tui.screens.undo import do_undoable, with_titles
+from cm_tui.tui.state.authors import who_is
+from cm_tui.tui.tasks.ask import Call
 from cm_tui.tui.widgets.text import elide_end, one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 _LONGEST = 60
 
@@ -40,8 +37,8 @@ def change(screen: MemoryView, entry: Entry, edit: EntryEdit) -> None:
     _change(screen, entry, lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope))
 
 
-def _change(screen: MemoryView, item: Entry | Note, call: Callable[[Engine], MemoryChange]) -> None:
-    do_undoable(screen, call, partial(_changed, screen), title=title_of(item))
+def _change(screen: MemoryView, item: Entry | Note, call: Call[MemoryChange]) -> None:
+    do_undoable(screen, call, partial(_changed, screen, title_of(item)), title=title_of(item))
 
 
 def approve(screen: MemoryView, entry: Entry) -> None:
@@ -119,7 +116,7 @@ def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
     def done(change: MemoryChange) -> None:
         if accept:
             screen.pending = ("entry", change.id)
-        _changed(screen, change)
+        _changed(screen, name_of(proposal), change)
 
     def do() -> None:
         do_undoable(screen, lambda engine: engine.decide(proposal.id, accept=accept), done, title=name_of(proposal))
@@ -133,8 +130,8 @@ def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
         do()
 
 
-def _changed(screen: MemoryView, change: MemoryChange) -> None:
-    screen.told(change.words, undoable=bool(change.change))
+def _changed(screen: MemoryView, title: str, change: MemoryChange) -> None:
+    screen.told(with_titles(change.words, {change.id: title}), undoable=bool(change.change))
 
 
 # --- taking it elsewhere ---
@@ -166,7 +163,7 @@ def add_to_pack(screen: MemoryView) -> None:
     item = screen.item
     if isinstance(item, Entry):
         at, lines = item.timestamp / 1000, item.content.count("\n") + 1
-        title = f"“{elide_end(title_of(item), _LONGEST)}”, {who(item.actor, item.agent)}, {local_day(at)}"
+        title = f"“{elide_end(title_of(item), _LONGEST)}”, {who_is(item.actor, item.agent)}, {local_day(at)}"
         request = PackRequest(path_of(item), 1, lines, title, "remembered")
     elif isinstance(item, Note):
         title = f"“{elide_end(title_of(item), _LONGEST)}”, {local_day(item.time or item.modified)}"

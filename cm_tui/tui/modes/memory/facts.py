@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.engine.api.weight import line_of, tokens
-from cm_tui.model import Actor, Duplicates, Entry, Note, Proposal
+from cm_tui.model import Duplicates, Entry, Note, Proposal
 from cm_tui.model.dates import age, local_day, local_minute
 from cm_tui.tui.modes.memory.groups import (
     DOUBLE,
@@ -22,6 +22,7 @@ from cm_tui.tui.modes.memory.groups import (
     About,
     title_of,
 )
+from cm_tui.tui.state.authors import who_is
 from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line, size
 
 Piece = tuple[str, str]
@@ -46,14 +47,14 @@ def entry_facts(entry: Entry, width: int, about: About, doubles: Sequence[Duplic
         doubles: other entries that say nearly the same.
     """
     at = entry.timestamp / 1000
-    wrote = [who(entry.actor, entry.agent), f"{local_minute(at)}, {age(time.time() - at)}"]
+    wrote = [who_is(entry.actor, entry.agent), f"{local_minute(at)}, {age(time.time() - at)}"]
     wrote += [f"session {elide_end(one_line(entry.session), 20)}"] if entry.session else []
     wrote += [f"at {one_line(entry.commit[:8])}"] if entry.commit else []
-    wrote += [f"changed by {who(entry.changed_by, entry.changed_agent)}"] if entry.changed_by else []
+    wrote += [f"changed by {who_is(entry.changed_by, entry.changed_agent)}"] if entry.changed_by else []
     wrote += [f"made from {one_line(', '.join(entry.made_from))}"] if entry.made_from else []
     weighs: list[Piece] = [(f"about {count(tokens(line_of(entry)), 'token')} when injected", "")]
     if entry.redacted:
-        weighs.append((f"{count(entry.redacted, 'secret')} taken out", "$warning"))
+        weighs.append((f"{count(entry.redacted, 'secret')} redacted", "$warning"))
     lines = [_state(entry), [(one, "") for one in wrote], [*weighs, *_recalls(about)]]
     for pair in doubles[:_MOST_NAMED]:
         other = pair.second if pair.first.id == entry.id else pair.first
@@ -76,7 +77,9 @@ def _state(entry: Entry) -> list[Piece]:
         state.append((f"{NEVER} never recalled", "$warning"))
     if entry.forgotten is not None:
         gone = entry.forgotten
-        state.append((f"{FORGOTTEN} forgotten by {who(gone.actor, gone.agent)}, {local_minute(gone.time)}", "$warning"))
+        state.append(
+            (f"{FORGOTTEN} forgotten by {who_is(gone.actor, gone.agent)}, {local_minute(gone.time)}", "$warning")
+        )
     return state
 
 
@@ -160,11 +163,6 @@ def proposal_text(proposal: Proposal) -> str:
     if proposal.after is None:
         parts.append("It would be forgotten.")
     return "\n\n".join(parts)
-
-
-def who(actor: Actor | str, agent: str) -> str:
-    """Return who it was, in a word or two."""
-    return {"person": "a person", "narrator": "the narrator"}.get(actor) or one_line(agent) or "an agent"
 
 
 def _tags(words: Sequence[str]) -> list[Piece]:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
 from textual.content import Content
 
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from cm_tui.model import Duplicates, Entry, Note, Proposal, Recalls, Scope, StaleItem
 from cm_tui.tui.state.filter_line import one_of, read_fields
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.text import one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 Item = Entry | Note | Proposal
 """What a row of the list is about."""

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError, StoreError
 from cm_tui.model import Entry, Note, Page
 from cm_tui.model.page import MOST_ROWS
 from cm_tui.tui.modes.memory.groups import GROUPS, Group, Item, MemoryFilter, doubles, is_same, path_of, stale_paths
-from cm_tui.tui.tasks.ask import Ask
+from cm_tui.tui.tasks.ask import Ask, Engine, Fail
 from cm_tui.tui.widgets.text import one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 PAGE = 200
 """Rows of a group that are read at first."""
@@ -163,6 +158,7 @@ LOOK_SHARE = 20
 """Looking takes one part in so many of the time that passes, at most."""
 
 
+@dataclass
 class InventoryWatch:
     """Keeps what fits a filter.
 
@@ -173,20 +169,17 @@ class InventoryWatch:
         every: seconds between two looks, where they are answered quickly.
     """
 
-    def __init__(
-        self, ask: Ask, changed: Callable[[Inventory], None], failed: Callable[[CmError], None], every: float
-    ) -> None:
-        self._ask = ask
-        self._changed = changed
-        self._failed = failed
-        self._every = every
-        self._limits: dict[str, int] = {}
-        self._is_reading = False
-        self._failure = ""
-        self._due = 0.0
-        self.where = MemoryFilter()
-        self.found: Inventory | None = None
-        """What fits; None: nothing was read yet."""
+    _ask: Ask
+    _changed: Callable[[Inventory], None]
+    _failed: Fail
+    _every: float
+    _limits: dict[str, int] = field(default_factory=dict)
+    _is_reading: bool = False
+    _failure: str = ""
+    _due: float = 0.0
+    where: MemoryFilter = field(default_factory=MemoryFilter)
+    found: Inventory | None = None
+    """What fits; None: nothing was read yet."""
 
     def filter_by(self, where: MemoryFilter, *, delay: float = 0.0) -> None:
         """Ask for what fits a filter."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
@@ -18,20 +17,17 @@ from cm_tui.model import ENTRIES, NOTES, Duplicates, Entry, Hit, Mention, Note, 
 from cm_tui.tui.modes.memory.facts import entry_facts, note_facts, proposal_facts, proposal_text
 from cm_tui.tui.modes.memory.groups import About, Item, is_same, key_of, path_of, read_about
 from cm_tui.tui.screens.mode_screen import ModePanel
-from cm_tui.tui.screens.named_code import names_in
-from cm_tui.tui.widgets.prose import ProseList
-from cm_tui.tui.widgets.sourcelist import matching
+from cm_tui.tui.screens.small_lists import names_in
+from cm_tui.tui.tasks.ask import Engine
+from cm_tui.tui.widgets.sourcelist import ProseList, matching
 from cm_tui.tui.widgets.text import count
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 SETTLING = 0.06
 """Seconds that the cursor stays on a note before it is read, so that scrolling reads nothing."""
 ABOUT_DELAY = 0.15
 LINES = 400
 """Lines of a note that are read at once."""
-NOTHING = "What the cursor is on is shown here."
+NOTHING = "The selected entry or note is shown here."
 
 
 class ItemPanel(ModePanel):
@@ -60,10 +56,7 @@ class ItemPanel(ModePanel):
         yield Static(id="item-facts", markup=False)
         yield ProseList(partial(self.mode.cm.tasks.work, topic="memory.prose"), id="item-text", empty=NOTHING)
 
-    @property
-    def prose(self) -> ProseList:
-        """The text."""
-        return self.query_one(ProseList)
+    prose = getters.query_one(ProseList)
 
     @property
     def names(self) -> tuple[Mention, ...]:

@@ -7,11 +7,6 @@ from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import cannot_edit_note
 
 
-def not_open(screen: MemoryView) -> str | None:
-    """Say why nothing can be asked."""
-    return None if screen.cm.project.engine == "open" else "the project is not open"
-
-
 def no_item(screen: MemoryView) -> str | None:
     """Say why there is nothing to do something with."""
     return None if screen.item is not None else "there is nothing under the cursor"
@@ -25,7 +20,7 @@ def nothing_to_read(screen: MemoryView) -> str | None:
 def not_asked(screen: MemoryView) -> str | None:
     """Say why nothing is explained in the place of the text."""
     if not screen.is_asking:
-        return "answers alone are ranked: s asks"
+        return "only search results have scores (s searches)"
     return None if screen.has_class("-narrow") else "both are on screen"
 
 
@@ -41,20 +36,20 @@ def entry_of(screen: MemoryView) -> Entry | None:
 
 def no_entry(screen: MemoryView) -> str | None:
     """Say why there is no entry."""
-    return no_item(screen) or (None if isinstance(screen.item, Entry) else "this is no entry")
+    return no_item(screen) or (None if isinstance(screen.item, Entry) else "not an entry")
 
 
 def why_fixed(entry: Entry) -> str | None:
     """Say why an entry stays as it is."""
     if entry.forgotten is not None:
-        return "it was forgotten: d brings it back"
-    return "it came with the repository: trust it first (T)" if entry.held else None
+        return "it was forgotten: d restores it"
+    return "it is included in the clone: trust it first (T)" if entry.held else None
 
 
 def cannot_pin(screen: MemoryView) -> str | None:
     """Say why it is not pinned, and not kept out of answers."""
     if isinstance(screen.item, Note):
-        return "entries are pinned; a note is changed by people alone as it is"
+        return "only entries can be pinned"
     entry = entry_of(screen)
     return no_entry(screen) if entry is None else why_fixed(entry)
 
@@ -84,9 +79,9 @@ def cannot_forget(screen: MemoryView) -> str | None:
     """Say why it is not forgotten."""
     item = screen.item
     if isinstance(item, Note) and not item.writable:
-        return "it is changed with other programs"
+        return "it can only be changed in other programs"
     if isinstance(item, Entry) and item.held:
-        return "it came with the repository: T leaves it out"
+        return "it is included in the clone: T excludes it"
     return "decline the proposal instead (-)" if isinstance(item, Proposal) else no_item(screen)
 
 
@@ -94,7 +89,7 @@ def cannot_move(screen: MemoryView) -> str | None:
     """Say why it is not moved."""
     item = screen.item
     if isinstance(item, Note):
-        return None if item.writable else "it is changed with other programs"
+        return None if item.writable else "it can only be changed in other programs"
     return why_fixed(item) if isinstance(item, Entry) else no_text(screen)
 
 
@@ -103,7 +98,7 @@ def cannot_accept(screen: MemoryView) -> str | None:
     item = screen.item
     if isinstance(item, Proposal) or (isinstance(item, Entry) and item.unapproved):
         return None
-    return no_item(screen) or "this is no proposal of an agent, and no Rule that waits to be approved"
+    return no_item(screen) or "not a proposal of an agent or an unapproved Rule"
 
 
 def no_double(screen: MemoryView) -> str | None:
@@ -111,7 +106,7 @@ def no_double(screen: MemoryView) -> str | None:
     entry = entry_of(screen)
     if entry is not None and entry.id in screen.items.marks.doubles:
         return why_fixed(entry)
-    return no_entry(screen) or "no other entry says nearly the same"
+    return no_entry(screen) or "no near-duplicate entry"
 
 
 def not_stale(screen: MemoryView) -> str | None:
@@ -119,7 +114,7 @@ def not_stale(screen: MemoryView) -> str | None:
     item = screen.item
     if item is not None and screen.items.marks.is_stale(item):
         return None
-    return no_item(screen) or "everything that it names is there"
+    return no_item(screen) or "all names in it exist"
 
 
 def cannot_fix(screen: MemoryView) -> str | None:
@@ -131,14 +126,14 @@ def cannot_fix(screen: MemoryView) -> str | None:
 
 def no_proposal(screen: MemoryView) -> str | None:
     """Say why there is nothing to decline."""
-    return None if isinstance(screen.item, Proposal) else "this is no proposal of an agent"
+    return None if isinstance(screen.item, Proposal) else "not a proposal of an agent"
 
 
 def no_piece(screen: MemoryView) -> str | None:
     """Say why it is nothing for a pack."""
     item = screen.item
     if isinstance(item, Entry) and (item.held or item.forgotten is not None):
-        return "it is in no answer"
+        return "it is excluded from results"
     if isinstance(item, Note) and not item.digest:
         return "it cannot be read"
     return no_text(screen)

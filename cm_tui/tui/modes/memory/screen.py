@@ -8,51 +8,19 @@ from textual import events, on
 from textual.widgets import Input
 
 from cm_tui.model import EPISODES, Entry, Episode, Note, Proposal
-from cm_tui.tui.modes.memory.edits import (
-    add_to_pack,
-    approve,
-    confirm,
-    copy_name,
-    copy_text,
-    decide,
-    fix_names,
-    flip_never_recall,
-    flip_pin,
-    forget,
-    move_entry,
-    move_note,
-)
+from cm_tui.tui.modes.memory import edits, reasons
 from cm_tui.tui.modes.memory.groups import SHOWS, title_of
 from cm_tui.tui.modes.memory.item_list import HitList, ItemList
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
-from cm_tui.tui.modes.memory.reasons import (
-    cannot_accept,
-    cannot_edit,
-    cannot_edit_outside,
-    cannot_fix,
-    cannot_forget,
-    cannot_move,
-    cannot_pin,
-    entry_of,
-    no_double,
-    no_item,
-    no_piece,
-    no_proposal,
-    no_rows,
-    not_asked,
-    not_open,
-    not_stale,
-    nothing_to_read,
-)
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import edit_entry, edit_entry_outside, edit_note, merge, new_entry, write_into_note
-from cm_tui.tui.screens.app_commands import undo_last
-from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.app_commands import not_open, undo_last
+from cm_tui.tui.screens.commands import Command, on_item
 from cm_tui.tui.screens.list_mode import TYPING, find
 from cm_tui.tui.screens.messages import OpenSearch, ReadEpisode
-from cm_tui.tui.screens.named_code import open_names
+from cm_tui.tui.screens.small_lists import open_names
 from cm_tui.tui.state.filter_line import with_field
-from cm_tui.tui.widgets.prose import ProseList
+from cm_tui.tui.widgets.sourcelist import ProseList
 
 
 def find_item(screen: MemoryView) -> None:
@@ -82,11 +50,6 @@ def ask_in_words(screen: MemoryView) -> None:
     screen.begin_to_ask()
 
 
-def switch_side(screen: MemoryView) -> None:
-    """Show the text, or why the answer ranks where it does."""
-    screen.toggle_class("-why")
-
-
 def next_show(screen: MemoryView) -> None:
     """List all, entries alone, notes alone, in turn; of answers, those of all memory or of notes alone."""
     if screen.is_asking:
@@ -107,70 +70,11 @@ def next_scope(screen: MemoryView) -> None:
 # --- what is done with an item ---
 
 
-def pin(screen: MemoryView) -> None:
-    """Pin the entry, or not any more."""
-    if (entry := entry_of(screen)) is not None:
-        flip_pin(screen, entry)
-
-
-def edit(screen: MemoryView) -> None:
-    """Change it in place."""
-    item = screen.item
-    if isinstance(item, Entry):
-        edit_entry(screen, item)
-    elif isinstance(item, Note):
-        edit_note(screen, item)
-
-
-def edit_outside(screen: MemoryView) -> None:
-    """Change it in the person's own editor."""
-    item = screen.item
-    if isinstance(item, Entry):
-        edit_entry_outside(screen, item)
-    elif isinstance(item, Note):
-        line = screen.panel.prose.current
-        screen.cm.edit(item.file, line.number if line is not None else 1)
-        screen.reload()
-
-
-def never_recall(screen: MemoryView) -> None:
-    """Keep the entry out of all answers, or not any more."""
-    if (entry := entry_of(screen)) is not None:
-        flip_never_recall(screen, entry)
-
-
-def merge_double(screen: MemoryView) -> None:
-    """Merge the entry with the one that says nearly the same."""
-    if (entry := entry_of(screen)) is not None:
-        merge(screen, screen.items.marks.doubles[entry.id])
-
-
-def fix(screen: MemoryView) -> None:
-    """Write the new names of what the entry names."""
-    if (entry := entry_of(screen)) is not None:
-        fix_names(screen, entry)
-
-
-def still_true(screen: MemoryView) -> None:
-    """Say that it is true all the same."""
-    if isinstance(screen.item, Entry | Note):
-        confirm(screen, screen.item)
-
-
-def drop(screen: MemoryView) -> None:
-    """Forget the entry, bring it back, or delete the note."""
-    item = screen.item
-    if isinstance(item, Entry | Note):
-        forget(screen, item)
-
-
-def move(screen: MemoryView) -> None:
-    """Move the entry to the other scope, or give the note another name."""
-    item = screen.item
-    if isinstance(item, Note):
-        move_note(screen, item)
-    elif isinstance(item, Entry):
-        move_entry(screen, item)
+def edit_note_outside(screen: MemoryView, note: Note) -> None:
+    """Change the file of a note in the person's own editor."""
+    line = screen.panel.prose.current
+    screen.cm.edit(note.file, line.number if line is not None else 1)
+    screen.reload()
 
 
 def write(screen: MemoryView) -> None:
@@ -183,9 +87,9 @@ def answer_proposal(screen: MemoryView, *, accept: bool) -> None:
     """Accept the proposal, or decline it; approve the Rule."""
     item = screen.item
     if isinstance(item, Proposal):
-        decide(screen, item, accept=accept)
+        edits.decide(screen, item, accept=accept)
     elif isinstance(item, Entry) and accept:
-        approve(screen, item)
+        edits.approve(screen, item)
 
 
 def ask_elsewhere(screen: MemoryView) -> None:
@@ -197,57 +101,58 @@ def ask_elsewhere(screen: MemoryView) -> None:
 
 MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
-    Command("memory.read", "enter", "Read", "Go into the text under the cursor, and there open the code that a line names; esc leads back", read, palette=False,
-            blocked=nothing_to_read),
-    Command("memory.find", "slash", "Find", "Leave what has these words, and what fits `kind:` or `state:`", find_item,
+    Command("memory.read", "enter", "Read",
+            "Focus the text; open the code that a line names; esc returns", read,
+            palette=False, blocked=reasons.nothing_to_read),
+    Command("memory.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find_item,
             blocked=not_open),
-    Command("memory.accept", "plus", "Accept", "Accept what the agent proposes, or approve the Rule that waits for you",
-            partial(answer_proposal, accept=True), bar=False, shown=lambda screen: cannot_accept(screen) is None,
-            blocked=cannot_accept),
-    Command("memory.decline", "minus", "Decline", "Decline what the agent proposes; nothing is changed",
-            partial(answer_proposal, accept=False), bar=False, shown=lambda screen: no_proposal(screen) is None,
-            blocked=no_proposal),
-    Command("memory.merge", "x", "Merge", "Show it beside the entry that says nearly the same, and make one of both",
-            merge_double, bar=False, shown=lambda screen: no_double(screen) is None, blocked=no_double),
-    Command("memory.fix", "F", "Fix names", "Write the new names of what it names and what was renamed", fix,
-            shown_as="F", bar=False, shown=lambda screen: cannot_fix(screen) is None, blocked=cannot_fix),
-    Command("memory.true", "t", "Still true", "It is true all the same, though what it names is gone", still_true,
-            bar=False, shown=lambda screen: not_stale(screen) is None, blocked=not_stale),
-    Command("memory.ask", "s", "Search", "Ask in words: entries, notes and past sessions that answer, ranked",
+    Command("memory.accept", "plus", "Accept", "Accept an agent's proposal, or approve a Rule",
+            partial(answer_proposal, accept=True), bar="possible", blocked=reasons.cannot_accept),
+    Command("memory.decline", "minus", "Decline", "Decline an agent's proposal; nothing changes",
+            partial(answer_proposal, accept=False), bar="possible", blocked=reasons.no_proposal),
+    Command("memory.merge", "x", "Merge", "Compare with a near-duplicate entry, and merge them",
+            on_item({Entry: merge}), bar="possible", blocked=reasons.no_double),
+    Command("memory.fix", "F", "Fix names", "Replace renamed symbols by their new names",
+            on_item({Entry: edits.fix_names}), bar="possible", blocked=reasons.cannot_fix),
+    Command("memory.true", "t", "Still true", "Confirm that it is still true, although it names missing code",
+            on_item({Entry: edits.confirm, Note: edits.confirm}), bar="possible", blocked=reasons.not_stale),
+    Command("memory.ask", "s", "Search", "Search entries, notes and past sessions by meaning",
             ask_in_words, blocked=not_open),
-    Command("memory.why", "v", "Why", "Switch between the text of an answer and why it ranks there", switch_side,
-            bar=False, shown=lambda screen: not_asked(screen) is None, blocked=not_asked),
-    Command("memory.new", "n", "New", "Write an entry: a rule, something known, something learned", new_entry,
+    Command("memory.why", "v", "Why", "Switch between the text of a result and its score",
+            lambda screen: screen.toggle_class("-why"), bar="possible", blocked=reasons.not_asked),
+    Command("memory.new", "n", "New", "Write an entry: a rule, knowledge or experience", new_entry,
             blocked=not_open),
     Command("memory.write", "w", "Write", "Write into a note: the log of today, or the one under the cursor", write,
             blocked=not_open),
-    Command("memory.edit", "e", "Edit", "Change it in place; what others change meanwhile stays", edit,
-            blocked=cannot_edit),
-    Command("memory.forget", "d", "Forget", "Forget the entry or delete the note; d brings a forgotten entry back", drop,
-            blocked=cannot_forget),
+    Command("memory.edit", "e", "Edit", "Edit in place; concurrent changes are merged",
+            on_item({Entry: edit_entry, Note: edit_note}), blocked=reasons.cannot_edit),
+    Command("memory.forget", "d", "Forget", "Forget the entry or delete the note; d brings a forgotten entry back",
+            on_item({Entry: edits.forget, Note: edits.forget}), blocked=reasons.cannot_forget),
     Command("memory.undo", "u", "Undo", "Undo the last change, of any mode; then your earlier ones in this project",
             undo_last, blocked=not_open),
-    Command("memory.show", "f", "Show", "All, entries alone, notes alone", next_show, blocked=not_open),
-    Command("memory.pin", "p", "Pin", "Agents cannot change a pinned entry; the same key unpins it", pin,
-            blocked=cannot_pin),
-    Command("memory.move", "m", "Move", "To all projects, or to this one; of a note: give it another name", move, bar=False,
-            blocked=cannot_move),
+    Command("memory.show", "f", "Show", "All, entries only, notes only", next_show, blocked=not_open),
+    Command("memory.pin", "p", "Pin", "Agents cannot change a pinned entry; the same key unpins it",
+            on_item({Entry: edits.flip_pin}), blocked=reasons.cannot_pin),
+    Command("memory.move", "m", "Move", "To all projects, or to this one; of a note: give it another name",
+            on_item({Note: edits.move_note, Entry: edits.move_entry}), bar=False, blocked=reasons.cannot_move),
     Command("memory.never", "r", "Never recall", "Exclude it from results and from agents; the same key reverts that",
-            never_recall, bar=False, blocked=cannot_pin),
-    Command("memory.outside", "E", "Editor", "Change it in $VISUAL or $EDITOR: the file of a note, the text of an entry",
-            edit_outside, shown_as="E", bar=False, blocked=cannot_edit_outside),
-    Command("memory.add", "a,space", "Pack", "Put it into the pack", add_to_pack, blocked=no_piece),
-    Command("memory.copy", "y", "Copy", "Copy the text", copy_text, bar=False, blocked=no_item),
-    Command("memory.copy-name", "Y", "Copy name", "Copy the id of an entry, the path of a note", copy_name,
-            shown_as="Y", bar=False, blocked=no_item),
-    Command("memory.search", "o", "In Search", "Ask in Search for what this is called", ask_elsewhere, bar=False,
-            blocked=no_piece),
-    Command("memory.scope", "S", "Scope", "Of both, of this project alone, of all projects alone", next_scope,
-            shown_as="S", bar=False, blocked=not_open),
+            on_item({Entry: edits.flip_never_recall}), bar=False, blocked=reasons.cannot_pin),
+    Command("memory.outside", "E", "Editor",
+            "Change it in $VISUAL or $EDITOR: the file of a note, the text of an entry",
+            on_item({Entry: edit_entry_outside, Note: edit_note_outside}), bar=False,
+            blocked=reasons.cannot_edit_outside),
+    Command("memory.add", "a,space", "Pack", "Put it into the pack", edits.add_to_pack, blocked=reasons.no_piece),
+    Command("memory.copy", "y", "Copy", "Copy the text", edits.copy_text, bar=False, blocked=reasons.no_item),
+    Command("memory.copy-name", "Y", "Copy name", "Copy the id of an entry, the path of a note", edits.copy_name,
+            bar=False, blocked=reasons.no_item),
+    Command("memory.search", "o", "In Search", "Search the code for its title", ask_elsewhere, bar=False,
+            blocked=reasons.no_piece),
+    Command("memory.scope", "S", "Scope", "Both scopes, this project only, all projects only", next_scope,
+            bar=False, blocked=not_open),
     Command("memory.before", "left_square_bracket", "Group before", "To the group before this one",
-            lambda screen: screen.items.jump(-1), bar=False, blocked=no_rows),
+            lambda screen: screen.items.jump(-1), bar=False, blocked=reasons.no_rows),
     Command("memory.after", "right_square_bracket", "Group after", "To the group after this one",
-            lambda screen: screen.items.jump(1), bar=False, blocked=no_rows),
+            lambda screen: screen.items.jump(1), bar=False, blocked=reasons.no_rows),
     Command("memory.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", MemoryView.zoom, bar=False),
 )  # fmt: skip
 
@@ -257,9 +162,9 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
 
     MODE = "memory"
     INTRO = (
-        "Entries are rules, what is known, and what was learned; notes are Markdown files: logs of days, topics, "
-        "long-term memory. Both are found by search, packs and agents. / leaves what fits, s searches by meaning. What "
-        "agents may not do by themselves waits on top until you accept or decline it. u takes your last change back."
+        "Entries are rules, knowledge and experience; notes are Markdown files: daily logs, topics, long-term memory. "
+        "Search, packs and agents find both. / filters, s searches by meaning. Requests by agents are on top until you "
+        "accept or decline them. u undoes your last change."
     )
     ZOOMS = ("item-panel", "memory-list-panel")
 

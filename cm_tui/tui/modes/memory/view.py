@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from textual import events, on
+from textual import events, getters, on
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -14,22 +14,21 @@ from cm_tui.errors import CmError
 from cm_tui.model import Hit
 from cm_tui.tui.modes.memory.groups import Item, Marks, MemoryFilter, read_line, read_marks
 from cm_tui.tui.modes.memory.inventory import Inventory, InventoryWatch
-from cm_tui.tui.modes.memory.item_list import HitList, ItemList, rows_of
+from cm_tui.tui.modes.memory.item_list import HitList, ItemList, Question, rows_of
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
-from cm_tui.tui.modes.memory.question import Question
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import OpenMemory
-from cm_tui.tui.widgets.prose import ProseList
-from cm_tui.tui.widgets.score_explanation import ScoreExplanation
+from cm_tui.tui.widgets.bars import ScoreExplanation
+from cm_tui.tui.widgets.sourcelist import ProseList
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line
 
 LOOK_AGAIN = 3.0
 """Seconds between checks for changed files, which send no event."""
 MARKS_DELAY = 0.5
-ASK = "Ask in words what is remembered: entries, notes and past sessions answer, by meaning and by words."
+ASK = "Search entries, notes and past sessions, by meaning and by words."
 NOTHING = (
-    "Nothing was written down yet. n writes an entry: a rule, something known, something learned. "
+    "No entries and no notes yet. n writes an entry: a rule, knowledge or experience. "
     "w writes into the log of today, or another note."
 )
 
@@ -54,7 +53,7 @@ class MemoryView(ListMode):
         yield Input(
             placeholder="/ words, show:notes kind:rule scope:user state:pinned", id="memory-filter", compact=True
         )
-        yield Input(placeholder="s ask what is remembered, in words", id="memory-question", compact=True)
+        yield Input(placeholder="s search entries, notes and sessions", id="memory-question", compact=True)
         yield Static(id="memory-problem", markup=False)
         with Split(id="memory-body"):
             with Vertical(id="memory-list-panel", classes="panel") as panel:
@@ -81,15 +80,8 @@ class MemoryView(ListMode):
         """What the line of the filter asks for."""
         return self.stock.where
 
-    @property
-    def items(self) -> ItemList:
-        """The list."""
-        return self.query_one(ItemList)
-
-    @property
-    def panel(self) -> ItemPanel:
-        """What the cursor is on."""
-        return self.query_one(ItemPanel)
+    items = getters.query_one(ItemList)
+    panel = getters.query_one(ItemPanel)
 
     @property
     def item(self) -> Item | None:
@@ -98,15 +90,8 @@ class MemoryView(ListMode):
 
     # --- asking in words ---
 
-    @property
-    def question_input(self) -> Input:
-        """Where a question is typed."""
-        return self.query_one("#memory-question", Input)
-
-    @property
-    def hits(self) -> HitList:
-        """What answers it."""
-        return self.query_one(HitList)
+    question_input = getters.query_one("#memory-question", Input)
+    hits = getters.query_one(HitList)
 
     @property
     def is_asking(self) -> bool:
@@ -176,7 +161,7 @@ class MemoryView(ListMode):
         panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
 
     def _named(self) -> None:
-        self.hits.authors = self.question.authors
+        self.hits.authors = self.question.authors.known
         self.hits.redraw()
 
     # --- asking ---
@@ -284,4 +269,4 @@ class MemoryView(ListMode):
 
     def _empty_text(self) -> str:
         text = self.filter_input.value.strip()
-        return f"Nothing fits {one_line(text)}." if text else NOTHING
+        return f"No matches for {one_line(text)}." if text else NOTHING

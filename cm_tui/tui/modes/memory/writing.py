@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from cm_tui.errors import CmError
-from cm_tui.files import write_atomically
-from cm_tui.model import Decision, Duplicates, Entry, EntryEdit, MemoryChange, Note, NoteChange, NoteConflict
+from cm_tui.model import Decision, Entry, EntryEdit, MemoryChange, Note, NoteChange, NoteConflict
 from cm_tui.model.dates import local_day
-from cm_tui.tui.modes.memory.facts import who
 from cm_tui.tui.modes.memory.groups import key_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.screens.question import Option, Question, ask, side_by_side
-from cm_tui.tui.screens.undo import do_undoable, written
+from cm_tui.tui.screens.undo import append, do_undoable, written
 from cm_tui.tui.screens.writing import (
     Answer,
     EntryDialog,
@@ -31,17 +27,15 @@ from cm_tui.tui.screens.writing import (
     NoteDialog,
     NoteDraft,
     WritingScreen,
+    edited_outside,
     words_of_error,
 )
-from cm_tui.tui.terminal.editor import edit_over
+from cm_tui.tui.state.authors import who_is
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.patches import patch_style
-from cm_tui.tui.widgets.prose import ProseList
 from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.sourcelist import ProseList
 from cm_tui.tui.widgets.text import count, elide_end, one_line, size
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 _AROUND = 2
 """Lines that are shown around those that differ."""
@@ -120,16 +114,15 @@ def new_entry(screen: MemoryView) -> None:
     def submit(wanted: EntryDraft, answer: Answer) -> None:
         def wrote(change: MemoryChange) -> None:
             entry = change.entry
-            answer("")
             if entry is None:
                 return
             screen.pending = key_of(entry)
             said = "Already saved." if entry.again else "Saved; u undoes it."
-            taken = f" Taken out of it: {count(entry.redacted, 'secret')}." if entry.redacted else ""
+            taken = f" {count(entry.redacted, 'secret')} redacted." if entry.redacted else ""
             screen.cm.tell(" ".join([f"{said}{taken}", *entry.notes]))
             screen.reload()
 
-        do_undoable(screen, partial(_remember, draft=wanted), wrote, lambda error: answer(words_of_error(error)))
+        do_undoable(screen, partial(_remember, draft=wanted), wrote, answer=answer)
 
     screen.app.push_screen(EntryDialog("A new entry", draft, submit))
 
@@ -147,19 +140,19 @@ def edit_entry(screen: MemoryView, entry: Entry) -> None:
 
     def submit(wanted: EntryDraft, answer: Answer) -> None:
         def changed(change: MemoryChange) -> None:
-            answer("")
             screen.told(change.words, undoable=bool(change.change))
 
-        edit = edit_between(began, wanted)
-        do_undoable(
-            screen,
-            lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope),
-            changed,
-            lambda error: answer(words_of_error(error)),
-            title=entry.title,
-        )
+        _update(screen, entry, edit_between(began, wanted), changed, answer=answer)
 
     screen.app.push_screen(EntryDialog(f"Change the entry {entry.id}", began, submit))
+
+
+def _update(
+    screen: MemoryView, entry: Entry, edit: EntryEdit, then: Callable[[MemoryChange], None], **how: Any
+) -> None:
+    do_undoable(
+        screen, lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope), then, title=entry.title, **how
+    )
 
 
 def edit_between(began: EntryDraft, wanted: EntryDraft) -> EntryEdit:
@@ -174,40 +167,20 @@ def edit_between(began: EntryDraft, wanted: EntryDraft) -> EntryEdit:
 
 def edit_entry_outside(screen: MemoryView, entry: Entry) -> None:
     """Change the text of an entry in the person's own editor, through a file that is there only meanwhile."""
-    folder = Path(tempfile.mkdtemp(prefix="cm-entry-"))
-    file = folder / f"{entry.id}.md"
-    try:
-        write_atomically(file, f"{entry.content}\n".encode())
-        edit_over(screen.app, folder, file.name, 1)
-        text = file.read_text(encoding="utf-8").strip()
-    except (CmError, OSError, UnicodeDecodeError) as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        screen.cm.tell_error(
-            error if isinstance(error, CmError) else CmError(f"What the editor left cannot be read: {error}")
-        )
+    edited = edited_outside(screen, entry.id, entry.content, "the entry stays as it is")
+    if edited is None:
         return
-    screen.app.refresh()
-    if text in {"", entry.content.strip()}:
-        shutil.rmtree(folder, ignore_errors=True)
-        screen.cm.tell("The editor left nothing new: the entry stays as it is.")
-        return
+    text, file = edited
 
     def changed(change: MemoryChange) -> None:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(file.parent, ignore_errors=True)
         screen.told(change.words, undoable=bool(change.change))
 
     def failed(error: CmError) -> None:
         # What was written is not lost: its file stays.
         screen.cm.tell(f"{words_of_error(error)} Your text is in {file}.", severity="error", timeout=10)
 
-    edit = EntryEdit(content=text)
-    do_undoable(
-        screen,
-        lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope),
-        changed,
-        failed,
-        title=entry.title,
-    )
+    _update(screen, entry, EntryEdit(content=text), changed, fail=failed)
 
 
 # --- notes ---
@@ -218,22 +191,18 @@ def write_into_note(screen: MemoryView, name: str = "", text: str = "") -> None:
 
     def submit(wanted: NoteDraft, answer: Answer) -> None:
         def wrote(change: NoteChange) -> None:
-            answer("")
             if change.note is not None:
                 screen.pending = key_of(change.note)
             tell_note(screen, change)
 
-        do_undoable(
-            screen, lambda engine: engine.append_note(wanted.text, name=wanted.name), wrote,
-            lambda error: answer(words_of_error(error)),
-        )  # fmt: skip
+        append(screen, wanted, wrote, answer)
 
     screen.app.push_screen(NoteDialog(name, text, submit))
 
 
 def tell_note(screen: MemoryView, change: NoteChange) -> None:
     """Say what became of a note."""
-    taken = f"; taken out of it: {count(change.redacted, 'secret')}" if change.redacted else ""
+    taken = f"; {count(change.redacted, 'secret')} redacted" if change.redacted else ""
     screen.told(f"{change.words}{taken}", undoable=bool(change.change))
 
 
@@ -251,7 +220,7 @@ def whole_text(engine: Engine, name: str) -> str:
 def cannot_edit_note(note: Note) -> str | None:
     """Say why a note is not changed in place."""
     if not note.writable:
-        return "it is changed with other programs: E opens its file"
+        return "it can only be changed in other programs: E opens its file"
     if note.problem and not note.digest:
         return "it cannot be read as text: E opens its file"
     if note.bytes > MOST_IN_PLACE:
@@ -305,14 +274,14 @@ _TITLE = 50
 def _facts(entry: Entry, only: Sequence[str]) -> Content:
     """Return whose it is, and the words that the other one lacks."""
     scope = "all projects" if entry.scope == "user" else "this project"
-    whose = f" {who(entry.actor, entry.agent)}, {local_day(entry.timestamp / 1000)}, {scope}"
+    whose = f" {who_is(entry.actor, entry.agent)}, {local_day(entry.timestamp / 1000)}, {scope}"
     words = one_line(", ".join(only)) or "nothing"
     return Content.assemble((whose, "$soft"), "\n", (f" only here: {words}", "$muted"))
 
 
-def merge(screen: MemoryView, pairs: Sequence[Duplicates]) -> None:
+def merge(screen: MemoryView, entry: Entry) -> None:
     """Show the likest pair of entries, and merge them where a person says so."""
-    pair = pairs[0]
+    pair = screen.items.marks.doubles[entry.id][0]
 
     def done(change: MemoryChange) -> None:
         screen.pending = ("entry", change.id)

@@ -2,86 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
+from textual import events, on
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+
 from cm_tui.counts import count, noun
-from cm_tui.tui.modes.overview.view import OverviewView
-from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, show_mode, start_index, stop_index
+from cm_tui.errors import CmError, StoreDamagedError, StoreTooNewError
+from cm_tui.model import WorkState
+from cm_tui.tui.modes.overview import texts as text
+from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, not_open, show_mode, start_index, stop_index
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import OpenReview, ReadEpisode
+from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm
-from cm_tui.tui.screens.skipped_files import list_skipped
+from cm_tui.tui.screens.small_lists import list_skipped
+from cm_tui.tui.widgets.split import FittedText
+
+EVERY = 1.0
+"""Seconds between looks whether the age of the index reads differently."""
 
 
-def _open_already(screen: OverviewView) -> str | None:
+def _open_already(screen: OverviewScreen) -> str | None:
     return None if screen.cm.project.engine == "failed" else "the project is open"
 
 
-def _cannot_rebuild(screen: OverviewView) -> str | None:
-    return screen.why_no_rebuild
-
-
-def _nothing_skipped(screen: OverviewView) -> str | None:
+def _nothing_skipped(screen: OverviewScreen) -> str | None:
     view = screen.cm.project
     known = view.status or view.plan
-    if view.engine != "open":
-        return "the project is not open"
     return None if known and known.skipped else "no files were skipped"
 
 
-def _nothing_stale(screen: OverviewView) -> str | None:
+def _nothing_stale(screen: OverviewScreen) -> str | None:
     view = screen.cm.project
-    if view.engine != "open":
-        return "the project is not open"
-    return None if view.status and view.status.stale else "nothing that is remembered names code that is gone"
+    return None if view.status and view.status.stale else "no memory names missing code"
 
 
-def _no_work(screen: OverviewView) -> str | None:
+def _no_work(screen: OverviewScreen) -> str | None:
     state = screen.work
     if state is None or not state.session:
         return "no session of the last 7 days is recorded"
     return None if state.episode else "its first turn is still under way: it is listed once that ends"
 
 
-def read_work(screen: OverviewView) -> None:
+def read_work(screen: OverviewScreen) -> None:
     """Show the last session in Episodes."""
     if screen.work is not None:
         screen.post_message(ReadEpisode(screen.work.episode, screen.work.session))
 
 
-def review_stale(screen: OverviewView) -> None:
-    """Show the memories that name missing code in Review."""
-    screen.post_message(OpenReview("kind:outdated"))
-
-
-def reopen(screen: OverviewView) -> None:
-    """Try the engine again."""
-    screen.cm.lifecycle.reopen()
-
-
-def ask_rebuild(screen: OverviewView) -> None:
+def ask_rebuild(screen: OverviewScreen) -> None:
     """Rebuild the index after a confirmation."""
     question = "Delete this project's index and rebuild it? Nothing else changes."
     confirm(screen, question, "Rebuild", lambda: _rebuild(screen))
 
 
-def _nothing_to_import(screen: OverviewView) -> str | None:
+def _nothing_to_import(screen: OverviewScreen) -> str | None:
     if screen.cm.project.importing:
         return "sessions are being imported"
     if screen.cm.session_import.looking:
         return "past sessions are still being looked for; the offer stands under Next once some are found"
-    return None if screen.cm.project.engine == "open" else "the project is not open"
+    return not_open(screen)
 
 
-def _no_import(screen: OverviewView) -> str | None:
+def _no_import(screen: OverviewScreen) -> str | None:
     return None if screen.cm.project.importing else "no session is being imported or copied"
 
 
-def _cannot_rescue(screen: OverviewView) -> str | None:
+def _cannot_rescue(screen: OverviewScreen) -> str | None:
     if screen.cm.project.importing:
         return "sessions are being imported or copied"
-    return None if screen.cm.project.engine == "open" else "the project is not open"
+    return not_open(screen)
 
 
-def rescue(screen: OverviewView) -> None:
+def rescue(screen: OverviewScreen) -> None:
     """Keep copies of agents' transcripts, after a question."""
     number = screen.cm.project.expiring
     soon = (
@@ -94,7 +90,7 @@ def rescue(screen: OverviewView) -> None:
     confirm(screen, question, "Keep copies", screen.cm.session_import.rescue)
 
 
-def import_sessions(screen: OverviewView) -> None:
+def import_sessions(screen: OverviewScreen) -> None:
     """Record past sessions of agents; where none are known, look once more."""
     if screen.cm.project.sessions_to_import:
         screen.cm.session_import.start()
@@ -111,12 +107,7 @@ def import_sessions(screen: OverviewView) -> None:
     screen.cm.session_import.look_again(looked, screen.cm.tell_error)
 
 
-def stop_import(screen: OverviewView) -> None:
-    """Stop recording past sessions."""
-    screen.cm.session_import.stop()
-
-
-def _rebuild(screen: OverviewView) -> None:
+def _rebuild(screen: OverviewScreen) -> None:
     """Rebuild the index; move a damaged store aside first."""
     if screen.cm.project.engine == "open":
         screen.cm.lifecycle.start_rebuild()
@@ -124,30 +115,31 @@ def _rebuild(screen: OverviewView) -> None:
         screen.cm.lifecycle.repair_and_reopen()
 
 
-OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
+OVERVIEW_COMMANDS: tuple[Command[OverviewScreen], ...] = (
     Command("overview.search", "enter,slash", "Search", "Ask the code", show_mode("search")),
     Command("overview.index", "i", "Update", "Index what changed", start_index, blocked=cannot_index),
     Command("overview.stop", "x", "Stop", "Stop the index run; go on with i", stop_index, blocked=no_index_run),
     Command("overview.skipped", "s", "Skipped", "List the files that are not indexed", list_skipped,
-            blocked=_nothing_skipped),
-    Command("overview.stale", "t", "Stale", "Review memories that name missing code", review_stale, bar=False,
-            blocked=_nothing_stale),
+            blocked=(not_open, _nothing_skipped)),
+    Command("overview.stale", "t", "Stale", "Review memories that name missing code",
+            lambda screen: screen.post_message(OpenReview("kind:outdated")), bar=False,
+            blocked=(not_open, _nothing_stale)),
     Command("overview.work", "w", "Last session", "Where you left off: read the last session in Episodes", read_work,
             bar=False, blocked=_no_work),
     Command("overview.rebuild", "b", "Rebuild", "Delete the index and rebuild it", ask_rebuild,
-            blocked=_cannot_rebuild),
-    Command("overview.import", "m", "Import", "Record past sessions of coding agents", import_sessions,
-            bar=False, blocked=_nothing_to_import),
-    Command("overview.stop-import", "M", "Stop the import", "What was recorded is kept; m goes on", stop_import,
-            bar=False, blocked=_no_import),
+            blocked=lambda screen: screen.why_no_rebuild),
+    Command("overview.import", "m", "Import", "Record past sessions of coding agents", import_sessions, bar=False,
+            blocked=_nothing_to_import),
+    Command("overview.stop-import", "M", "Stop the import", "What was recorded is kept; m goes on",
+            lambda screen: screen.cm.session_import.stop(), bar=False, blocked=_no_import),
     Command("overview.rescue", "R", "Keep copies", "Copy the transcripts of all projects before agents delete them",
             rescue, bar=False, blocked=_cannot_rescue),
-    Command("overview.retry", "r", "Try again", "Open the project once more", reopen, bar=False,
-            blocked=_open_already),
+    Command("overview.retry", "r", "Try again", "Open the project once more",
+            lambda screen: screen.cm.lifecycle.reopen(), bar=False, blocked=_open_already),
 )  # fmt: skip
 
 
-class OverviewScreen(OverviewView, commands=OVERVIEW_COMMANDS):
+class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
     """The project and its index at a glance."""
 
     MODE = "overview"
@@ -155,3 +147,92 @@ class OverviewScreen(OverviewView, commands=OVERVIEW_COMMANDS):
         "What cm knows about this project. A project is indexed by itself when it is opened; keyword and symbol "
         "queries answer as soon as its files are parsed, vectors fill in behind."
     )
+
+    _told_when = ""
+    """How long ago the index was made, as it is on screen."""
+    work: WorkState | None = None
+    """Where the last session stopped; None: not asked yet."""
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Panels in two columns, or in one where it is narrow."""
+        with VerticalScroll(id="overview"):
+            yield FittedText("ov-error", "This project cannot be opened")
+            with Horizontal(id="ov-columns"):
+                with Vertical(id="ov-left"):
+                    yield FittedText("ov-project", "Project")
+                    yield FittedText("ov-next", "Next")
+                    yield FittedText("ov-work", "Where you left off")
+                with Vertical(id="ov-right"):
+                    yield FittedText("ov-index", "Index")
+                    yield FittedText("ov-languages", "Languages")
+                    yield FittedText("ov-skipped", "Skipped")
+
+    def on_mount(self) -> None:
+        """Titles, then content."""
+        self.query_one("#overview").focus()
+        self.set_interval(EVERY, self._tick)
+
+    def project_changed(self) -> None:
+        """Show the latest state."""
+        view, cm = self.cm.project, self.cm
+        failed = view.engine == "failed"
+        error = text.error_text(view, can_repair=self.why_no_rebuild is None) if failed else Content("")
+        self._put("error", lambda _: error)
+        self.query_one("#ov-columns").display = not failed
+        if failed:
+            return
+        known = view.status if view.status and view.status.indexed else view.plan
+        skipped = text.skipped_text(known.skipped if known else {}, view.status)
+        self._put("project", lambda width: text.project_text(view, cm.root, width))
+        self._show_index()
+        self._put("languages", lambda width: text.languages_text(known.languages if known else {}, width))
+        self._put("skipped", lambda _: skipped)
+        self._put("next", lambda width: text.next_text(view, width))
+        if self.work is None:
+            self._ask_work()
+
+    @on(events.ScreenResume)
+    def _entered(self) -> None:
+        """Ask again: agents work on meanwhile."""
+        if self.work is not None:
+            self._ask_work()
+
+    def _ask_work(self) -> None:
+        if self.cm.project.engine == "open":
+            self.work = self.work or WorkState()
+            self.ask("work", lambda engine: engine.work_state(), self._got_work, self._no_work)
+
+    def _got_work(self, state: WorkState) -> None:
+        self.work = state
+        self._put("work", lambda width: text.work_text(state, width))
+        self.refresh_keys()
+
+    def _no_work(self, error: CmError) -> None:
+        why = Content.styled(f"{error.message} {error.hint}".strip(), "$error")
+        self._put("work", lambda _: why)
+
+    def _show_index(self) -> None:
+        view = self.cm.project
+        self._told_when = text.when_indexed(view.status) if view.status else ""
+        self._put("index", lambda width: text.index_text(view, width))
+
+    def _tick(self) -> None:
+        """Draw the index again once its age is another: that costs a comparison a second, and a text a minute."""
+        view = self.cm.project
+        if not self.is_current or view.engine == "failed" or view.status is None:
+            return
+        if text.when_indexed(view.status) != self._told_when:
+            self._show_index()
+
+    @property
+    def why_no_rebuild(self) -> str | None:
+        """Why the index cannot be rebuilt now; a damaged store can, after it is moved aside."""
+        view = self.cm.project
+        if view.engine == "open":
+            return "an index run is in progress" if self.cm.tasks.indexing else None
+        if isinstance(view.error, StoreDamagedError | StoreTooNewError) and self.cm.lifecycle.repair:
+            return None
+        return "a rebuild does not fix this"
+
+    def _put(self, name: str, make: Callable[[int], Content]) -> None:
+        self.query_one(f"#ov-{name}", FittedText).show(make)

@@ -78,7 +78,7 @@ _OFF = "vectors are switched off"
 
 
 def _mode_words(status: ProjectStatus) -> str:
-    how = {"graph": "vectors by graph", "exact": "vectors compared one by one", "none": "no vectors"}
+    how = {"graph": "approximate vector search", "exact": "exact vector search", "none": "no vectors"}
     return f"{status.mode}, {how.get(status.vectors, status.vectors) if status.has_vectors else _OFF}"
 
 
@@ -131,7 +131,7 @@ def when_indexed(status: ProjectStatus) -> str:
 def _summary(summary: IndexSummary) -> Content:
     total = sum(summary.seconds.values())
     if not summary.changed and not summary.blobs:
-        return Content.styled(f"Nothing had changed; looked in {duration(total)}.", "$soft")
+        return Content.styled(f"No changes; checked in {duration(total)}.", "$soft")
     text = (
         f"{count(summary.changed, 'path')} changed, {count(summary.blobs, 'file')} parsed, "
         f"{count(summary.embedded, 'passage')} embedded in {duration(total)}."
@@ -230,7 +230,7 @@ def _how_far(step: Progress) -> str:
 def _memory(view: ProjectView) -> str:
     if view.waiting and (rules := view.waiting.rules):
         return f"{count(rules, 'Rule')} of agents {_wait(rules)} for your approval; no agent follows {'it' if rules == 1 else 'them'} before"
-    return "Memory: what was written down, and may be remembered"
+    return "Memory: entries and notes"
 
 
 def _review(view: ProjectView) -> str:
@@ -264,10 +264,10 @@ def next_text(view: ProjectView, width: int) -> Content:
         rows.append(("i", "Look for files again"))
     elif view.searchable:
         rows += [
-            ("2", "Search: ask in words or names"),
+            ("2", "Search: find code by words or names"),
             ("3", "Symbols: see who calls what"),
-            ("4", "History: what changed, and the life of a symbol"),
-            ("5", "Episodes: what agents and people did here"),
+            ("4", "History: changes by commit, history of a symbol"),
+            ("5", "Episodes: sessions of agents and users"),
             ("6", _memory(view)),
             ("7", _review(view)),
             ("8", "Context: what agents receive; P: the pack for a chat"),

@@ -10,9 +10,15 @@ from textual import on
 from textual.binding import Binding, BindingType
 
 from cm_tui.model import Pack, PackRequest
-from cm_tui.tui.modes.pack.pack_list import PackList, PackRow, lengthened
-from cm_tui.tui.modes.pack.view import PackView
-from cm_tui.tui.screens.app_commands import nothing_to_redo, nothing_to_undo, redo_last, show_mode, undo_last
+from cm_tui.tui.modes.pack.view import PackList, PackRow, PackView, lengthened
+from cm_tui.tui.screens.app_commands import (
+    not_searchable,
+    nothing_to_redo,
+    nothing_to_undo,
+    redo_last,
+    show_mode,
+    undo_last,
+)
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import OpenPath
 from cm_tui.tui.screens.question import Line, ask_line
@@ -120,10 +126,6 @@ def _no_text(screen: PackView) -> str | None:
     return None if screen.pack and screen.pack.markdown else "there is nothing in the pack to take away"
 
 
-def _no_index(screen: PackView) -> str | None:
-    return screen.cm.project.why_not_searchable
-
-
 # --- changes ---
 
 
@@ -135,20 +137,10 @@ def drop(screen: PackView) -> None:
 
 
 def clear(screen: PackView) -> None:
-    """Take everything out; undo brings it back."""
+    """Remove all pieces; undo brings it back."""
     screen.pack = None
     screen.draft.change((), question="")
     screen.cm.tell("The pack is empty; u brings it back.", timeout=3)
-
-
-def move_up(screen: PackView) -> None:
-    """Put the piece earlier."""
-    _move(screen, -1)
-
-
-def move_down(screen: PackView) -> None:
-    """Put the piece later."""
-    _move(screen, 1)
 
 
 def _move(screen: PackView, by: int) -> None:
@@ -157,14 +149,8 @@ def _move(screen: PackView, by: int) -> None:
     screen.draft.move(index, by)
 
 
-def lengthen(screen: PackView) -> None:
-    """Give the piece more lines at each end."""
-    screen.draft.set_lines(screen.pieces.cursor, *lengthened(screen.current, STEP))
-
-
-def shorten(screen: PackView) -> None:
-    """Give the piece fewer lines at each end."""
-    screen.draft.set_lines(screen.pieces.cursor, *lengthened(screen.current, -STEP))
+def _lengthen(screen: PackView, by: int) -> None:
+    screen.draft.set_lines(screen.pieces.cursor, *lengthened(screen.current, by))
 
 
 def add_neighbours(screen: PackView) -> None:
@@ -206,40 +192,37 @@ def _count_recalled(screen: PackView, pack: Pack) -> None:
 PACK_COMMANDS: tuple[Command[PackView], ...] = (
     Command("pack.copy", "c,y", "Copy", "Copy the pack as Markdown", copy_pack, blocked=_no_text),
     Command("pack.ask", "slash", "Ask", "Choose pieces for a question, in place of these", ask_question,
-            blocked=_no_index),
-    Command("pack.drop", "d,delete", "Drop", "Take the piece out", drop, blocked=_empty),
-    Command("pack.undo", "u", "Undo", "Undo the last change, of any mode", undo_last,
-            blocked=nothing_to_undo),
-    Command("pack.redo", "U", "Redo", "Redo the change that was undone last", redo_last, bar=False, shown_as="U",
-            shown=lambda screen: nothing_to_redo(screen) is None, blocked=nothing_to_redo),
+            blocked=not_searchable),
+    Command("pack.drop", "d,delete", "Drop", "Remove the piece", drop, blocked=_empty),
+    Command("pack.undo", "u", "Undo", "Undo the last change, of any mode", undo_last, blocked=nothing_to_undo),
+    Command("pack.redo", "U", "Redo", "Redo the change that was undone last", redo_last, bar="possible",
+            blocked=nothing_to_redo),
     Command("pack.budget", "b", "Budget", "Set the budget in tokens", set_budget),
     Command("pack.neighbours", "n", "Neighbours", "Add callers, callees and used types", add_neighbours,
             blocked=_empty),
     Command("pack.save", "w", "Save", "Write the Markdown to a file", save_pack, blocked=_no_text),
-    Command("pack.agents", "P", "Agents", "What agents receive: the other page of this mode", show_mode("context"),
-            shown_as="P"),
-    Command("pack.up", "K,shift+up", "Move up", "Earlier in the pack", move_up, shown_as="K", bar=False,
+    Command("pack.agents", "P", "Agents", "What agents receive: the other page of this mode", show_mode("context")),
+    Command("pack.up", "K,shift+up", "Move up", "Earlier in the pack", partial(_move, by=-1), bar=False,
             blocked=_empty),
-    Command("pack.down", "J,shift+down", "Move down", "Later in the pack", move_down, shown_as="J", bar=False,
+    Command("pack.down", "J,shift+down", "Move down", "Later in the pack", partial(_move, by=1), bar=False,
             blocked=_empty),
-    Command("pack.grow", "plus,equals_sign", "Grow", f"{STEP} more lines at each end", lengthen, shown_as="+",
+    Command("pack.grow", "plus,equals_sign", "Grow", f"{STEP} more lines at each end", partial(_lengthen, by=STEP),
             bar=False, blocked=_empty),
-    Command("pack.shrink", "minus", "Shrink", f"{STEP} fewer lines at each end", shorten, bar=False,
-            blocked=_empty),
+    Command("pack.shrink", "minus", "Shrink", f"{STEP} fewer lines at each end", partial(_lengthen, by=-STEP),
+            bar=False, blocked=_empty),
     Command("pack.lines", "e", "Lines", "Set first and last line", edit_lines, bar=False, blocked=_empty),
-    Command("pack.question", "Q", "Question", "Set the question that stands first", edit_question,
-            shown_as="Q", bar=False),
-    Command("pack.clear", "X", "Clear", "Take everything out", clear, shown_as="X", bar=False, blocked=_empty),
+    Command("pack.question", "Q", "Question", "Set the question at the top", edit_question, bar=False),
+    Command("pack.clear", "X", "Clear", "Remove all pieces", clear, bar=False, blocked=_empty),
 )  # fmt: skip
 
 
 class PackScreen(PackView, commands=PACK_COMMANDS):
-    """Collect context and take it away."""
+    """Collect context for a chat."""
 
     MODE = "pack"
     INTRO = (
-        "What you added with a in Search and Symbols stands here in order, with what each piece costs. The bar fills "
-        "up to the budget; pieces that do not fit any more are dim and stay out. Or press / and ask a question: the "
+        "The pieces that you added with a in Search and Symbols, in order, with their tokens. The bar shows how full "
+        "the budget is; pieces over the budget are dim and excluded. Or press / and ask a question: the "
         "best pieces for it are chosen. c copies the Markdown for a chat, w writes it to a file. Tokens are estimated."
     )
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "to_list", show=False)]

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedChange, NarratedDecision, NarratedFilter, NarratedProposal, NarratedState, Verdict
@@ -17,11 +16,8 @@ from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.undo import earlier_change
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.state.change_history import ChangeHistory, Finish, UndoableChange
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.text import ago, count, elide_end, one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 _DECIDED: tuple[NarratedState, ...] = ("approved", "rejected", "deferred")
 _LONGEST = 48

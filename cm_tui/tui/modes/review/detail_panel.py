@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise, zip_longest
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, getters
 from textual.app import ComposeResult
 from textual.content import Content
 
@@ -150,7 +150,7 @@ def _first(piece: str, many: int) -> str:
 
 Lay = Callable[[int], list[DetailLine]]
 """Lays something out for a width in cells."""
-NOTHING = "What the cursor is on is shown here."
+NOTHING = "Details of the selected row are shown here."
 
 
 class DetailList(RowList[DetailLine]):
@@ -187,10 +187,7 @@ class DetailPanel(ModePanel):
         """The lines."""
         yield DetailList(id="detail-lines", empty=NOTHING)
 
-    @property
-    def lines(self) -> DetailList:
-        """The lines."""
-        return self.query_one(DetailList)
+    lines = getters.query_one(DetailList)
 
     def show(self, about: Hashable, lay: Lay) -> None:
         """Show a record; the same record keeps its scroll position.

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from textual import events, on
@@ -17,13 +14,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from cm_tui.errors import CmError
-from cm_tui.files import write_atomically
 from cm_tui.model import NarratedProposal
-from cm_tui.tui.screens.list_dialog import ListDialog
-from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.question import ListDialog
 from cm_tui.tui.screens.writing import Submit, WritingScreen
-from cm_tui.tui.terminal.editor import edit_over
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, one_line
 
@@ -60,34 +53,6 @@ class LineDialog(WritingScreen[str]):
         if not value:
             return "There is nothing to write: esc leaves, x rejects the proposal."
         return "It is one line: join what belongs together." if "\n" in value else ""
-
-
-def edited_outside(screen: ModeScreen, name: str, text: str) -> str | None:
-    """Return a line as it was changed in the person's own editor; None where nothing else came of it.
-
-    Args:
-        screen: the mode.
-        name: of the proposal.
-        text: as it is proposed.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="cm-proposal-"))
-    file = folder / f"{one_line(name)}.md"
-    try:
-        write_atomically(file, f"{text}\n".encode())
-        edit_over(screen.app, folder, file.name, 1)
-        changed = " ".join(file.read_text(encoding="utf-8").split())
-    except (CmError, OSError, UnicodeDecodeError) as error:
-        screen.cm.tell_error(
-            error if isinstance(error, CmError) else CmError(f"What the editor left cannot be read: {error}")
-        )
-        return None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    screen.app.refresh()
-    if changed in {"", " ".join(text.split())}:
-        screen.cm.tell("The editor left nothing new: the proposal waits as it is.")
-        return None
-    return changed
 
 
 MOST = 8

@@ -7,17 +7,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from cm_tui.errors import CmError, StoreError
 from cm_tui.model import Entry, FactKind, NarratedFilter, NarratedProposal, NarratedState, Proposal, Relation, StaleItem
 from cm_tui.model.dates import age
 from cm_tui.tui.state.filter_line import one_of, read_fields
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.text import one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 WISH, OUTDATED, INCLUDED = "entry", "outdated", "included"
 """Kinds of other sources: an agent's request about an entry, a memory that names missing code, an entry of the clone."""

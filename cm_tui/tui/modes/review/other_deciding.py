@@ -17,10 +17,10 @@ from cm_tui.tui.screens.question import confirm as ask
 from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.state.change_history import Finish, UndoableChange
+from cm_tui.tui.tasks.ask import Call, Fail
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
     from cm_tui.engine.api.entry_trust import Answer
 
 _LONGEST = 48
@@ -77,7 +77,7 @@ def open_in_memory(screen: ReviewView, item: Other) -> None:
         screen.post_message(OpenMemory(record.kind, record.id))
 
 
-def _change(screen: ReviewView, item: Other, done: str, call: Callable[[Engine], MemoryChange]) -> None:
+def _change(screen: ReviewView, item: Other, done: str, call: Call[MemoryChange]) -> None:
     title = flat(item.record.words) if isinstance(item.record, Proposal) else item.title
     _begin(screen, item, done, ", u undoes it")
     do_undoable(screen, call, partial(_done, screen, item), partial(_failed, screen, item), title=title)
@@ -89,7 +89,7 @@ def _trust(screen: ReviewView, item: Other, entry: Entry, answer: Answer, done: 
 
     root = screen.cm.root
 
-    def write(said: Answer, mode: ModeScreen, then: Callable[[], None], fail: Callable[[CmError], None]) -> None:
+    def write(said: Answer, mode: ModeScreen, then: Callable[[], None], fail: Fail) -> None:
         def written(_: None) -> None:
             # It is a passage of the index, or is none any more.
             mode.cm.lifecycle.start_index()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -22,7 +23,7 @@ from cm_tui.model import (
 )
 from cm_tui.model.page import MOST_ROWS
 from cm_tui.tui.modes.review.deciding import decide
-from cm_tui.tui.modes.review.dialogs import FIRST, LineDialog, RejectDialog, edited_outside, with_reason
+from cm_tui.tui.modes.review.dialogs import FIRST, LineDialog, RejectDialog, with_reason
 from cm_tui.tui.modes.review.inbox import (
     SHOWN,
     Inbox,
@@ -34,22 +35,18 @@ from cm_tui.tui.modes.review.inbox import (
     read_inbox,
     title_of,
 )
-from cm_tui.tui.modes.review.other_deciding import accept, confirm, decline, open_in_memory
 from cm_tui.tui.modes.review.reasons import session_of, shown_proposal
 from cm_tui.tui.modes.review.topic_commands import read_in_memory
 from cm_tui.tui.modes.review.view import ReviewView
-from cm_tui.tui.screens.list_dialog import ListDialog
 from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
+from cm_tui.tui.screens.question import ListDialog
 from cm_tui.tui.screens.question import ask as ask_for
 from cm_tui.tui.screens.question import confirm as ask_whether
 from cm_tui.tui.screens.save_text import copy_and_tell
-from cm_tui.tui.screens.writing import Answer
+from cm_tui.tui.screens.writing import Answer, edited_outside
 from cm_tui.tui.state.filter_line import with_field
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 _LISTED, _LONGEST, _CHOICES = 8, 60, 14
 _NOTES = (
@@ -57,55 +54,38 @@ _NOTES = (
 )  # fmt: skip
 
 
-def approve(screen: ReviewView) -> None:
-    """Have it written as it is shown."""
-    if isinstance(screen.item, Other):
-        accept(screen, screen.item)
-    elif (one := screen.proposal) is not None:
-        decide(screen, [one], NarratedDecision("approve"))
+def as_decided(decision: NarratedDecision) -> Callable[[ReviewView, NarratedProposal], None]:
+    """Make the function of a command that decides on the proposal under the cursor."""
+    return lambda screen, one: decide(screen, [one], decision)
 
 
-def approve_as_rule(screen: ReviewView) -> None:
-    """Have it written as a Rule that is approved."""
-    if (one := screen.proposal) is not None:
-        decide(screen, [one], NarratedDecision("approve", as_rule=True))
-
-
-def edit(screen: ReviewView) -> None:
-    """Change the line in a dialog, then have it written; show an outdated memory where it can be edited."""
-    if isinstance(screen.item, Other):
-        open_in_memory(screen, screen.item)
-        return
-    one, shown = screen.proposal, shown_proposal(screen)
-    if one is None or shown is None:
-        return
+def edit(screen: ReviewView, one: NarratedProposal) -> None:
+    """Change the line in a dialog, then have it written."""
 
     def submit(text: str, answer: Answer) -> None:
         answer("")
         _approve_as(screen, one, text)
 
-    screen.app.push_screen(LineDialog(shown, submit))
+    screen.app.push_screen(LineDialog(screen.details.of(one) or one, submit))
 
 
-def edit_outside(screen: ReviewView) -> None:
+def edit_outside(screen: ReviewView, one: NarratedProposal) -> None:
     """Change the line in the person's own editor, then have it written."""
-    one, shown = screen.proposal, shown_proposal(screen)
-    if one is None or shown is None:
-        return
-    text = edited_outside(screen, one.id, shown.text)
-    if text is not None:
-        _approve_as(screen, one, text)
+    before = (screen.details.of(one) or one).text
+    edited = edited_outside(screen, one.id, before, "the proposal waits as it is")
+    if edited is not None:
+        shutil.rmtree(edited[1].parent, ignore_errors=True)
+        line = " ".join(edited[0].split())
+        if line != " ".join(before.split()):
+            _approve_as(screen, one, line)
 
 
 def _approve_as(screen: ReviewView, one: NarratedProposal, text: str) -> None:
     decide(screen, [one], NarratedDecision("approve", text=text if text != one.text else None))
 
 
-def approve_elsewhere(screen: ReviewView) -> None:
+def approve_elsewhere(screen: ReviewView, one: NarratedProposal) -> None:
     """Have it written into another note, which is chosen from those that there are."""
-    one = screen.proposal
-    if one is None:
-        return
 
     def chosen(target: str) -> None:
         decide(screen, [one], NarratedDecision("approve", target=target if target != one.target else None))
@@ -144,8 +124,8 @@ def choose(
         typed: what else can be typed; empty: typed words only narrow the list down.
     """
     dialog = ListDialog(
-        f" {title} ", " ⏎ takes it · letters leave what has them · esc leaves ", rows, _draw_choice,
-        lambda row: then(row.value), empty="Nothing has that.", words=" ".join, placeholder=typed or "type to find",
+        f" {title} ", " ⏎ Select · type to filter · esc Cancel ", rows, _draw_choice,
+        lambda row: then(row.value), empty="No matches.", words=" ".join, placeholder=typed or "type to find",
         typed=(lambda text: ChoiceRow(text, text)) if typed else None, look="small",
         cursor=next((place for place, row in enumerate(rows) if row.value == value), 0),
     )  # fmt: skip
@@ -160,14 +140,8 @@ def _draw_choice(row: ChoiceRow, width: int) -> Content:
     return Content.assemble(" ", (words, "$foreground"), gap, (more, "$muted"), " ")
 
 
-def reject(screen: ReviewView) -> None:
-    """Reject it, with a reason that is remembered."""
-    if isinstance(screen.item, Other):
-        decline(screen, screen.item)
-        return
-    one = screen.proposal
-    if one is None:
-        return
+def reject(screen: ReviewView, one: NarratedProposal) -> None:
+    """Reject it with a reason, of which those that were given last come first."""
     known = screen.cm.state.of(screen.MODE).get("reasons")
     given = [str(reason) for reason in known] if isinstance(known, list) else []
     reasons = list(dict.fromkeys([*given, *FIRST]))
@@ -180,19 +154,8 @@ def reject(screen: ReviewView) -> None:
     ask_for(screen, RejectDialog(title_of(one), reasons, answered))
 
 
-def defer(screen: ReviewView) -> None:
-    """Put it off: it is listed with those that were; an outdated memory is kept as still true."""
-    if isinstance(screen.item, Other):
-        confirm(screen, screen.item)
-    elif (one := screen.proposal) is not None:
-        decide(screen, [one], NarratedDecision("defer"))
-
-
-def approve_kind(screen: ReviewView) -> None:
+def approve_kind(screen: ReviewView, one: NarratedProposal) -> None:
     """Approve all of this kind that fit the words of the filter, after a question that says how many."""
-    one = screen.proposal
-    if one is None:
-        return
     where = NarratedFilter(("waiting",), (one.kind,), screen.stock.where.text)
 
     def got(page: Page[NarratedProposal]) -> None:
@@ -325,7 +288,7 @@ def read(screen: ReviewView) -> None:
 
 
 def copy(screen: ReviewView) -> None:
-    """Copy what the panel says."""
+    """Copy the panel's text."""
     text = "\n".join(line.content.plain.rstrip() for line in screen.panel.lines.rows)
     copy_and_tell(screen, text, "What the panel says is copied.")
 

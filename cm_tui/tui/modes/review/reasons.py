@@ -5,194 +5,179 @@ from __future__ import annotations
 from cm_tui.model import Entry, NarratedProposal, Proposal, StaleItem
 from cm_tui.tui.modes.review.inbox import OUTDATED, Other
 from cm_tui.tui.modes.review.view import ReviewView
+from cm_tui.tui.screens.app_commands import not_open
 
-_OF_TOPICS = "topics are listed: t goes back to proposals"
 _NO_ROW = "there is nothing under the cursor"
 _LINES = ("add", "replace")
 
 
-def not_open(screen: ReviewView) -> str | None:
-    """Say why nothing can be asked."""
-    return None if screen.cm.project.engine == "open" else "the project is not open"
-
-
 def on_topics(screen: ReviewView) -> str | None:
-    """Say why it is for proposals alone."""
-    return _OF_TOPICS if screen.on_topics else None
+    """Proposals alone are filtered and decided on."""
+    return "topics are listed: t goes back to proposals" if screen.on_topics else None
 
 
 def no_row(screen: ReviewView) -> str | None:
-    """Say why there is nothing to read."""
+    """The panel has to show something."""
     return None if screen.panel.lines.rows else _NO_ROW
 
 
-def no_item(screen: ReviewView) -> str | None:
-    """Say why there is no proposal."""
-    return on_topics(screen) or (None if screen.item is not None else _NO_ROW)
+def _no_item(screen: ReviewView) -> str | None:
+    return None if screen.item is not None else _NO_ROW
 
 
-def cannot_decide(screen: ReviewView) -> str | None:
-    """Say why nothing is decided on what the cursor is on."""
-    if reason := no_item(screen):
-        return reason
+def _decided(screen: ReviewView) -> str | None:
     one = screen.proposal
-    if one is not None and one.state not in ("waiting", "deferred"):
-        return f"already {one.state}; u undoes it"
-    return None
+    return f"already {one.state}; u undoes it" if one is not None and one.state not in ("waiting", "deferred") else None
 
 
-def cannot_approve(screen: ReviewView) -> str | None:
-    """Say why it cannot be approved."""
-    if reason := cannot_decide(screen):
-        return reason
-    if isinstance(screen.item, Other):
-        return _cannot_fix(screen.item)
+DECIDE = (on_topics, _no_item, _decided)
+
+
+def _cannot_fix(screen: ReviewView) -> str | None:
+    record = screen.item.record if isinstance(screen.item, Other) else None
+    if not isinstance(record, StaleItem):
+        return None
+    if record.kind != "entry":
+        return "it is a file of yours: e opens it in Memory, d keeps it, x archives it"
+    return None if any(one.became for one in record.flagged) else "the new name is unknown: e edits it, d keeps it"
+
+
+def _refused(screen: ReviewView) -> str | None:
     one = screen.proposal
     if one is None:
         return None
     whole = screen.details.of(one)
     if screen.is_refused(one) and whole is None:
-        return "it is another than what you saw: it is being read again"
+        return "it changed since you saw it: it is being read again"
     return (whole or one).problem or None
 
 
-def _cannot_fix(item: Other) -> str | None:
-    record = item.record
-    if not isinstance(record, StaleItem):
+APPROVE = (*DECIDE, _cannot_fix, _refused)
+
+
+def _no_line_of_other(screen: ReviewView) -> str | None:
+    if not isinstance(screen.item, Other):
         return None
-    if record.kind != "entry":
-        return "it is a file of yours: e opens it in Memory, d keeps it, x archives it"
-    return None if any(one.became for one in record.flagged) else "no new name is known: e edits it, d keeps it"
+    wish = "it is a request about an entry: a accepts it, then Memory (6) changes it"
+    return wish if isinstance(screen.item.record, Proposal) else "it has no line of its own"
+
+
+def _no_line(screen: ReviewView) -> str | None:
+    one = screen.proposal
+    return "it writes no line of its own" if one is not None and one.action not in _LINES else None
+
+
+WRITE = (_no_line_of_other, *DECIDE, _no_line)
 
 
 def cannot_edit(screen: ReviewView) -> str | None:
-    """Say why there is no line to change, and no memory to open."""
+    """An outdated memory is edited in Memory, of the others the line."""
     record = screen.item.record if isinstance(screen.item, Other) else None
     if isinstance(record, StaleItem):
         return "an episode is not edited" if record.kind == "episode" else None
-    return cannot_write_line(screen)
+    return next(filter(None, (reason(screen) for reason in WRITE)), None)
+
+
+def _no_rule(screen: ReviewView) -> str | None:
+    one = screen.proposal
+    return "it is not an instruction" if one is not None and not one.as_rule else None
+
+
+def _replaces(screen: ReviewView) -> str | None:
+    one = screen.proposal
+    return "it changes an existing line" if one is not None and one.action == "replace" else None
+
+
+RULE = (*WRITE, _no_rule, *APPROVE)
+MOVE = (*WRITE, _replaces)
+
+
+def _cannot_wait(screen: ReviewView) -> str | None:
+    if isinstance(screen.item, Other):
+        return None if screen.item.kind == OUTDATED else "it waits until you approve or reject it"
+    one = screen.proposal
+    return "it is deferred already: u undoes that" if one is not None and one.state == "deferred" else None
+
+
+DEFER = (*DECIDE, _cannot_wait)
+
+
+def _by_itself(screen: ReviewView) -> str | None:
+    is_other = isinstance(screen.item, Other)
+    return "only proposals of the narrator are approved together" if is_other else None
+
+
+APPROVE_KIND = (_by_itself, *DECIDE)
 
 
 def session_of(item: Other) -> str:
-    """Return the session that an item comes from; empty: not known."""
+    """The session that asked for it, or wrote it."""
     return item.record.session if isinstance(item.record, Proposal | Entry) else ""
 
 
-def cannot_write_line(screen: ReviewView) -> str | None:
-    """Say why there is no line to change, or to write elsewhere."""
-    if isinstance(screen.item, Other):
-        is_wish = isinstance(screen.item.record, Proposal)
-        wish = "it is a request about an entry: a accepts it, then Memory (6) changes it"
-        return wish if is_wish else "it has no line of its own"
-    if reason := cannot_decide(screen):
-        return reason
-    one = screen.proposal
-    if one is not None and one.action not in _LINES:
-        return "it writes no line of its own"
-    return None
-
-
-def cannot_be_rule(screen: ReviewView) -> str | None:
-    """Say why it is no Rule."""
-    if reason := cannot_write_line(screen):
-        return reason
-    one = screen.proposal
-    if one is not None and not one.as_rule:
-        return "it says nothing that is to be done or left"
-    return cannot_approve(screen)
-
-
-def cannot_move(screen: ReviewView) -> str | None:
-    """Say why it is written nowhere else."""
-    if reason := cannot_write_line(screen):
-        return reason
-    one = screen.proposal
-    return "it changes a line that stands where it is" if one is not None and one.action == "replace" else None
-
-
-def cannot_defer(screen: ReviewView) -> str | None:
-    """Say why it is not put off."""
-    if isinstance(screen.item, Other):
-        return None if screen.item.kind == OUTDATED else "it waits until you approve or reject it"
-    if reason := cannot_decide(screen):
-        return reason
-    one = screen.proposal
-    return "it was put off already: u has it wait again" if one is not None and one.state == "deferred" else None
-
-
-def cannot_approve_kind(screen: ReviewView) -> str | None:
-    """Say why not all of a kind are approved."""
-    if isinstance(screen.item, Other):
-        return "only proposals of the narrator are approved together"
-    return cannot_decide(screen)
-
-
-def no_evidence(screen: ReviewView) -> str | None:
-    """Return why no episode can be shown."""
+def _no_episode(screen: ReviewView) -> str | None:
     if isinstance(screen.item, Other):
         return None if session_of(screen.item) else "it names no session"
-    if reason := no_item(screen):
-        return reason
-    one = screen.proposal
-    return None if one is not None and one.evidence_ids else "it stands on no episode"
+    return None if screen.proposal is not None and screen.proposal.evidence_ids else "it has no evidence episode"
 
 
-def cannot_run(screen: ReviewView) -> str | None:
-    """Say why no pass is started."""
-    return not_open(screen) or ("a pass is on its way: N stops it" if screen.cm.project.narrating else None)
+EVIDENCE = (on_topics, _no_item, _no_episode)
+
+
+def _on_its_way(screen: ReviewView) -> str | None:
+    return "a pass is in progress: N stops it" if screen.cm.project.narrating else None
+
+
+RUN = (not_open, _on_its_way)
 
 
 def no_pass(screen: ReviewView) -> str | None:
-    """Say why there is no pass to stop."""
-    return None if screen.cm.project.narrating else "no pass is on its way"
+    """There has to be a pass to stop."""
+    return None if screen.cm.project.narrating else "no pass is in progress"
 
 
 # --- topics ---
 
 
 def on_proposals(screen: ReviewView) -> str | None:
-    """Say why it is for topics alone."""
+    """Topics have to be listed."""
     return None if screen.on_topics else "proposals are listed: t goes to topics"
 
 
-def no_topic(screen: ReviewView) -> str | None:
-    """Say why there is no topic."""
-    if reason := on_proposals(screen):
-        return reason
+def _no_topic(screen: ReviewView) -> str | None:
     if screen.topics.topic is not None:
         return None
-    return "this is no topic" if screen.topics.row is not None else _NO_ROW
+    return "not a topic" if screen.topics.row is not None else _NO_ROW
 
 
-def not_there(screen: ReviewView) -> str | None:
-    """Say why a topic cannot be changed."""
-    if reason := no_topic(screen):
-        return reason
+def _retired(screen: ReviewView) -> str | None:
     topic = screen.topics.topic
-    return "it was retired: D brings it back" if topic is not None and topic.retired else None
+    return "it was retired: D restores it" if topic is not None and topic.retired else None
 
 
-def cannot_merge(screen: ReviewView) -> str | None:
-    """Say why there is nothing to merge."""
-    if reason := not_there(screen):
-        return reason
+def _nothing_to_merge(screen: ReviewView) -> str | None:
     topic = screen.topics.topic
     if len(screen.topic_list.selected) > 1 or (topic is not None and topic.overlaps):
         return None
     return "select two or more with space: the first one stays"
 
 
+TOPIC = (on_proposals, _no_topic)
+CURRENT_TOPIC = (*TOPIC, _retired)
+MERGE = (*CURRENT_TOPIC, _nothing_to_merge)
+
+
 def is_proposal(screen: ReviewView) -> bool:
-    """Return whether the command belongs into the key bar because proposals are listed."""
+    """True while proposals are listed."""
     return not screen.on_topics
 
 
 def is_topic(screen: ReviewView) -> bool:
-    """Return whether the command belongs into the key bar because topics are listed."""
+    """True while topics are listed."""
     return screen.on_topics
 
 
 def shown_proposal(screen: ReviewView) -> NarratedProposal | None:
-    """Return the proposal that is shown, whole where it was read."""
+    """The proposal under the cursor, whole where it was read."""
     one = screen.proposal
     return None if one is None else screen.details.of(one) or one

@@ -4,103 +4,79 @@ from __future__ import annotations
 
 from textual import on
 
+from cm_tui.model import NarratedDecision, NarratedProposal
+from cm_tui.tui.modes.review import proposal_commands as commands
+from cm_tui.tui.modes.review import reasons
 from cm_tui.tui.modes.review.deciding import undo_chosen, undo_last_decision
 from cm_tui.tui.modes.review.detail_panel import DetailList
-from cm_tui.tui.modes.review.proposal_commands import (
-    approve,
-    approve_as_rule,
-    approve_elsewhere,
-    approve_kind,
-    choose_kind,
-    copy,
-    defer,
-    edit,
-    edit_outside,
-    next_state,
-    open_evidence,
-    read,
-    reject,
-    run_pass,
-    stop_pass,
-    switch_to_topics,
-)
+from cm_tui.tui.modes.review.inbox import Other
+from cm_tui.tui.modes.review.other_deciding import accept, confirm, decline, open_in_memory
+from cm_tui.tui.modes.review.parts import TopicList
 from cm_tui.tui.modes.review.proposal_lines import ProposalList
-from cm_tui.tui.modes.review.reasons import (
-    cannot_approve,
-    cannot_approve_kind,
-    cannot_be_rule,
-    cannot_decide,
-    cannot_defer,
-    cannot_edit,
-    cannot_merge,
-    cannot_move,
-    cannot_run,
-    cannot_write_line,
-    is_proposal,
-    is_topic,
-    no_evidence,
-    no_pass,
-    no_row,
-    no_topic,
-    not_open,
-    not_there,
-    on_proposals,
-    on_topics,
-)
 from cm_tui.tui.modes.review.topic_commands import create, merge, retire_or_restore, select, split
-from cm_tui.tui.modes.review.topics import TopicList
 from cm_tui.tui.modes.review.view import ReviewView
-from cm_tui.tui.screens.app_commands import undo_last
-from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.app_commands import not_open, undo_last
+from cm_tui.tui.screens.commands import Command, on_item
 from cm_tui.tui.screens.list_mode import find
 
 REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
     Command("review.approve", "a", "Approve", "Write it as shown; accept a request, fix a name, trust an entry",
-            approve, bar=False, shown=is_proposal, blocked=cannot_approve),
-    Command("review.reject", "x", "Reject", "Reject it with a reason; decline a request, archive a memory, leave an entry out",
-            reject, bar=False, shown=is_proposal, blocked=cannot_decide),
-    Command("review.defer", "d", "Later", "Put it off, s lists those; an outdated memory: still true", defer, bar=False, shown=is_proposal,
-            blocked=cannot_defer),
-    Command("review.edit", "e", "Edit", "Change the line, then approve it; open an outdated memory", edit, bar=False,
-            shown=is_proposal, blocked=cannot_edit),
+            on_item({Other: accept, NarratedProposal: commands.as_decided(NarratedDecision("approve"))}), bar=False,
+            shown=reasons.is_proposal, blocked=reasons.APPROVE),
+    Command("review.reject", "x", "Reject",
+            "Reject it with a reason; decline a request, archive a memory, leave an entry out",
+            on_item({Other: decline, NarratedProposal: commands.reject}), bar=False, shown=reasons.is_proposal,
+            blocked=reasons.DECIDE),
+    Command("review.defer", "d", "Later", "Put it off, s lists those; an outdated memory: still true",
+            on_item({Other: confirm, NarratedProposal: commands.as_decided(NarratedDecision("defer"))}), bar=False,
+            shown=reasons.is_proposal, blocked=reasons.DEFER),
+    Command("review.edit", "e", "Edit", "Change the line, then approve it; open an outdated memory",
+            on_item({Other: open_in_memory, NarratedProposal: commands.edit}), bar=False, shown=reasons.is_proposal,
+            blocked=reasons.cannot_edit),
     Command("review.undo", "u", "Undo", "Undo what was decided on the chosen one; where it waits, the last change",
             undo_last, blocked=not_open),
-    Command("review.select", "space", "Select", "Select the topic, or not any more; the first one stays in a merge",
-            select, bar=False, shown=is_topic, blocked=not_there),
-    Command("review.create", "c", "New topic", "Make a topic with a title and tags", create, bar=False, shown=is_topic,
-            blocked=on_proposals),
-    Command("review.merge", "M", "Merge", "Make one of the topics that are selected, or of this one and the one most like it",
-            merge, shown_as="M", bar=False, shown=is_topic, blocked=cannot_merge),
-    Command("review.split", "S", "Split", "Make sections of the topic a topic of their own", split, shown_as="S",
-            bar=False, shown=is_topic, blocked=not_there),
-    Command("review.retire", "D", "Retire", "Keep the topic where nothing recalls it; the same key brings it back",
-            retire_or_restore, shown_as="D", bar=False, shown=is_topic, blocked=no_topic),
-    Command("review.open", "o", "Evidence", "Tell the episode under the cursor, or the newest one that it stands on",
-            open_evidence, bar=False, shown=is_proposal, blocked=no_evidence),
-    Command("review.run", "n", "Run now", "Have the narrator look at what is new; says first what a model would take",
-            run_pass, bar=False, shown=lambda screen: not screen.cm.project.narrating, blocked=cannot_run),
-    Command("review.stop", "N", "Stop", "Stop the pass; what it read is kept", stop_pass, shown_as="N", bar=False,
-            shown=lambda screen: bool(screen.cm.project.narrating), blocked=no_pass),
+    Command("review.select", "space", "Select", "Select or deselect the topic; a merge keeps the first one",
+            select, bar=False, shown=reasons.is_topic, blocked=reasons.CURRENT_TOPIC),
+    Command("review.create", "c", "New topic", "Make a topic with a title and tags", create, bar=False,
+            shown=reasons.is_topic, blocked=reasons.on_proposals),
+    Command("review.merge", "M", "Merge",
+            "Merge the selected topics, or this one with the most similar one", merge, bar=False,
+            shown=reasons.is_topic, blocked=reasons.MERGE),
+    Command("review.split", "S", "Split", "Make sections of the topic a topic of their own", split, bar=False,
+            shown=reasons.is_topic, blocked=reasons.CURRENT_TOPIC),
+    Command("review.retire", "D", "Retire", "Retire the topic: kept, not recalled; the same key restores it",
+            retire_or_restore, bar=False, shown=reasons.is_topic, blocked=reasons.TOPIC),
+    Command("review.open", "o", "Evidence", "Show the evidence: the episode under the cursor, or the newest one",
+            commands.open_evidence, bar=False, shown=reasons.is_proposal, blocked=reasons.EVIDENCE),
+    Command("review.run", "n", "Run now", "Run the narrator on new episodes; shows the cost of a model first",
+            commands.run_pass, bar=False, shown=lambda screen: not screen.cm.project.narrating, blocked=reasons.RUN),
+    Command("review.stop", "N", "Stop", "Stop the pass; what it read is kept", commands.stop_pass, bar=False,
+            shown=lambda screen: bool(screen.cm.project.narrating), blocked=reasons.no_pass),
     Command("review.topics", "t", "Topics", "Show topics with size, tags, freshness and overlaps, or proposals again",
-            switch_to_topics, blocked=not_open),
-    Command("review.state", "s", "State", "Those that wait, put off, decided, approved by a policy, all, in turn",
-            next_state, bar=False, shown=is_proposal, blocked=on_topics),
-    Command("review.kind", "f", "Kind", "Leave one kind: lists what there is", choose_kind, bar=False, shown=is_proposal,
-            blocked=on_topics),
-    Command("review.find", "slash", "Find", "Leave what has these words, and what fits `kind:` or `state:`", find,
-            bar=False, shown=is_proposal, blocked=on_topics),
-    Command("review.read", "enter", "Read", "Go into the panel, to the evidence, and where a line leads; esc leads back",
-            read, palette=False, blocked=no_row),
-    Command("review.rule", "R", "As Rule", "Write it as an approved Rule, which agents are given", approve_as_rule,
-            shown_as="R", bar=False, shown=is_proposal, blocked=cannot_be_rule),
-    Command("review.elsewhere", "m", "Elsewhere", "Approve it into another note", approve_elsewhere, bar=False,
-            shown=is_proposal, blocked=cannot_move),
-    Command("review.kind-all", "A", "All of a kind", "Approve all of this kind that fit the words; asks with their number",
-            approve_kind, shown_as="A", bar=False, shown=is_proposal, blocked=cannot_approve_kind),
-    Command("review.outside", "E", "Editor", "Change the line in $VISUAL or $EDITOR, then approve it", edit_outside,
-            shown_as="E", bar=False, blocked=cannot_write_line),
-    Command("review.copy", "y", "Copy", "Copy what the panel says", copy, bar=False, blocked=no_row),
+            commands.switch_to_topics, blocked=not_open),
+    Command("review.state", "s", "State", "Waiting, deferred, decided, approved by a policy, all, in turn",
+            commands.next_state, bar=False, shown=reasons.is_proposal, blocked=reasons.on_topics),
+    Command("review.kind", "f", "Kind", "Filter by kind: lists the kinds with their numbers", commands.choose_kind, bar=False,
+            shown=reasons.is_proposal, blocked=reasons.on_topics),
+    Command("review.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find,
+            bar=False, shown=reasons.is_proposal, blocked=reasons.on_topics),
+    Command("review.read", "enter", "Read",
+            "Focus the panel; open the evidence or the code in a line; esc returns", commands.read, palette=False,
+            blocked=reasons.no_row),
+    Command("review.rule", "R", "As Rule", "Write it as an approved Rule, which agents are given",
+            on_item({NarratedProposal: commands.as_decided(NarratedDecision("approve", as_rule=True))}), bar=False,
+            shown=reasons.is_proposal, blocked=reasons.RULE),
+    Command("review.elsewhere", "m", "Elsewhere", "Approve it into another note",
+            on_item({NarratedProposal: commands.approve_elsewhere}), bar=False, shown=reasons.is_proposal,
+            blocked=reasons.MOVE),
+    Command("review.kind-all", "A", "All of a kind",
+            "Approve all of this kind that match the filter; asks first",
+            on_item({NarratedProposal: commands.approve_kind}), bar=False, shown=reasons.is_proposal,
+            blocked=reasons.APPROVE_KIND),
+    Command("review.outside", "E", "Editor", "Change the line in $VISUAL or $EDITOR, then approve it",
+            on_item({NarratedProposal: commands.edit_outside}), bar=False, blocked=reasons.WRITE),
+    Command("review.copy", "y", "Copy", "Copy the panel's text", commands.copy, bar=False, blocked=reasons.no_row),
     Command("review.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", ReviewView.zoom, bar=False),
 )  # fmt: skip
 
@@ -155,11 +131,11 @@ class ReviewScreen(ReviewView, commands=REVIEW_COMMANDS):
     @on(TopicList.Chosen, "#topics")
     @on(DetailList.Chosen, "#detail-lines")
     def _enter(self) -> None:
-        read(self)
+        commands.read(self)
 
     def step_back(self) -> bool:
         """List the proposals again after topics."""
         was_on_topics = self.on_topics
         if was_on_topics:
-            switch_to_topics(self)
+            commands.switch_to_topics(self)
         return was_on_topics

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
 from cm_tui.lru import LRU
@@ -19,11 +18,7 @@ from cm_tui.tui.modes.review.inbox import (
     read_inbox,
     state_of,
 )
-from cm_tui.tui.tasks.ask import Ask
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
+from cm_tui.tui.tasks.ask import Ask, Engine, Fail
 
 SETTLING = 0.06
 """Seconds that the cursor stays before something is read, so that scrolling reads nothing."""
@@ -114,7 +109,7 @@ class Stock:
         failed: gets what went wrong; the same thing once, until it was mended.
     """
 
-    def __init__(self, ask: Ask, changed: Callable[[], None], failed: Callable[[CmError], None]) -> None:
+    def __init__(self, ask: Ask, changed: Callable[[], None], failed: Fail) -> None:
         self._ask = ask
         self._changed = changed
         self._failed = failed

@@ -8,7 +8,7 @@ from cm_tui.errors import CmError
 from cm_tui.model import NarratedChange, TopicAction
 from cm_tui.tui.modes.review.dialogs import SplitDialog, Wanted, sections_of
 from cm_tui.tui.modes.review.inbox import flat
-from cm_tui.tui.modes.review.topics import short
+from cm_tui.tui.modes.review.parts import short
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.messages import OpenMemory
 from cm_tui.tui.screens.question import Line, ask, ask_line, confirm

@@ -12,9 +12,8 @@ from textual.widgets import Static
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedProposal
 from cm_tui.tui.modes.review.inbox import INCLUDED, OUTDATED, WISH, Item, Key, key_of, read_line, state_of
-from cm_tui.tui.modes.review.other_lines import other_lines
 from cm_tui.tui.modes.review.parts import NarratorParts, TopicView, progress_text
-from cm_tui.tui.modes.review.proposal_lines import UnreadRow, proposal_lines
+from cm_tui.tui.modes.review.proposal_lines import UnreadRow, other_lines, proposal_lines
 from cm_tui.tui.modes.review.stock import Details, Stock
 from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.text import one_line
@@ -200,7 +199,7 @@ class ReviewView(NarratorParts):
     def _empty_text(self) -> str:
         found, text = self.stock.found, self.filter_input.value.strip()
         if text:
-            return f"Nothing fits {one_line(text)}."
+            return f"No matches for {one_line(text)}."
         if found is not None and not found.has_episodes:
             return NO_EPISODES
         notes = " ".join(found.notes) if found is not None else ""

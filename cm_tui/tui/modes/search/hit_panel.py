@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from textual import getters
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -20,9 +21,8 @@ from cm_tui.tui.modes.search.session import SearchSession
 from cm_tui.tui.screens.memory_hit import is_memory, kind_and_age
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.state.authors import who
-from cm_tui.tui.widgets.prose import ProseList
-from cm_tui.tui.widgets.score_explanation import ScoreExplanation
-from cm_tui.tui.widgets.sourcelist import SourceList, code_lines, matching
+from cm_tui.tui.widgets.bars import ScoreExplanation
+from cm_tui.tui.widgets.sourcelist import ProseList, SourceList, code_lines, matching
 from cm_tui.tui.widgets.split import PathPanel
 from cm_tui.tui.widgets.text import elide_end, elide_path, fit, one_line
 
@@ -132,22 +132,12 @@ class HitPanel(ModePanel):
         for name, title in (("preview", "Preview"), ("tune", "Tuning"), ("why", "Why")):
             self.query_one(f"#{name}-panel").border_title = title
 
-    @property
-    def profile_panel(self) -> ProfilePanel:
-        """The numbers of the profile."""
-        return self.query_one(ProfilePanel)
-
-    @property
-    def preview(self) -> SourceList:
-        """The source."""
-        return self.query_one("#preview", SourceList)
+    profile_panel = getters.query_one(ProfilePanel)
+    preview = getters.query_one("#preview", SourceList)
 
     # --- the hit ---
 
-    @property
-    def prose(self) -> ProseList:
-        """What was remembered."""
-        return self.query_one("#preview-prose", ProseList)
+    prose = getters.query_one("#preview-prose", ProseList)
 
     def show(self, hit: Hit, author: Author | None = None) -> None:
         """Explain a hit, and read its source; of what is remembered, who wrote it goes into the title."""

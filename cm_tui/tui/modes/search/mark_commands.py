@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.model import Page, Profile, Standing
@@ -14,11 +14,8 @@ from cm_tui.tui.screens.memory_hit import is_memory
 from cm_tui.tui.screens.question import Line, ask_line, confirm
 from cm_tui.tui.screens.undo import note_reversible
 from cm_tui.tui.state.change_history import UndoableChange
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.text import one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 SAVE_PROFILE = "save profile"
 """Name of a change that writes a profile: while one is under way, no other is asked for."""
@@ -35,16 +32,6 @@ def read_marks(screen: SearchView) -> None:
 
 
 # --- right and wrong ---
-
-
-def mark_right(screen: SearchView) -> None:
-    """Mark the result right for this query, or remove the mark."""
-    _mark(screen, right=True)
-
-
-def mark_wrong(screen: SearchView) -> None:
-    """Mark the result wrong for this query, or remove the mark."""
-    _mark(screen, right=False)
 
 
 def _mark(screen: SearchView, *, right: bool) -> None:
@@ -95,7 +82,7 @@ def _mark(screen: SearchView, *, right: bool) -> None:
 def _not_markable(screen: SearchView) -> str | None:
     if screen.hit is None:
         return "there is no result"
-    return "it was remembered, and is no file" if is_memory(screen.hit) else None
+    return "a memory is not a file" if is_memory(screen.hit) else None
 
 
 # --- undo of a saved profile ---
@@ -171,12 +158,12 @@ def _nothing_saved(screen: SearchView) -> str | None:
 
 
 MARK_COMMANDS: tuple[Command[SearchView], ...] = (
-    Command("search.right", "plus", "Right", "Mark the result right for this query, or remove the mark", mark_right,
-            bar=False, blocked=_not_markable),
-    Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark", mark_wrong,
-            bar=False, blocked=_not_markable),
-    Command("search.unsave", "R", "Take back", "Take back what the project saved of the profile", take_saved_back,
-            shown_as="R", bar=False, blocked=_nothing_saved),
+    Command("search.right", "plus", "Right", "Mark the result right for this query, or remove the mark",
+            partial(_mark, right=True), bar=False, blocked=_not_markable),
+    Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark",
+            partial(_mark, right=False), bar=False, blocked=_not_markable),
+    Command("search.unsave", "R", "Take back", "Remove the project's saved numbers of the profile", take_saved_back,
+            bar=False, blocked=_nothing_saved),
 )  # fmt: skip
 
 
@@ -196,7 +183,7 @@ def _not_asked(screen: SearchView) -> str | None:
 def _not_comparable(screen: SearchView) -> str | None:
     if screen.hit is None:
         return "there is no result"
-    return "what is remembered is ranked by itself" if is_memory(screen.hit) else _knobs_open(screen)
+    return "memories are ranked separately" if is_memory(screen.hit) else _knobs_open(screen)
 
 
 # --- why not ---
@@ -283,7 +270,7 @@ def show_signs(screen: SearchView) -> None:
 
 
 WHY_COMMANDS: tuple[Command[SearchView], ...] = (
-    Command("search.why-not", "n", "Why not", "Where a file, a path:line or a symbol stands for this question",
+    Command("search.why-not", "n", "Why not", "The rank of a file, a path:line or a symbol for this query",
             ask_why_not, bar=False, blocked=_not_asked),
     Command("search.compare", "x", "Compare", "Mark the result, and see others beside it", mark_for_comparison,
             bar=False, blocked=_not_comparable),

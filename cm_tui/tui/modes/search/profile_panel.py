@@ -139,13 +139,12 @@ class ProfilePanel(RowList[Setting | str]):
         Binding("backspace,delete", "undo", show=False),
     ]
 
+    @dataclass
     class Changed(Message):
         """A number is another one now."""
 
-        def __init__(self, profile: Profile, setting: Setting | None) -> None:
-            super().__init__()
-            self.profile = profile
-            self.setting = setting
+        profile: Profile
+        setting: Setting | None
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(empty="The profiles are being read…", id=id)

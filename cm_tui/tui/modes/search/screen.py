@@ -25,6 +25,7 @@ from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.rows import lines_of
 from cm_tui.tui.modes.search.view import SearchView
+from cm_tui.tui.screens.app_commands import not_open
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.entry_trust_question import EntryScreen
 from cm_tui.tui.screens.everywhere import ask_everywhere
@@ -73,12 +74,12 @@ def _no_hit(screen: SearchView) -> str | None:
 
 
 def _no_file(screen: SearchView) -> str | None:
-    return "it was remembered, and is no file" if is_memory(screen.hit) else _no_hit(screen)
+    return "a memory is not a file" if is_memory(screen.hit) else _no_hit(screen)
 
 
 def _no_memory(screen: SearchView) -> str | None:
     result = screen.session.result
-    return None if result and result.beside else "nothing that is remembered answers this"
+    return None if result and result.beside else "no matching memories"
 
 
 def _nothing_tuned(screen: SearchView) -> str | None:
@@ -88,15 +89,6 @@ def _nothing_tuned(screen: SearchView) -> str | None:
 def _no_suggestion(screen: SearchView) -> str | None:
     result = screen.session.result
     return None if result and result.suggestions else "every name in the query is known"
-
-
-def _not_open(screen: SearchView) -> str | None:
-    return None if screen.cm.project.engine == "open" else "the project is not open"
-
-
-def everywhere(screen: SearchView) -> None:
-    """Ask what all projects remember of the query."""
-    ask_everywhere(screen, screen.query_input.query_text)
 
 
 def _not_narrow(screen: SearchView) -> str | None:
@@ -140,7 +132,7 @@ def add_hit(screen: SearchView) -> None:
     if (hit := screen.hit) and (asked := screen.session.asked):
         # What is typed by now may be another question, whose answer is on its way.
         why = f"{'remembered: ' if is_memory(hit) else ''}hit {hit.rank} for: {asked.candidates.query}"
-        title = told_of(hit, screen.authors.get(hit.path)) if is_memory(hit) else hit.symbol or hit.path
+        title = told_of(hit, screen.authors.known.get(hit.path)) if is_memory(hit) else hit.symbol or hit.path
         screen.post_message(AddToPack(PackRequest(hit.path, hit.start_line, hit.end_line, title, why)))
         screen.results.cursor += 1
 
@@ -165,11 +157,6 @@ def to_memory(screen: SearchView) -> None:
     screen.results.focus()
 
 
-def switch_side(screen: SearchView) -> None:
-    """Show preview or explanation, where there is room for one."""
-    screen.set_side("why" if screen.shown_side == "preview" else "preview")
-
-
 # --- the query ---
 
 
@@ -190,11 +177,6 @@ def next_mode(screen: SearchView) -> None:
     screen.cm.tell(f"Search mode: {screen.session.mode}", timeout=1.5)
     screen.search()
     screen.show_facts()
-
-
-def switch_by(screen: SearchView) -> None:
-    """List passages or files, with the cursor on the same hit."""
-    screen.session.next_by(screen.results.kept_hit)
 
 
 def next_profile(screen: SearchView) -> None:
@@ -219,27 +201,12 @@ def toggle_tuning(screen: SearchView) -> None:
     screen.refresh_keys()
 
 
-def reset_tuning(screen: SearchView) -> None:
-    """Go back to the saved numbers."""
-    screen.hit_panel.profile_panel.reset()
-
-
 def _no_factory(screen: SearchView) -> str | None:
     if not screen.has_class("-tuning"):
         return "the knobs are not open (t opens them)"
     if screen.session.factory is None:
         return "the profiles are being read"
     return "all numbers are as they come with cm" if screen.session.profile == screen.session.factory else None
-
-
-def take_factory(screen: SearchView) -> None:
-    """Put the number under the cursor back as it comes with cm."""
-    _take_factory(screen, whole=False)
-
-
-def take_whole_factory(screen: SearchView) -> None:
-    """Put every number of the profile back as it comes with cm."""
-    _take_factory(screen, whole=True)
 
 
 def _take_factory(screen: SearchView, *, whole: bool) -> None:
@@ -291,27 +258,34 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.focus", "slash,ctrl+f", "Query", "Type another query", focus_query),
     Command("search.results", "escape,down", "Results", "From the input to the results", leave_query, bar=False),
     Command("search.suggested", "ctrl+b,c", "Correct", "Put the suggested name into the query", take_suggestion,
-            bar=False, shown=lambda screen: _no_suggestion(screen) is None, blocked=_no_suggestion),
-    Command("search.open", "o", "Open", "Show the symbol, with who calls it; of what is remembered its session, or the entry", open_hit, shown_as="⏎", blocked=_no_hit),
+            bar="possible", blocked=_no_suggestion),
+    Command("search.open", "o", "Open",
+            "Show the symbol and its callers; of a memory its session or entry", open_hit,
+            shown_as="⏎", blocked=_no_hit),
     Command("search.add", "a,space", "Pack", "Put the result into the pack", add_hit, blocked=_no_hit),
     Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),
-    Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why", switch_side, blocked=_not_narrow),
+    Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why",
+            lambda screen: screen.set_side("why" if screen.shown_side == "preview" else "preview"),
+            blocked=_not_narrow),
     Command("search.mode", "m,ctrl+o", "Mode", "Hybrid, keyword or vector", next_mode),
     Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", next_profile),
-    Command("search.by", "w", "Files", "Passages, or files with their best passages", switch_by),
-    Command("search.copy", "y", "Copy", "Copy path and lines; of what is remembered its id", copy_place, blocked=_no_hit),
+    Command("search.by", "w", "Files", "Passages, or files with their best passages",
+            lambda screen: screen.session.next_by(screen.results.kept_hit)),
+    Command("search.copy", "y", "Copy", "Copy path and lines; of a memory its id", copy_place,
+            blocked=_no_hit),
     Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_file),
-    Command("search.memory", "b", "Memory", "To what is remembered of it, and back to the first result", to_memory,
+    Command("search.memory", "b", "Memory", "To the matching memories, and back to the first result", to_memory,
             bar=False, blocked=_no_memory),
-    Command("search.everywhere", "S", "Everywhere", "Ask what all projects on this machine remember of it; to read only, and S "
-            "leads back", everywhere, shown_as="S", bar=False, blocked=_not_open),
-    Command("search.reset", "r", "Reset", "Back to the saved numbers", reset_tuning, bar=False, blocked=_nothing_tuned),
+    Command("search.everywhere", "S", "Everywhere", "Search the memories of all projects on this machine, read-only; S returns",
+            lambda screen: ask_everywhere(screen, screen.query_input.query_text), bar=False, blocked=not_open),
+    Command("search.reset", "r", "Reset", "Back to the saved numbers",
+            lambda screen: screen.hit_panel.profile_panel.reset(), bar=False, blocked=_nothing_tuned),
     Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
             blocked=_cannot_save),
-    Command("search.factory", "f", "Factory", "The number under the cursor as it comes with cm; s saves it", take_factory,
-            bar=False, blocked=_no_factory),
-    Command("search.factory-all", "F", "Factory profile", "Every number of the profile as it comes with cm",
-            take_whole_factory, shown_as="F", bar=False, blocked=_no_factory),
+    Command("search.factory", "f", "Factory", "Reset the number under the cursor to cm's default; s saves it",
+            partial(_take_factory, whole=False), bar=False, blocked=_no_factory),
+    Command("search.factory-all", "F", "Factory profile", "Reset every number of the profile to cm's defaults",
+            partial(_take_factory, whole=True), bar=False, blocked=_no_factory),
     *WHY_COMMANDS,
     *MARK_COMMANDS,
 )  # fmt: skip

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cm_tui.errors import CmError, DaemonError
 from cm_tui.model import By, Candidates, FileHits, Hit, Mode, Profile, SearchResult
 from cm_tui.model.tuning import Mark, marks_of_hits
 from cm_tui.tui.modes.search.profile_panel import Setting, settings_of
 from cm_tui.tui.modes.search.rows import LEAST_BEFORE, Before, Moves, before, moves
-from cm_tui.tui.tasks.ask import Ask
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
+from cm_tui.tui.tasks.ask import Ask, Engine
 
 PAGE = 40
 """Hits or files that are asked for at first, and with each step of scrolling."""

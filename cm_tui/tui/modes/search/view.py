@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from textual import events, on
+from textual import events, getters, on
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cm_tui.counts import count
-from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.model import Hit, Profile
 from cm_tui.tui.modes.search.hit_panel import HitPanel
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
+from cm_tui.tui.screens.memory_hit import Authors
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.split import Split, end_waiting, show_waiting
 from cm_tui.tui.widgets.text import elide_end, one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 
 MOST = 20_000
 """Characters that are kept of what is pasted."""
@@ -85,9 +81,6 @@ class QueryInput(Input):
 
 DIM_AFTER = 0.2
 """Seconds after which what answers an older question is dimmed: what comes sooner would only flicker."""
-AUTHORS_DELAY = 0.1
-"""Seconds that an answer stays before it is asked who wrote what is remembered in it."""
-MOST_AUTHORS = 1_000
 _MOST_FILTERS = 40
 """Cells of the filters below the results."""
 EMPTY = (
@@ -107,7 +100,7 @@ class SearchView(ModeScreen):
         self._news = -1
         """What was known of the index when the query was asked last; -1: it could not be asked yet."""
         self._config_news = 0
-        self.authors: dict[str, Author | None] = {}
+        self.authors = Authors(self.ask, self._named)
         """Who wrote what is remembered, by path, as far as that was asked."""
 
     def compose_body(self) -> Iterable[Widget]:
@@ -136,6 +129,7 @@ class SearchView(ModeScreen):
         query = kept.get("query")
         with self.prevent(Input.Changed):
             self.query_input.show_query(query if isinstance(query, str) else "")
+        self.results.authors = self.authors.known
         self.read_profiles()
         self.query_input.focus()
 
@@ -188,20 +182,9 @@ class SearchView(ModeScreen):
 
     # --- parts of the screen ---
 
-    @property
-    def query_input(self) -> QueryInput:
-        """Where the query is typed."""
-        return self.query_one("#query", QueryInput)
-
-    @property
-    def results(self) -> ResultList:
-        """The result list."""
-        return self.query_one(ResultList)
-
-    @property
-    def hit_panel(self) -> HitPanel:
-        """Everything about the hit, and the knobs."""
-        return self.query_one(HitPanel)
+    query_input = getters.query_one("#query", QueryInput)
+    results = getters.query_one(ResultList)
+    hit_panel = getters.query_one(HitPanel)
 
     @property
     def hit(self) -> Hit | None:
@@ -256,7 +239,7 @@ class SearchView(ModeScreen):
         end_waiting(panel)
         panel.border_title = "Files" if self.session.by == "file" else "Results"
         panel.border_subtitle = Content(" · ".join(words))
-        self._ask_authors(beside)
+        self.authors.look_up(beside)
         found = hits or files
         if not found and not beside:
             self.hit_panel.clear(*([""] if self.session.problem else []))
@@ -276,26 +259,10 @@ class SearchView(ModeScreen):
             return note
         return f"{note} {self.cm.keys_of(self.command('search.suggested'))} takes {'it' if suggested == 1 else 'the first'}."
 
-    def _ask_authors(self, beside: tuple[Hit, ...]) -> None:
-        """Look up unknown authors of memories in the background."""
-        missing = [path for path in dict.fromkeys(hit.path for hit in beside) if path not in self.authors]
-        if not missing:
-            self.drop_question("authors")
-            return
-
-        def call(engine: Engine) -> dict[str, Author | None]:
-            return {path: author_of(engine, path) for path in missing}
-
-        def got(found: dict[str, Author | None]) -> None:
-            if len(self.authors) > MOST_AUTHORS:
-                self.authors.clear()
-            self.authors |= found
-            self.results.authors = self.authors
-            self.results.redraw()
-            if self.hit is not None:
-                self.hit_panel.title(self.hit, self.authors.get(self.hit.path))
-
-        self.ask("authors", call, got, lambda _: None, delay=AUTHORS_DELAY)
+    def _named(self) -> None:
+        self.results.redraw()
+        if self.hit is not None:
+            self.hit_panel.title(self.hit, self.authors.known.get(self.hit.path))
 
     def _empty_text(self) -> str:
         if problem := self.session.problem:
@@ -326,7 +293,7 @@ class SearchView(ModeScreen):
     @on(ResultList.Highlighted, "#results")
     def _highlighted(self) -> None:
         if self.hit:
-            self.hit_panel.show(self.hit, self.authors.get(self.hit.path))
+            self.hit_panel.show(self.hit, self.authors.known.get(self.hit.path))
         self.refresh_keys()
 
     # --- room ---

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -30,19 +31,17 @@ class CodeTree(RowList[Node]):
         Binding("space", "flip", show=False),
     ]
 
+    @dataclass
     class SymbolsRequested(Message):
         """A file was opened: its symbols are needed, to be given to `fill`."""
 
-        def __init__(self, node: Node) -> None:
-            super().__init__()
-            self.node = node
+        node: Node
 
+    @dataclass
     class Visited(Message):
         """The person moved to a row, or letters found one."""
 
-        def __init__(self, node: Node) -> None:
-            super().__init__()
-            self.node = node
+        node: Node
 
     def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(empty=empty, id=id)

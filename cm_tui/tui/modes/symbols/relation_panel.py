@@ -4,52 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from textual import on
+from rich.cells import cell_len
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import HistoryStatus, Page, SymbolHistory, SymbolKey
+from cm_tui.tui.screens.mode_screen import ModePanel, ModePart
 from cm_tui.tui.screens.symbol_content import SymbolContent
-from cm_tui.tui.tasks.ask import Ask
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets import relations as rows
-from cm_tui.tui.widgets.lifeline import LifeLine
+from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
 from cm_tui.tui.widgets.relations import RESOLUTION_WORDS, TABS, Relation, RelationList, TabLine
-from cm_tui.tui.widgets.text import one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
+from cm_tui.tui.widgets.text import elide_end, one_line
 
 LOOKING = "Looking…"
 
 
-class RelationPanel(Vertical):
-    """Shows what it is given by tab; says when a line of source is wanted, and when the active tab changed."""
+DEPTHS = (1, 2, 3)
+_EDGES = ("callers", "callees")
+
+
+class RelationPanel(ModePanel):
+    """Definitions, callers, callees, imports and importers of a symbol or file, by tab."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "turn(-1)", show=False),
         Binding("right,l", "turn(1)", show=False),
     ]
+    at: str | None = None
+    """The revision that is asked about; None: now."""
+    depth = 1
+    """How many steps callers and callees are followed."""
+    unresolved = False
+    """Whether the calls by that name that could not be resolved are listed in place of the callers."""
+    unresolved_count = 0
+    """Calls by the name of what is shown that could not be resolved."""
+    _key: SymbolKey | None = None
 
-    class LineRequested(Message):
-        """The row under the cursor has no text yet; `describe` takes it."""
-
-        def __init__(self, row: Relation) -> None:
-            super().__init__()
-            self.row = row
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id, classes="panel")
+    def __init__(self) -> None:
+        super().__init__(id="relations-panel", classes="panel")
         self._pages: dict[str, tuple[Sequence[Relation], str]] = {}
-        self._depth = 1
-        self._unresolved = False
         self._words = LOOKING
         self._again: set[str] = set()
         """Tabs that are asked about once more while what they show stays."""
@@ -60,19 +60,48 @@ class RelationPanel(Vertical):
         yield RelationList(id="relations", empty="")
         yield Static(id="relation-note", markup=False)
 
-    @property
-    def tabs(self) -> TabLine:
-        """The tabs."""
-        return self.query_one("#tabs", TabLine)
+    tabs = getters.query_one("#tabs", TabLine)
+    rows = getters.query_one("#relations", RelationList)
 
-    @property
-    def rows(self) -> RelationList:
-        """The rows of the active tab."""
-        return self.query_one("#relations", RelationList)
+    # --- what is shown ---
 
-    # --- filling ---
+    def show(self, view: SymbolContent, *, again: bool) -> None:
+        """Ask for all tabs; `again`: for the same place as before, so that what is there stays until then."""
+        symbol, path, at = view.symbol, view.place.path, self.at
+        self._key = symbol.key if symbol else None
+        self.unresolved = self.unresolved and again
+        if again:
+            self._again = set(self._pages)
+            self._show()
+        else:
+            self.empty()
+        if symbol is None:
+            self.put("definitions", rows.of_symbols(view.symbols), total=len(view.symbols))
+            self._count(0)
+            for tab in _EDGES:
+                self.mode.drop_question(tab)
+                self.put(tab, (), "A file as a whole has none; choose a symbol of it.")
+        else:
+            name = symbol.name
+            self._fill("definitions", lambda engine: engine.definitions(name, at=at), rows.of_symbols)
+            self._ask_edges()
+        self._fill(
+            "imports", lambda engine: engine.dependencies(path, at=at), partial(rows.of_imports, importers=False)
+        )
+        self._fill("importers", lambda engine: engine.importers(path, at=at), partial(rows.of_imports, importers=True))
 
-    def forget(self, tabs: Iterable[str] = TABS, *, words: str = LOOKING) -> None:
+    def forget(self, words: str) -> None:
+        """Empty all tabs: what they showed, and what was asked, is of another revision.
+
+        Args:
+            words: what is said in its place.
+        """
+        self._key = None
+        for tab in (*TABS, "line"):
+            self.mode.drop_question(tab)
+        self.empty(words=words)
+
+    def empty(self, tabs: Iterable[str] = TABS, *, words: str = LOOKING) -> None:
         """Show that tabs are being filled, in words that stand in their place."""
         self._words = words
         for tab in tabs:
@@ -81,12 +110,7 @@ class RelationPanel(Vertical):
             self.tabs.counts.pop(tab, None)
         self._show()
 
-    def look_again(self) -> None:
-        """Say of every tab that what it shows is being read once more."""
-        self._again = set(self._pages)
-        self._show()
-
-    def fill(self, tab: str, rows: Sequence[Relation], note: str = "", *, total: int | None = None) -> None:
+    def put(self, tab: str, rows: Sequence[Relation], note: str = "", *, total: int | None = None) -> None:
         """Give a tab its rows; `total` is how many there are in all, None when that says nothing."""
         if total is not None:
             self.tabs.counts[tab] = f"{len(rows):,} of {total:,}" if total > len(rows) else f"{total:,}"
@@ -96,18 +120,13 @@ class RelationPanel(Vertical):
         if tab == self.tabs.active:
             self._show()
 
-    def set_edges(self, depth: int, *, unresolved: bool) -> None:
-        """Say how far callers and callees are followed, and whether the callers' tab lists what was not resolved."""
-        self._depth = depth
-        self._unresolved = unresolved
-
     def _show(self) -> None:
         active = self.tabs.active
         rows, note = self._pages.get(active, ((), self._words))
         same = [row.name for row in rows] == [row.name for row in self.rows.rows]
         self.rows.set_rows(rows, cursor=self.rows.cursor if same else 0, empty=note or f"No {active}.")
-        depth = f"depth {self._depth}" if active in ("callers", "callees") else ""
-        listed = "calls by that name, not resolved" if self._unresolved and active == "callers" else ""
+        depth = f"depth {self.depth}" if active in ("callers", "callees") else ""
+        listed = "calls by that name, not resolved" if self.unresolved and active == "callers" else ""
         # What a clause has after its colon explains what the row's own words say already.
         short = ", ".join(clause.split(":")[0] for clause in note.split("; ")) if rows else ""
         again = "looking again…" if active in self._again else ""
@@ -133,117 +152,24 @@ class RelationPanel(Vertical):
         self.rows.focus()
         self.activate(event.tab)
 
-    # --- the line of source ---
-
-    @on(RelationList.Highlighted, "#relations")
-    def _describe_current(self, event: RelationList.Highlighted) -> None:
-        row: Relation = event.row
-        self.describe(row, row.text)
-        if row.site is not None and not row.text:
-            self.post_message(self.LineRequested(row))
-
-    def describe(self, row: Relation, text: str) -> None:
-        """Show the source of a row, and in words how it was resolved."""
-        words = RESOLUTION_WORDS.get(row.resolution, "")
-        note = Content.assemble(one_line(text), (f"   {words}" if words else "", "$muted"))
-        self.query_one("#relation-note", Static).update(note)
-
-
-DEPTHS = (1, 2, 3)
-_EDGES = ("callers", "callees")
-
-
-class RelationsLoader:
-    """Definitions, callers, callees, imports and importers of a symbol or file.
-
-    Args:
-        panel: is filled.
-        ask: asks the engine.
-        drop: forgets a question by its topic.
-        counted: told how many calls by the name of what is shown could not be resolved.
-    """
-
-    def __init__(
-        self, panel: RelationPanel, ask: Ask, drop: Callable[[str], None], counted: Callable[[int], None]
-    ) -> None:
-        self.panel = panel
-        self._ask = ask
-        self._drop = drop
-        self._counted = counted
-        self._key: SymbolKey | None = None
-        self.at: str | None = None
-        """The revision that is asked about; None: now."""
-        self.depth = 1
-        """How many steps callers and callees are followed."""
-        self.unresolved = False
-        """Whether the calls by that name that could not be resolved are listed in place of the callers."""
-
-    def show(self, view: SymbolContent, *, again: bool) -> None:
-        """Ask for all tabs; `again`: for the same place as before, so that what is there stays until then."""
-        symbol, path, at = view.symbol, view.place.path, self.at
-        self._key = symbol.key if symbol else None
-        self.unresolved = self.unresolved and again
-        self.panel.set_edges(self.depth, unresolved=self.unresolved)
-        if again:
-            self.panel.look_again()
-        else:
-            self.panel.forget()
-        if symbol is None:
-            self.panel.fill("definitions", rows.of_symbols(view.symbols), total=len(view.symbols))
-            self._counted(0)
-            for tab in _EDGES:
-                self._drop(tab)
-                self.panel.fill(tab, (), "A file as a whole has none; choose a symbol of it.")
-        else:
-            name = symbol.name
-            self._fill("definitions", lambda engine: engine.definitions(name, at=at), rows.of_symbols)
-            self._ask_edges()
-        self._fill(
-            "imports", lambda engine: engine.dependencies(path, at=at), partial(rows.of_imports, importers=False)
-        )
-        self._fill("importers", lambda engine: engine.importers(path, at=at), partial(rows.of_imports, importers=True))
-
-    def forget(self, words: str) -> None:
-        """Empty all tabs: what they showed, and what was asked, is of another revision.
-
-        Args:
-            words: what is said in its place.
-        """
-        self._key = None
-        for tab in (*TABS, "line"):
-            self._drop(tab)
-        self.panel.forget(words=words)
-
     def deeper(self) -> None:
         """Follow callers and callees one step more; after the last depth, one again."""
         self.depth = DEPTHS[self.depth % len(DEPTHS)]
-        self.panel.set_edges(self.depth, unresolved=self.unresolved)
-        if self.panel.tabs.active not in _EDGES:
-            self.panel.activate(_EDGES[0])
+        if self.tabs.active not in _EDGES:
+            self.activate(_EDGES[0])
         if self._key is not None:
-            self.panel.forget(_EDGES)
+            self.empty(_EDGES)
             self._ask_edges()
 
     def turn_unresolved(self) -> None:
         """List the calls by that name that could not be resolved in place of the callers, or the callers again."""
         self.unresolved = not self.unresolved
-        self.panel.set_edges(self.depth, unresolved=self.unresolved)
-        self.panel.activate("callers")
+        self.activate("callers")
         if self._key is not None:
-            self.panel.forget(("callers",))
+            self.empty(("callers",))
             self._ask_callers()
 
-    def read_line(self, row: Relation) -> None:
-        """Read the line of source that a row stands for."""
-        if row.site is None:
-            return
-        (path, line), at = row.site, self.at
-        self._ask(
-            "line",
-            lambda engine: engine.source(path, line, line, at=at).text.strip(),
-            partial(self.panel.describe, row),
-            lambda error: self.panel.describe(row, error.message),
-        )
+    # --- asking ---
 
     def _ask_callers(self) -> None:
         key, depth, at, unresolved = self._key, self.depth, self.at, self.unresolved
@@ -266,31 +192,50 @@ class RelationsLoader:
         self, tab: str, call: Callable[[Engine], Page[Any]], rows_of: Callable[[Iterable[Any]], list[Relation]]
     ) -> None:
         def got(page: Page[Any]) -> None:
-            self.panel.fill(tab, rows_of(page.rows), page.note, total=page.total)
+            self.put(tab, rows_of(page.rows), page.note, total=page.total)
             if tab == "callers":
-                self._counted(page.unresolved)
+                self._count(page.unresolved)
 
-        self._ask(tab, call, got, lambda error: self.panel.fill(tab, (), error.message))
+        self.mode.ask(tab, call, got, lambda error: self.put(tab, (), error.message))
+
+    def _count(self, unresolved: int) -> None:
+        self.unresolved_count = unresolved
+        self.mode.refresh_keys()
+
+    # --- the line of source ---
+
+    @on(RelationList.Highlighted, "#relations")
+    def _describe_current(self, event: RelationList.Highlighted) -> None:
+        row: Relation = event.row
+        self._describe(row, row.text)
+        if row.site is not None and not row.text:
+            (path, line), at = row.site, self.at
+            self.mode.ask(
+                "line",
+                lambda engine: engine.source(path, line, line, at=at).text.strip(),
+                partial(self._describe, row),
+                lambda error: self._describe(row, error.message),
+            )
+
+    def _describe(self, row: Relation, text: str) -> None:
+        """Show the source of a row, and in words how it was resolved."""
+        words = RESOLUTION_WORDS.get(row.resolution, "")
+        note = Content.assemble(one_line(text), (f"   {words}" if words else "", "$muted"))
+        self.query_one("#relation-note", Static).update(note)
 
 
-class LifeLoader:
-    """The life of one symbol after the other.
+class LifeLine(ModePart):
+    """Draws the life of one symbol after the other in one line; not there for a project without history."""
 
-    Args:
-        line: draws it.
-        ask: asks the engine.
-        drop: forgets a question by its topic.
-    """
-
-    def __init__(self, line: LifeLine, ask: Ask, drop: Callable[[str], None]) -> None:
-        self._line = line
-        self._ask = ask
-        self._drop = drop
-        self._key: SymbolKey | None = None
-        self._life: SymbolHistory | None = None
-        self._status: HistoryStatus | None = None
-        self._problem = ""
-        self._here = 0
+    DEFAULT_CSS = "LifeLine { height: 1; padding: 0 1; display: none; } LifeLine.-shown { display: block; }"
+    CELLS = 28
+    """Most cells for the line itself."""
+    _key: SymbolKey | None = None
+    _life: SymbolHistory | None = None
+    _status: HistoryStatus | None = None
+    """How much of the history is known."""
+    _problem = ""
+    _here = 0
 
     def show(self, key: SymbolKey | None, here: int = 0, *, again: bool = False) -> None:
         """Show the life of a symbol, or of none.
@@ -300,18 +245,17 @@ class LifeLoader:
             here: the ordinal that is shown; 0: now.
             again: ask also when it is the symbol that is shown already, as the past has news.
         """
-        self._here = here
         if key != self._key or again:
             self._key = key
             self._life, self._problem = (self._life if again else None), ""
             if key is None:
-                self._drop("life")
+                self.mode.drop_question("life")
             else:
                 self._look_up(key)
-        self._draw()
+        self.stand(here)
 
     def stand(self, here: int) -> None:
-        """Mark another ordinal on the line that is shown, which tells of all times; 0: now."""
+        """Mark an ordinal on the line, which tells of all times; 0: now."""
         self._here = here
         self._draw()
 
@@ -320,12 +264,11 @@ class LifeLoader:
             status = engine.history()
             return status, engine.symbol_history(key, limit=1) if status.head and status.known else None
 
-        self._ask("life", call, self._got, self._failed, delay=0.1)
+        self.mode.ask("life", call, self._got, self._failed, delay=0.1)
 
     def _got(self, answer: tuple[HistoryStatus, Page[SymbolHistory] | None]) -> None:
         self._status, page = answer
-        self._life = page.rows[0] if page and page.rows else None
-        self._problem = ""
+        self._life, self._problem = page.rows[0] if page and page.rows else None, ""
         self._draw()
 
     def _failed(self, error: CmError) -> None:
@@ -333,7 +276,19 @@ class LifeLoader:
         self._draw()
 
     def _draw(self) -> None:
-        if self._key is None:
-            self._line.hide()
-        else:
-            self._line.show(self._life, self._status, self._problem, self._here)
+        has_past = self._status is None or self._status.head is not None
+        self.set_class(self._key is not None and has_past, "-shown")
+        self.refresh()
+
+    def render(self) -> Content:
+        """Line and words."""
+        width = self.content_size.width
+        if self._life is None or self._status is None:
+            asked = self._problem or ("its history is not read yet: 6 opens History" if self._status else "…")
+            return Content.styled(elide_end(asked, width), "$muted")
+        words = life_words(self._life)
+        if not self._status.complete:
+            words += f"; {self._status.text}" if self._status.text else ""
+        cells = max(8, min(self.CELLS, width - cell_len(words) - 2))
+        line = lifeline_of(self._life, self._status, cells, self._here)
+        return Content.assemble(line, "  ", (elide_end(words, max(0, width - cells - 2)), "$soft"))

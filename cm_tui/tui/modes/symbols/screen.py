@@ -9,8 +9,8 @@ from textual.binding import Binding, BindingType
 
 from cm_tui.model import PackRequest
 from cm_tui.tui.modes.symbols.code_tree import CodeTree, place_of_node, place_of_relation
-from cm_tui.tui.modes.symbols.relation_panel import RelationPanel
 from cm_tui.tui.modes.symbols.view import SymbolsView
+from cm_tui.tui.screens.app_commands import not_searchable
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import AddToPack, OpenPath, OpenSymbol, OpenSymbolHistory
 from cm_tui.tui.screens.save_text import copy_and_tell
@@ -32,10 +32,6 @@ def _no_way_forward(screen: SymbolsView) -> str | None:
     return None if screen.navigation.can_go_forward else "there is nothing ahead"
 
 
-def _no_index(screen: SymbolsView) -> str | None:
-    return screen.cm.project.why_not_searchable
-
-
 def _not_now(screen: SymbolsView) -> str | None:
     return "a past revision is shown; 0 leads back to now" if screen.cm.revision.moment else _nothing_shown(screen)
 
@@ -44,43 +40,14 @@ def _no_symbol(screen: SymbolsView) -> str | None:
     return None if screen.shown and screen.shown.symbol else "no symbol is shown"
 
 
-def _has_unresolved(screen: SymbolsView) -> bool:
-    return screen.unresolved_count > 0
-
-
 def _all_resolved(screen: SymbolsView) -> str | None:
-    return _no_symbol(screen) or (None if _has_unresolved(screen) else "all calls by that name were resolved")
+    return None if screen.relations.unresolved_count else "all calls by that name were resolved"
 
 
 def find(screen: SymbolsView) -> None:
     """Type to find a symbol."""
     screen.unzoom()
     screen.finder.filter_input.focus()
-
-
-def back(screen: SymbolsView) -> None:
-    """Go where the person was before."""
-    screen.go(screen.navigation.back(), record=False)
-
-
-def forward(screen: SymbolsView) -> None:
-    """Go where the person was after."""
-    screen.go(screen.navigation.forward(), record=False)
-
-
-def follow_deeper(screen: SymbolsView) -> None:
-    """Follow callers and callees 1, 2, 3 steps and round again."""
-    screen.relations_loader.deeper()
-
-
-def turn_unresolved(screen: SymbolsView) -> None:
-    """List the calls by that name that could not be resolved in place of the callers, and back."""
-    screen.relations_loader.turn_unresolved()
-
-
-def next_tab(screen: SymbolsView) -> None:
-    """Show the tab to the right, from anywhere."""
-    screen.relations.action_turn(1)
 
 
 def show_life(screen: SymbolsView) -> None:
@@ -142,29 +109,30 @@ def _line_of(screen: SymbolsView, target: SymbolPlace) -> int:
 
 
 SYMBOLS_COMMANDS: tuple[Command[SymbolsView], ...] = (
-    Command("symbols.jump", "slash", "Find", "Find a symbol by some of its letters", find, blocked=_no_index),
+    Command("symbols.jump", "slash", "Find", "Find a symbol by some of its letters", find, blocked=not_searchable),
     Command("symbols.add", "a", "Add to pack", "Put the symbol, or the row under the cursor, into the pack",
             add_to_pack, blocked=_not_now),
-    Command("symbols.depth", "d", "Depth", "Follow callers and callees 1, 2 or 3 steps", follow_deeper,
-            blocked=_nothing_shown),
+    Command("symbols.depth", "d", "Depth", "Follow callers and callees 1, 2 or 3 steps",
+            lambda screen: screen.relations.deeper(), blocked=_nothing_shown),
     Command("symbols.unresolved", "n", "Unresolved", "Calls by that name that could not be resolved, or the callers",
-            turn_unresolved, bar=False, blocked=_all_resolved, shown=_has_unresolved),
-    Command("symbols.back", "left_square_bracket,alt+left", "Back", "Where you were before", back,
-            blocked=_no_way_back),
-    Command("symbols.forward", "right_square_bracket,alt+right", "Forward", "Where you were after", forward,
-            bar=False, blocked=_no_way_forward),
+            lambda screen: screen.relations.turn_unresolved(), bar="possible",
+            blocked=(_no_symbol, _all_resolved)),
+    Command("symbols.back", "left_square_bracket,alt+left", "Back", "Where you were before",
+            lambda screen: screen.go(screen.navigation.back(), record=False), blocked=_no_way_back),
+    Command("symbols.forward", "right_square_bracket,alt+right", "Forward", "Where you were after",
+            lambda screen: screen.go(screen.navigation.forward(), record=False), bar=False, blocked=_no_way_forward),
     Command("symbols.copy", "y", "Copy place", "Copy path:line", copy_place, blocked=_nothing_shown),
     Command("symbols.edit", "e", "Edit", "Open in $EDITOR at this line", edit, blocked=_not_now),
-    Command("symbols.life", "L", "Life", "When it came, changed and left: its life in the history mode", show_life,
-            shown_as="L", blocked=_no_symbol),
+    Command("symbols.life", "L", "Life", "When it was added, changed and removed: its life in History", show_life,
+            blocked=_no_symbol),
     Command("symbols.next", "t", "Next tab", "Definitions, callers, callees, imports, importers in turn",
-            next_tab, bar=False),
+            lambda screen: screen.relations.action_turn(1), bar=False),
     Command("symbols.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", SymbolsView.zoom),
 )  # fmt: skip
 
 
 class SymbolsScreen(SymbolsView, commands=SYMBOLS_COMMANDS):
-    """Browse symbols and who calls whom."""
+    """Browse symbols, callers and callees."""
 
     MODE = "symbols"
     SHOWS_REVISION = True
@@ -239,10 +207,6 @@ class SymbolsScreen(SymbolsView, commands=SYMBOLS_COMMANDS):
                 self.code.focus()
 
     # --- relations ---
-
-    @on(RelationPanel.LineRequested)
-    def _read_line(self, event: RelationPanel.LineRequested) -> None:
-        self.relations_loader.read_line(event.row)
 
     @on(RelationList.Chosen, "#relations")
     def _jump_to(self, event: RelationList.Chosen) -> None:

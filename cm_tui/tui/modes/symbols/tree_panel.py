@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
@@ -46,15 +46,8 @@ class TreePanel(ModePanel):
         yield Input(placeholder="/ find a symbol", id="jump", compact=True)
         yield CodeTree(id="tree", empty="Opening the project…")
 
-    @property
-    def tree_list(self) -> CodeTree:
-        """The tree."""
-        return self.query_one("#tree", CodeTree)
-
-    @property
-    def filter_input(self) -> Input:
-        """Where letters are typed."""
-        return self.query_one("#jump", Input)
+    tree_list = getters.query_one("#tree", CodeTree)
+    filter_input = getters.query_one("#jump", Input)
 
     def say(self, words: str) -> None:
         """Say why there is nothing, while there is nothing."""

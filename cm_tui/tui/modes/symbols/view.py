@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable
 
-from textual import on
+from textual import getters, on
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
@@ -13,21 +12,17 @@ from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.tui.modes.symbols.code_tree import CodeTree
-from cm_tui.tui.modes.symbols.relation_panel import DEPTHS, LifeLoader, RelationPanel, RelationsLoader
+from cm_tui.tui.modes.symbols.relation_panel import DEPTHS, LifeLine, RelationPanel
 from cm_tui.tui.modes.symbols.tree_panel import TreePanel
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.symbol_content import SymbolContent, SymbolPlace, load_content
 from cm_tui.tui.state.navigation import Navigation
 from cm_tui.tui.state.revision import reading
 from cm_tui.tui.widgets.code_nodes import kind_mark
-from cm_tui.tui.widgets.lifeline import LifeLine
 from cm_tui.tui.widgets.relations import RelationList
 from cm_tui.tui.widgets.sourcelist import SourceList
 from cm_tui.tui.widgets.split import PathPanel, Split
 from cm_tui.tui.widgets.text import count, one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 
 def waiting_head(before: SymbolContent | None, words: str) -> Content:
@@ -64,9 +59,6 @@ def head_text(view: SymbolContent) -> Content:
     return Content("\n").join(rows)
 
 
-T = TypeVar("T")
-A = TypeVar("A")
-
 _NEVER = object()
 
 
@@ -83,8 +75,6 @@ class SymbolsView(ModeScreen):
         self._at: str | None = None
         """The revision that the panels were told to show; None: now."""
         self._seen_status: object = _NEVER
-        self.unresolved_count = 0
-        """How many calls by the name of what is shown could not be resolved."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Tree on the left; head, source and relations on the right."""
@@ -97,15 +87,13 @@ class SymbolsView(ModeScreen):
                 with PathPanel(id="source-panel", classes="panel") as panel:
                     panel.show_title("Source")
                     yield SourceList(id="source", empty="Choose a symbol on the left, or type / to find one.")
-                yield RelationPanel(id="relations-panel")
+                yield RelationPanel()
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
         kept = self.cm.state.of(self.MODE)
-        self.relations_loader = RelationsLoader(self.relations, self.ask, self.drop_question, self._count_unresolved)
-        self._life = LifeLoader(self.query_one(LifeLine), self.ask, self.drop_question)
-        self._at = self.finder.at = self.relations_loader.at = self.cm.revision.at
-        self.relations_loader.depth = kept["depth"] if kept.get("depth") in DEPTHS else 1
+        self._at = self.finder.at = self.relations.at = self.cm.revision.at
+        self.relations.depth = kept["depth"] if kept.get("depth") in DEPTHS else 1
         path, line = kept.get("path"), kept.get("line")
         if isinstance(path, str) and path and isinstance(line, int):
             self.navigation.look(SymbolPlace(path, line, find=bool(kept.get("symbol"))))
@@ -116,7 +104,7 @@ class SymbolsView(ModeScreen):
         """The place and the depth."""
         super().keep()
         state = self.cm.state.of(self.MODE)
-        state["depth"] = self.relations_loader.depth
+        state["depth"] = self.relations.depth
         if self.shown is not None:
             symbol = self.shown.symbol
             state["path"] = self.shown.place.path
@@ -130,25 +118,16 @@ class SymbolsView(ModeScreen):
         """What is shown, or on its way."""
         return self.navigation.here
 
-    @property
-    def finder(self) -> TreePanel:
-        """Tree and filter."""
-        return self.query_one("#tree-panel", TreePanel)
+    finder = getters.query_one("#tree-panel", TreePanel)
 
     @property
     def code_tree(self) -> CodeTree:
         """The tree."""
         return self.finder.tree_list
 
-    @property
-    def code(self) -> SourceList:
-        """The source."""
-        return self.query_one("#source", SourceList)
-
-    @property
-    def relations(self) -> RelationPanel:
-        """Definitions, callers, callees, imports, importers."""
-        return self.query_one("#relations-panel", RelationPanel)
+    code = getters.query_one("#source", SourceList)
+    relations = getters.query_one("#relations-panel", RelationPanel)
+    _life = getters.query_one(LifeLine)
 
     @property
     def relation_list(self) -> RelationList:
@@ -175,7 +154,7 @@ class SymbolsView(ModeScreen):
         """Show everything as it is at another revision; until that is there, nothing of the one before."""
         if self.cm.revision.at == self._at:
             return
-        self._at = self.finder.at = self.relations_loader.at = self.cm.revision.at
+        self._at = self.finder.at = self.relations.at = self.cm.revision.at
         self._empty()
         if self.cm.project.why_not_searchable is None:
             self.finder.show_at(self._at, reading(self.cm.revision.moment))
@@ -196,7 +175,7 @@ class SymbolsView(ModeScreen):
         source.show_title("")
         source.border_subtitle = Content("")
         self.code.set_rows((), empty=words)
-        self.relations_loader.forget(words)
+        self.relations.forget(words)
         self._life.stand(self._here)
 
     @property
@@ -205,22 +184,10 @@ class SymbolsView(ModeScreen):
         moment = self.cm.revision.moment
         return moment.ordinal if moment else 0
 
-    def ask(
-        self,
-        topic: str,
-        call: Callable[[Engine], T],
-        then: Callable[[T], None],
-        fail: Callable[[CmError], None] | None = None,
-        *,
-        delay: float = 0.0,
-    ) -> int:
-        """Ask about the revision that is shown: an answer about another one reaches no panel."""
-        at = self.cm.revision.at
-
-        def of_this(deliver: Callable[[A], None]) -> Callable[[A], None]:
-            return lambda answer: deliver(answer) if self.cm.revision.at == at else None
-
-        return super().ask(topic, call, of_this(then), of_this(fail or self.cm.tell_error), delay=delay)
+    @property
+    def answers_are_of(self) -> str | None:
+        """The revision that is shown."""
+        return self.cm.revision.at
 
     # --- places ---
 
@@ -241,16 +208,12 @@ class SymbolsView(ModeScreen):
         if self.shown is None and self.place is not None and self.cm.revision.at is None:
             self.code.set_rows((), empty=f"Opening {one_line(self.place.path)}…")
 
-    def _count_unresolved(self, count: int) -> None:
-        self.unresolved_count = count
-        self.refresh_keys()
-
     def _cannot_show(self, error: CmError) -> None:
         self.shown, self._left = None, (None, 0)
         self.query_one("#symbol-head", Static).update(Content(""))
         self.query_one("#source-panel").border_subtitle = Content("")
         self.code.set_rows((), empty=f"{error.message} {error.hint}")
-        self.relations.forget()
+        self.relations.empty()
         self._life.show(None)
 
     def _show(self, content: SymbolContent) -> None:
@@ -270,7 +233,7 @@ class SymbolsView(ModeScreen):
         self.code.set_rows(content.lines, cursor=cursor if again else 0, empty="This file is empty.")
         if content.place.line and not again:
             self.code.go(content.place.line)
-        self.relations_loader.show(content, again=kept)
+        self.relations.show(content, again=kept)
         self._life.show(content.symbol.key if content.symbol else None, self._here, again=again)
         self.remember()
         self.refresh_keys()

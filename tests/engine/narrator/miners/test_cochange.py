@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
-
 from cm_tui.engine.memory.narrator.miners.cochange import mine_cochange
-from cm_tui.engine.memory.narrator.turn import Turn
-from tests.engine.narrator.miners.turns import any_turns, changed, claims, turn
-from tests.tiers import examples
+from tests.engine.narrator.miners.turns import changed, claims, turn
 
 PAIR = "api/routes.py\ndocs/api.md"
 
@@ -82,10 +78,3 @@ def test_what_was_changed_before_and_only_is_not_committed_yet_does_not_count() 
 def test_only_files_of_the_checkout_count() -> None:
     assert of("/home/ann/shop/a", "./b", "/etc/hosts", "../x", "~/y", "q`q", "a\nb", "x" * 300) == {"a\nb"}
     assert of("src\\a.cs", "src/b.cs") == {"src/a.cs\nsrc/b.cs"}
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(one=any_turns)
-def test_nothing_that_a_turn_holds_raises(one: Turn) -> None:
-    for seen in mine_cochange(one):
-        assert "\n" not in seen.text

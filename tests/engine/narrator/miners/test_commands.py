@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
 
 from cm_tui.engine.memory.narrator.miners.commands import mine_commands
 from cm_tui.model import Step
-from tests.engine.narrator.miners.turns import ROOT, any_turns, bash, claims, codex, texts, turn
-from tests.tiers import examples
+from tests.engine.narrator.miners.turns import ROOT, bash, claims, codex, texts, turn
 
 
 @pytest.mark.parametrize(
@@ -151,15 +149,6 @@ def test_a_mark_of_a_secret_is_never_in_a_command() -> None:
 def test_a_turn_of_ten_thousand_steps_is_looked_at_within_bounds() -> None:
     steps = tuple(bash(f"make target{number}") for number in range(10_000))
     assert 0 < len(list(mine_commands(turn(*steps)))) <= 60
-
-
-@settings(max_examples=examples(150), deadline=None)
-@given(one=any_turns)
-def test_nothing_that_a_turn_holds_raises(one: object) -> None:
-    for seen in mine_commands(one):  # type: ignore[arg-type]
-        assert seen.text
-        assert "`" in seen.text
-        assert "\n" not in seen.text
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.memory.narrator.miners.conventions import ending_of, form_of, messages_in, mine_conventions
 from cm_tui.engine.memory.narrator.turn import Turn
-from tests.engine.narrator.miners.turns import any_turns, bash, changed, claims, codex, new_file, texts, turn
+from tests.engine.narrator.miners.turns import bash, changed, claims, codex, new_file, texts, turn
 from tests.tiers import examples
 
 
@@ -140,10 +140,3 @@ def test_messages_are_read_as_agents_give_them() -> None:
 def test_no_message_raises(message: str) -> None:
     form = form_of(message)
     assert form is None or "\n" not in form.text
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(one=any_turns)
-def test_nothing_that_a_turn_holds_raises(one: Turn) -> None:
-    for seen in mine_conventions(one):
-        assert "\n" not in seen.text

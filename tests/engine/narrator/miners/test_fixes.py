@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.memory.narrator.miners.fixes import mine_fixes, sign_of
-from tests.engine.narrator.miners.turns import any_turns, bash, claims, codex, edit, turn
+from tests.engine.narrator.miners.turns import bash, claims, codex, edit, turn
 from tests.tiers import examples
 
 ERROR = "starting\nOSError: [Errno 98] Address already in use\n"
@@ -102,10 +102,3 @@ def test_no_output_raises(output: str, hidden: bool) -> None:
     assert found is None or (
         found.key and len(found.words) <= 110 and "\n" not in found.words and "`" not in found.words
     )
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(one=any_turns)
-def test_nothing_that_a_turn_holds_raises(one: object) -> None:
-    for seen in mine_fixes(one):  # type: ignore[arg-type]
-        assert "\n" not in seen.text

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
 
 from cm_tui.engine.memory.narrator.miners.statements import mine_statements
-from tests.engine.narrator.miners.turns import any_turns, turn
-from tests.tiers import examples
+from tests.engine.narrator.miners.turns import turn
 
 PLAIN = 0.5
 """What is seen less plainly is not proposed, however often it is said."""
@@ -124,14 +122,3 @@ def test_a_sub_agent_and_the_narrator_say_nothing() -> None:
 def test_each_sentence_is_found_by_one_miner() -> None:
     prompt = "always use tabs in Makefiles. We decided to stay with the monolith. Kafka was ruled out for good."
     assert [kind for kind, _ in sorted(found(prompt))] == ["decision", "rejected", "statement"]
-
-
-@settings(max_examples=examples(100))
-@given(one=any_turns)
-def test_nothing_that_a_turn_holds_raises(one: object) -> None:
-    for seen in mine_statements(one):  # type: ignore[arg-type]
-        assert seen.kind in ("statement", "decision", "rejected", "correction")
-        assert seen.text
-        assert "\n" not in seen.text
-        assert seen.terms
-        assert 0 < seen.weight <= 1

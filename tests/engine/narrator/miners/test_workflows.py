@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-
 from cm_tui.engine.memory.narrator.miners.workflows import mine_workflows
-from tests.engine.narrator.miners.turns import any_turns, bash, claims, codex, edit, turn
-from tests.tiers import examples
+from tests.engine.narrator.miners.turns import bash, claims, codex, edit, turn
 
 
 def of(*lines: str) -> set[str]:
@@ -61,11 +58,3 @@ def test_what_failed_or_is_of_no_project_is_no_step() -> None:
 def test_a_turn_that_did_everything_tells_nothing() -> None:
     assert of(*(f"make t{number}" for number in range(13))) == set()
     assert len(of(*(f"make t{number}" for number in range(12)))) < 130
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(one=any_turns)
-def test_nothing_that_a_turn_holds_raises(one: object) -> None:
-    for seen in mine_workflows(one):  # type: ignore[arg-type]
-        assert "\n" not in seen.text
-        assert len(seen.text) <= 300

@@ -11,7 +11,6 @@ import pytest
 from cm_tui.config.sections import NarratorModelConfig
 from cm_tui.engine.memory.narrator.model.answers import Answers
 from cm_tui.engine.memory.narrator.model.assist import Assistance, assist, estimate
-from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Evidence, NarratedProposal
 from tests.engine.narrator.model.chat_server import ChatServer, serving
 
@@ -141,25 +140,9 @@ def test_a_server_that_fails_is_told_without_the_key(server: ChatServer) -> None
     assert KEY not in note
 
 
-def test_a_slow_server_is_not_waited_for(server: ChatServer) -> None:
-    server.slow = True
-    found = asked(server, MAIN, timeout_seconds=0.1)
-    assert found.texts == {}
-    assert any("Timeout" in note for note in found.cost.notes)
-
-
 def test_no_address_is_told() -> None:
     config = NarratorModelConfig(enabled=True, name="tiny")
     assert "base_url" in assist([MAIN], config, {}, Cancel()).cost.notes[0]
-
-
-def test_nothing_is_paid_for_twice(server: ChatServer) -> None:
-    server.phrase = lambda _: {"items": [{"id": "nmain", "text": "Never push to main."}]}
-    answers: dict[str, str] = {}
-    first, second = (asked(server, MAIN, answers=answers) for _ in range(2))
-    assert first.texts == second.texts == {"nmain": "Never push to main."}
-    assert len(server.heard) == 1
-    assert (second.cost.calls, second.cost.used, second.cost.estimated) == (0, 0, 0)
 
 
 def test_the_ceiling_holds(server: ChatServer) -> None:
@@ -182,14 +165,6 @@ def test_what_is_the_same_is_merged_only_where_it_can_be(server: ChatServer) -> 
     assert asked(server, MAIN, replace(again, id="nuser", scope="user")).same == ()
 
 
-def test_contradictions_are_named(server: ChatServer) -> None:
-    beside = replace(MAIN, other="Everybody pushes to main.", other_place=".cm/notes/project.md:3")
-    server.contradict = lambda _: {"items": [{"id": "nmain", "relation": "contradicts"}]}
-    assert asked(server, beside).relations == {"nmain": "contradicts"}
-    server.contradict = lambda _: {"items": [{"id": "nmain", "relation": "delete it"}, {"id": "x", "relation": "same"}]}
-    assert asked(server, beside).relations == {}
-
-
 def test_what_has_no_evidence_or_no_words_of_a_person_is_not_sent(server: ChatServer) -> None:
     asked(server, replace(MAIN, evidence=()), replace(TESTS, kind="command"))
     assert server.heard == []
@@ -199,18 +174,3 @@ def test_secrets_are_not_sent(server: ChatServer) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     asked(server, proposal("nkey", f"always log in with {token}."))
     assert token not in json.dumps(server.heard)
-
-
-def test_it_ends_where_somebody_asks(server: ChatServer) -> None:
-    cancel = Cancel()
-    cancel.set()
-    config = NarratorModelConfig(enabled=True, base_url=server.url, name="tiny")
-    with pytest.raises(CancelledError):
-        assist([MAIN], config, {}, cancel)
-
-
-def test_settings_that_changed_meanwhile_send_nothing(server: ChatServer) -> None:
-    config = NarratorModelConfig(enabled=True, base_url=server.url, name="tiny")
-    found = assist([MAIN], config, {}, Cancel(), is_allowed=lambda: False)
-    assert server.heard == []
-    assert found.cost.notes

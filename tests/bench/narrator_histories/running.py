@@ -14,9 +14,9 @@ from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import NarratedFilter, NarratedProposal
+from tests.bench.narrator_histories.history import History
+from tests.bench.narrator_histories.scoring import Judged, Score, judge
 from tests.gitrepo import Repo
-from tests.narrator_histories.history import History
-from tests.narrator_histories.scoring import Judged, Score, judge
 
 ALL_KINDS = ("command", "workflow", "fix", "statement", "decision", "rejected", "correction", "cochange", "convention")
 POLICIES = {

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from cm_tui.model import Step
 from tests import planted
-from tests.narrator_histories.bank import Trap, Wanted, later_of
-from tests.narrator_histories.facts import insert, places, run_step
-from tests.narrator_histories.turns import Session, Turn
+from tests.bench.narrator_histories.bank import Trap, Wanted, later_of
+from tests.bench.narrator_histories.facts import insert, places, run_step
+from tests.bench.narrator_histories.turns import Session, Turn
 
 if TYPE_CHECKING:
-    from tests.narrator_histories.history import Builder
+    from tests.bench.narrator_histories.history import Builder
 
 MADE = ("failed", "one_session", "gone", "mass_edit")
 """Types that are made of the ecosystem rather than drawn from the bank."""
@@ -35,7 +35,7 @@ def plant(builder: Builder) -> None:
     for trap in list(builder.history.traps):
         _PLANTERS.get(trap.type, _said)(builder, trap)
     # A failed command, one that one session ran, one that is gone, and a mass edit come of the ecosystem.
-    from tests.narrator_histories.history import TRAP_COUNTS
+    from tests.bench.narrator_histories.history import TRAP_COUNTS
 
     for kind in MADE:
         for number in range(TRAP_COUNTS[kind]):

@@ -1,4 +1,4 @@
-"""Names of the code in a line of what is remembered: Enter opens the code; of several names one is chosen first."""
+"""Lists that open over a mode: the code that a line names, and the files that are not indexed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from functools import partial
 
 from textual.content import Content
 
-from cm_tui.model import Mention
-from cm_tui.tui.screens.list_dialog import ListDialog
+from cm_tui.model import Mention, Page, SkippedFile
 from cm_tui.tui.screens.messages import OpenPath, OpenSearch
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.screens.question import ask
-from cm_tui.tui.widgets.text import elide_end, one_line
+from cm_tui.tui.screens.question import ListDialog, ask
+from cm_tui.tui.widgets.text import count, elide_end, elide_middle, fit, one_line
 
 
 def names_in(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
@@ -59,3 +58,22 @@ def _open(mode: ModeScreen, one: Mention) -> None:
         mode.post_message(OpenPath(one.path, one.start_line or 1, back=mode.MODE))
     else:
         mode.post_message(OpenSearch(one.text))
+
+
+def list_skipped(screen: ModeScreen) -> None:
+    """List the files that are not indexed, by reason."""
+
+    def got(page: Page[SkippedFile]) -> None:
+        rows = sorted(page.rows, key=lambda row: (row.reason, row.path))
+        title, hint = (
+            f" {count(page.total, 'file')} skipped ",
+            " esc closes · index.include in config.toml includes files ",
+        )
+        ask(screen, ListDialog(title, hint, rows, _draw_skipped, empty="No files were skipped.", close="s,q"))
+
+    screen.ask("skipped", lambda engine: engine.skipped(), got)
+
+
+def _draw_skipped(row: SkippedFile, width: int) -> Content:
+    path = elide_middle(one_line(row.path), width - 26)
+    return Content.assemble((fit(f" {row.reason}", 25), "$secondary"), (path, "$foreground"))

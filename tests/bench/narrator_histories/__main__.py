@@ -1,18 +1,17 @@
-"""Scores the narrator on made-up histories: `python -m tests.narrator_histories --seeds 1-10`."""
+"""Scores the narrator on made-up histories: `python -m tests.bench.narrator_histories --seeds 1-10`."""
 
 from __future__ import annotations
 
-# ruff: noqa: T201 - a script prints
 import argparse
 import statistics
 import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from tests.narrator_histories import bank as banks
-from tests.narrator_histories.history import build
-from tests.narrator_histories.running import POLICIES, described, score
-from tests.narrator_histories.scoring import Score
+from tests.bench.narrator_histories import bank as banks
+from tests.bench.narrator_histories.history import build
+from tests.bench.narrator_histories.running import POLICIES, described, score
+from tests.bench.narrator_histories.scoring import Score
 
 
 def main() -> int:
@@ -45,7 +44,7 @@ def main() -> int:
 
 
 def _given() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.narrator_histories", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.narrator_histories", description=__doc__)
     parser.add_argument(
         "--seeds", type=_seeds, default=None, help="1-10, or 3, or 1,4,7; 1-5 when not given, 101-105 held out"
     )

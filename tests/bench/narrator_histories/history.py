@@ -10,10 +10,10 @@ from typing import Any
 
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import Step
-from tests.narrator_histories import traps as trap_planting
-from tests.narrator_histories.bank import SAID, Bank, Fact, Trap, later_of, runs_of
-from tests.narrator_histories.turns import Session, Turn
-from tests.narrator_histories.words import Words
+from tests.bench.narrator_histories import traps as trap_planting
+from tests.bench.narrator_histories.bank import SAID, Bank, Fact, Trap, later_of, runs_of
+from tests.bench.narrator_histories.turns import Session, Turn
+from tests.bench.narrator_histories.words import Words
 
 COUNTS = {
     "statement": 21, "user": 6, "decision": 7, "rejected": 5, "correction": 7,
@@ -201,7 +201,7 @@ class Builder:
     # --- what is planted ---
 
     def _plant(self) -> None:
-        from tests.narrator_histories import facts as fact_planting
+        from tests.bench.narrator_histories import facts as fact_planting
 
         reversed_ids = {f"{trap.id}-later" for trap in self.history.traps}
         for fact in self.history.facts:

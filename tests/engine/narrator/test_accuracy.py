@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.narrator_histories import bank as banks
-from tests.narrator_histories.history import build
-from tests.narrator_histories.running import described, score
+from tests.bench.narrator_histories import bank as banks
+from tests.bench.narrator_histories.history import build
+from tests.bench.narrator_histories.running import described, score
 
 BOUNDS = {"dev": (0.95, 0.82), "heldout": (0.82, 0.72)}
 """Precision and recall. What was kept aside is said in ways that nobody looked at: the guide tells what was measured there."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cm_tui.model import Step
-from tests.narrator_histories.bank import Fact
-from tests.narrator_histories.turns import Session, Turn
+from tests.bench.narrator_histories.bank import Fact
+from tests.bench.narrator_histories.turns import Session, Turn
 
 if TYPE_CHECKING:
-    from tests.narrator_histories.history import Builder
+    from tests.bench.narrator_histories.history import Builder
 
 _DECORATIONS = (("{run}", 55), ("cd {root} && {run}", 15), ("{run} 2>&1 | tail -20", 15))
 

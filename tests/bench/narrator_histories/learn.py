@@ -1,4 +1,4 @@
-"""Learns how lasting sentences sound: `python -m tests.narrator_histories.learn [--write]`.
+"""Learns how lasting sentences sound: `python -m tests.bench.narrator_histories.learn [--write]`.
 
 The material is what is said in the banks for development (`bank_dev`, `bank_voices`): their facts sound lasting, their tasks, tails and
 traps of the moment do not. A logistic regression over cues and vectors, by Newton's method, with a penalty on the square of each
@@ -7,7 +7,6 @@ weight; a cue keeps the sign that it is known to have. Judged by leaving out one
 
 from __future__ import annotations
 
-# ruff: noqa: T201 - a script prints
 import argparse
 import json
 import random
@@ -22,8 +21,8 @@ from cm_tui.engine.memory.narrator import cues
 from cm_tui.engine.memory.narrator.miners.statements import cues_with, may_correct
 from cm_tui.engine.memory.narrator.own_words import sentences_in
 from cm_tui.engine.search.embed.choice import prose_provider_for
-from tests.narrator_histories import bank as banks
-from tests.narrator_histories.words import Words
+from tests.bench.narrator_histories import bank as banks
+from tests.bench.narrator_histories.words import Words
 
 FILE = Path(cues.__file__).with_name("lasting.json")
 _VOICES = Path(__file__).parent / "bank_voices"
@@ -66,7 +65,7 @@ class Model(NamedTuple):
 
 def main() -> None:
     """Judge by leaving voices out, and write the numbers if asked to."""
-    parser = argparse.ArgumentParser(prog="python -m tests.narrator_histories.learn", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.narrator_histories.learn", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the numbers that all voices give")
     parser.add_argument(
         "--worst", type=int, default=0, help="print so many of the worst mistakes of each voice left out"

@@ -1,29 +1,30 @@
-"""Choosing another project, and the question whether a moved one is to have its memory again."""
+"""Dialogs of the application: another project, and a pause of recording."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from textual.app import App
 from textual.content import Content
 
 from cm_tui.config import load_config
-from cm_tui.model import KnownProject
-from cm_tui.tui.screens.list_dialog import ListDialog
-from cm_tui.tui.screens.question import Option, Question, ask
+from cm_tui.engine.api import recording
+from cm_tui.errors import CmError
+from cm_tui.model import KnownProject, RecordingState
+from cm_tui.model.dates import local_hour_minute
+from cm_tui.tui.screens.app_services import AppServices
+from cm_tui.tui.screens.question import Line, ListDialog, Option, Question, ask, ask_line
 from cm_tui.tui.widgets.text import ago, elide_middle, fit, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.links import MemoryLink
-    from cm_tui.tui.screens.app_services import AppServices
 
 
 def project_row(row: KnownProject, width: int) -> Content:
     """Draw name, folder, and when it was used."""
-    folder = row.roots[0] if row.roots else f"no longer there: {row.gone[0]}" if row.gone else "no folder is known"
+    folder = row.roots[0] if row.roots else f"no longer there: {row.gone[0]}" if row.gone else "unknown folder"
     when = fit(ago(time.time() - row.last), 14) if row.last else ""
     room = max(8, width - 24 - 15)
     return Content.assemble(
@@ -47,12 +48,10 @@ class ProjectChooser:
     """Shows the projects, and opens the one that was chosen.
 
     Args:
-        app: shows the list.
-        cm: the same application, as modes see it.
+        cm: the application.
     """
 
-    def __init__(self, app: App[Any], cm: AppServices) -> None:
-        self._app = app
+    def __init__(self, cm: AppServices) -> None:
         self._cm = cm
 
     def choose(self) -> None:
@@ -64,7 +63,7 @@ class ProjectChooser:
             return known_projects().rows
 
         def got(found: Sequence[KnownProject]) -> None:
-            ask(self._app, ListDialog(
+            ask(self._cm, ListDialog(
                 " Open another project ", " enter opens · esc closes ", found, project_row, self._chosen, close="ctrl+e",
                 words=lambda one: "\n".join((one.name, one.identity, *one.roots, *one.gone)),
                 placeholder="part of a name or folder", empty="No project of that name.",
@@ -104,7 +103,7 @@ class ProjectChooser:
                 # No single key links.
                 options = [Option("Not now", "escape"), Option("Take its memory along", then=lambda: self._link(found))]
                 title = "Was this project moved?"
-                ask(self._app, Question("", options, title=title, detail=moved_question(found), look="large"))
+                ask(self._cm, Question("", options, title=title, detail=moved_question(found), look="large"))
 
         # Opening the project reports unreadable files.
         self._cm.tasks.attempt(call, got, lambda _: None, topic="app.moved")
@@ -120,3 +119,68 @@ class ProjectChooser:
             self._cm.open_project(Path(found.root), without=Path(found.store))
 
         self._cm.tasks.attempt(call, linked, self._cm.tell_error, topic="app.moved")
+
+
+_HINT = "Such as 30m, 2h or 1d; empty: until you record again. Nothing that agents do is written down meanwhile."
+
+
+class RecordingControl:
+    """Pauses after a question, resumes at once, and says what came of it.
+
+    Args:
+        cm: the application.
+        look: looks again whether anything is recorded.
+    """
+
+    def __init__(self, cm: AppServices, look: Callable[[], None]) -> None:
+        self._cm = cm
+        self._look = look
+
+    def toggle(self) -> None:
+        """Pause, or record again."""
+        state, error = self._cm.project.recording, self._cm.project.recording_error
+        root = self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
+        if error is not None or (state is not None and state.state == "paused"):
+            everywhere = error is not None or (state is not None and state.everywhere)
+            self._do(lambda: _resume(root, everywhere=everywhere))
+        elif state is not None and state.state == "never":
+            self._cm.tell("Nothing is ever recorded in this folder: memory.never_record of your settings names it.")
+        elif state is not None and state.state == "off":
+            self._cm.tell("Nothing is recorded: agents.record is switched off in the settings.")
+        else:
+            line = Line(lambda answer: self._pause(root, answer), hint=_HINT, check=_wrong)
+            ask_line(self._cm, "Pause recording for how long?", line)
+
+    def _pause(self, root: Path, answer: str) -> None:
+        seconds = recording.seconds_of(answer) if answer.strip() else None
+        self._do(lambda: recording.pause(root, seconds))
+
+    def _do(self, change: Callable[[], RecordingState]) -> None:
+        self._cm.tasks.attempt(change, self._done, self._failed, topic="app.recording")
+
+    def _failed(self, error: CmError) -> None:
+        self._cm.tell_error(error)
+        self._look()
+
+    def _done(self, found: RecordingState) -> None:
+        if found.state == "paused":
+            end = f"until {local_hour_minute(found.until)}" if found.until else "until you record again"
+            self._cm.tell(f"Nothing is recorded {end}.")
+        else:
+            self._cm.tell("What agents do is recorded again.")
+        self._look()
+
+
+def _resume(root: Path, *, everywhere: bool) -> RecordingState:
+    state = recording.resume(None, here=root) if everywhere else recording.recording_state(root)
+    return recording.resume(root) if state.state == "paused" or not everywhere else state
+
+
+def _wrong(answer: str) -> str | None:
+    if not answer.strip():
+        return None
+    try:
+        recording.seconds_of(answer)
+    except CmError as error:
+        return f"{error.message} {error.hint}"
+    return None

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from cm_tui.model import NarratedProposal
 from tests import planted
-from tests.narrator_histories.bank import SAID, Fact, Trap, Wanted, plain
-from tests.narrator_histories.history import History
+from tests.bench.narrator_histories.bank import SAID, Fact, Trap, Wanted, plain
+from tests.bench.narrator_histories.history import History
 
 _LONGEST = 300
 """Characters of a line that somebody would want in their notes."""

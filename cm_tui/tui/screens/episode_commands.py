@@ -1,0 +1,117 @@
+"""What several modes do with an episode: erase it, and resume its agent."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable
+
+from textual.app import SuspendNotSupported
+
+from cm_tui.errors import CmError, UsageError
+from cm_tui.integrations.agents.resume import program_path, resume_command, run_in
+from cm_tui.model import Episode, ErasedEvent, ErasureReport, Session, told_of_neighbours
+from cm_tui.model.dates import local_minute
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.question import confirm_by_word
+from cm_tui.tui.screens.save_text import copy_and_tell
+from cm_tui.tui.state.revision import asked_of
+from cm_tui.tui.widgets.text import count, elide_end
+
+WORD = "erase"
+"""What has to be typed."""
+_ASKED = 60
+_SHOWN, _WIDTH = 3, 56
+"""Events that the question names beside the episode, and characters of each: all of it fits the smallest screen."""
+_NAMES = {
+    "hook.prompt": ("prompt", "prompts"),
+    "hook.edit": ("note of an edit", "notes of edits"),
+    "hook.stop": ("answer", "answers"),
+    "episode": ("episode", "episodes"),
+}
+
+
+def erase_episode(screen: ModeScreen, episode: Episode, after: Callable[[Episode], None]) -> None:
+    """Say what would go with an episode, ask, ask once more, and erase it; `after` gets it then."""
+
+    def found(report: ErasureReport) -> None:
+        confirm_by_word(
+            screen, question(episode, report), "Erase", WORD, f"Type `{WORD}` to erase it", "It cannot be brought back.",
+            lambda: screen.do(lambda engine: engine.erase([episode.id]), erased),
+        )  # fmt: skip
+
+    def erased(report: ErasureReport) -> None:
+        beside = [told_of_neighbours(report.neighbours)] if report.neighbours else []
+        said = ". ".join([f"Erased {counts(report)}", *beside, *report.notes])
+        screen.cm.tell(f"{said}.")
+        screen.cm.activity_log.add(f"{said}.", "ok")
+        seen = screen.cm.revision.episode
+        if seen is not None and seen.id == episode.id:
+            screen.cm.go_to_now()
+        after(episode)
+
+    screen.ask("erase", lambda engine: engine.erase([episode.id], dry_run=True), found)
+
+
+def counts(report: ErasureReport) -> str:
+    """How much goes."""
+    kinds = Counter(_NAMES.get(event.kind, ("event", "events")) for event in report.events)
+    return ", ".join(count(number, *names) for names, number in kinds.items()) or "what was left of it"
+
+
+def question(episode: Episode, report: ErasureReport) -> str:
+    """What is asked before it goes."""
+    seen = [event for event in report.events if event.kind != "episode"][:_SHOWN]
+    beside = [told_of_neighbours(report.neighbours, named=1)] if report.neighbours else []
+    told = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*report.reasons, *beside, *report.notes)]
+    return (
+        f"Erase “{elide_end(asked_of(episode), _ASKED)}” for good?\n\n"
+        f"What goes from the journal: {counts(report)}. With it go the passages and vectors made from them. "
+        "Commits and files stay as they are.\n" + "\n".join([*map(_line, seen), *told])
+    )
+
+
+def _line(event: ErasedEvent) -> str:
+    kind = _NAMES.get(event.kind, (event.kind, ""))[0]
+    return elide_end(f"{local_minute(event.time)}  {kind}: {event.words}", _WIDTH)
+
+
+def cannot_resume(one: Episode | Session | None) -> str | None:
+    """Say why no agent can be opened at the session of an episode; None when it can."""
+    if one is None:
+        return "choose a session or an episode first"
+    try:
+        _command_of(one)
+    except UsageError as error:
+        return error.message
+    return None
+
+
+def resume_agent(screen: ModeScreen, one: Episode | Session) -> None:
+    """Run the agent at a session in the project's folder; where it cannot run here, copy the command line and say so."""
+    command, root = _command_of(one), screen.cm.root
+    try:
+        program = program_path(command[0], root)
+        with screen.app.suspend():
+            code = run_in(root, (program, *command[1:]))
+    except (CmError, OSError, SuspendNotSupported) as error:
+        reason = error.message if isinstance(error, CmError) else _reason(error)
+        line = shlex.join(command)
+        copy_and_tell(screen, f"cd {shlex.quote(str(root))} && {line}", "")
+        screen.cm.refuse(f"Resume: {reason.rstrip('.')}; copied: {line}")
+        return
+    screen.app.refresh()
+    if code:
+        screen.cm.refuse(f"Resume: {command[0]} ended with exit code {code}")
+    if screen.cm.project.engine == "open":
+        screen.cm.lifecycle.start_index()
+
+
+def _reason(error: OSError | SuspendNotSupported) -> str:
+    return (
+        f"it could not be started ({error.strerror})" if isinstance(error, OSError) else "this terminal cannot be lent"
+    )
+
+
+def _command_of(one: Episode | Session) -> tuple[str, ...]:
+    return resume_command(one.agent, one.session if isinstance(one, Episode) else one.id, one.parent)
