@@ -186,7 +186,7 @@ def test_a_daemon_whose_code_is_replaced_goes_on_with_the_new_code(owned: Path, 
         "process.CODE_TICKS = 2\n"
         "process.serve(lambda _: Extensions(), background=True, follows_code=True)\n"
     )
-    daemon = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(package.parent)})
+    daemon = subprocess.Popen([sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": str(package.parent)})
     until(lambda: bootstrap.health() is not None, "the daemon")
     (package / "__init__.py").write_text(
         (ours / "__init__.py").read_text().replace(f'"{cm_tui.__version__}"', '"0.1.99"')

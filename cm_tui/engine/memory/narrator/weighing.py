@@ -48,6 +48,12 @@ FROM supported s JOIN head USING (grp) LEFT JOIN opposed o USING (grp) LEFT JOIN
 LEFT JOIN narrator_group g USING (grp)
 """  # noqa: S608 - our own words
 """The distinct counts are taken of narrow rows, and the words of a fact once: most time goes into its observations."""
+_CHANGED = """
+CREATE OR REPLACE TEMP TABLE changed_group AS
+SELECT grp, kind, subject, claim FROM narrator_group SEMI JOIN narrator_touched USING (grp)
+UNION SELECT grp, kind, subject, claim FROM fresh_group
+"""
+"""As they were and as they are: the facts that compete with them, or are similar, are rated again."""
 
 
 def is_due(tables: NarratorTables) -> bool:
@@ -79,14 +85,16 @@ def weigh(tables: NarratorTables, reading: str, embed: Embed, cancel: Cancel, no
         cancel.check()
         with tables.writing():
             tables.check(reading)
-            touch_competitors(tables, "narrator_touched")
+            tables.cursor.execute(_CHANGED)
             tables.cursor.execute("DELETE FROM narrator_group WHERE grp IN (SELECT grp FROM narrator_touched)")
             tables.cursor.execute("INSERT INTO narrator_group SELECT * FROM fresh_group")
-            touch_competitors(tables, "fresh_group")
+            for update in (_COMPETITORS, _WITHOUT, _NEAR):
+                tables.cursor.execute(update)
             known = tables.candidates(reading)
             for (group,) in tables.rows("DELETE FROM narrator_touched RETURNING grp"):
                 known.pop(group, None)
         tables.cursor.execute("DROP TABLE fresh_group")
+        tables.cursor.execute("DROP TABLE changed_group")
     rate(tables, reading, now, cancel)
     return by_words
 
@@ -155,7 +163,7 @@ LEFT JOIN alike h ON h.grp = g.grp
 """  # noqa: S608 - our own words
 _COMPETITORS = f"""
 UPDATE narrator_group SET rated = false WHERE rated AND subject <> '' AND kind IN ({WORDED_SQL}) AND subject IN (
-    SELECT subject FROM narrator_group WHERE grp IN (SELECT grp FROM {{table}}) AND kind IN ({WORDED_SQL})
+    SELECT subject FROM changed_group WHERE kind IN ({WORDED_SQL})
 )
 """  # noqa: S608 - our own words
 _WITHOUT = f"""
@@ -163,23 +171,22 @@ UPDATE narrator_group SET rated = false WHERE rated AND kind IN ({_COUNTED}) AND
     SELECT p.grp FROM (
         SELECT grp, kind, unnest(string_split(subject, chr(10))) AS subject FROM narrator_group
         WHERE rated AND kind IN ({_COUNTED}) AND claim <> '' AND sessions > {_LEAST_SESSIONS}
-    ) p SEMI JOIN (
-        SELECT kind, subject FROM narrator_group WHERE grp IN (SELECT grp FROM {{table}}) AND claim = ''
-    ) b ON b.kind = p.kind AND b.subject = p.subject
+    ) p SEMI JOIN (SELECT kind, subject FROM changed_group WHERE claim = '') b ON b.kind = p.kind AND b.subject = p.subject
 )
 """  # noqa: S608 - our own words
 _NEAR = """
 UPDATE narrator_group SET rated = false WHERE rated AND grp IN (
-    SELECT one FROM narrator_near WHERE other IN (SELECT grp FROM {table})
+    SELECT one FROM narrator_near WHERE other IN (SELECT grp FROM changed_group)
 )
 """
 """Whether a fact said once is held back depends on the similar ones."""
 _WORDINGS = f"""
 WITH facts AS MATERIALIZED (SELECT * FROM narrator_fact WHERE grp IN (SELECT unnest(?::BIGINT[])))
-SELECT grp, kind, subject, claim, text, terms, scope, plain FROM facts JOIN (
+SELECT grp, kind, subject, claim, text, terms, scope, coalesce(plain, 0) FROM facts LEFT JOIN (
     SELECT f.fact, max({PLAIN}) AS plain, min(t.time) AS time
-    FROM facts f JOIN narrator_seen s USING (fact) JOIN narrator_turn t USING (seq) WHERE NOT s.opposes GROUP BY f.fact
-) USING (fact) ORDER BY grp, time, fact
+    FROM facts f JOIN narrator_seen s USING (fact) JOIN narrator_turn t USING (seq)
+    WHERE f.kind IN ({WORDED_SQL}) AND NOT s.opposes GROUP BY f.fact
+) USING (fact) WHERE plain IS NOT NULL OR kind NOT IN ({WORDED_SQL}) ORDER BY grp, time, fact
 """  # noqa: S608 - our own words
 _EPISODES = """
 SELECT grp, list_transform(max(struct_pack(time, id), 200), lambda one: one.id) FROM (
@@ -189,13 +196,6 @@ SELECT grp, list_transform(max(struct_pack(time, id), 200), lambda one: one.id) 
 """
 _MOST_CLAIMS = 50
 _PIECE = 1_000
-
-
-def touch_competitors(tables: NarratorTables, table: str) -> None:
-    """Mark for rating again the facts that compete with, or are similar to, those of a table; the caller writes."""
-    tables.cursor.execute(_COMPETITORS.format(table=table))
-    tables.cursor.execute(_WITHOUT.format(table=table))
-    tables.cursor.execute(_NEAR.format(table=table))
 
 
 def rate(tables: NarratorTables, reading: str, now: float, cancel: Cancel) -> None:
