@@ -79,6 +79,9 @@ class TableSet:
 
         `read`: as for `DerivedTables.make`; `whole`: resolve all calls, too, not only requested ones.
         """
+        if self._is_made and (not whole or self.resolver.is_whole):
+            # A question does not wait for a thread that resolves all calls meanwhile.
+            return
         with self._lock:
             if not self._is_made:
                 # If that fails, the unfinished tables go with the transaction.

@@ -127,11 +127,6 @@ def _added(line: Content, piece: Content, width: int) -> Content:
     return Content.assemble(line, piece) if cell_len(line.plain) + cell_len(piece.plain) < width else line
 
 
-def fit_days(days: int) -> str:
-    """Return what the columns stand for."""
-    return f"{count(days, 'day')}"
-
-
 class ActivityPanel(Static):
     """Redraws the totals at each width."""
 

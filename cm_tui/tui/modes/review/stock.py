@@ -229,8 +229,3 @@ class Stock:
         self._as_decided.pop(key_of(item), None)
         self._given_back[key_of(item)] = item
         self.refused[key_of(item)] = why
-
-    @property
-    def is_deciding(self) -> bool:
-        """True while a decision is on its way."""
-        return any(done == _ON_ITS_WAY for _, done in self._as_decided.values())
