@@ -152,6 +152,7 @@ alike AS (
     WHERE g.occasions = 1 AND o.weight >= {_PLAIN}
         AND (o.occasions > 1 OR o.weight > g.weight OR (o.weight = g.weight AND o.first < g.first))
         AND (o.subject = '' OR o.subject <> g.subject)
+        AND (g.kind <> 'rejected' OR starts_with(o.claim, 'not '))
 )
 SELECT g.grp, g.kind, g.support, g.sessions, g.opposed + coalesce(o.said - g.support, 0) + coalesce(w.times, 0),
     g.first, g.last, greatest(g.last_opposed, coalesce(w.last, 0),
