@@ -37,12 +37,15 @@ from cm_tui.daemon.port_token import port_token
 from cm_tui.daemon.runtime_dir import drop_socket_folder
 from cm_tui.engine.search.embed.prose_process import shared_provider
 from cm_tui.errors import DaemonError, RefusedError
+from cm_tui.files import Stamp, stamp_of, users_umask
 
 CONNECTIONS = 128
 """Connections at once; when there are more, the one that has waited longest without a whole request is ended."""
 REQUEST_S = 10.0
 """How long a request may take to arrive."""
 _GRACE_S = 3
+CODE_TICKS = 100
+"""Tenths of a second between two looks at the files of the code."""
 
 
 class DeadlineHttp(H11Protocol):
@@ -131,10 +134,10 @@ Python's 5 ms after each of them while an index run computes."""
 _log = logging.getLogger(__name__)
 
 
-def serve(extend: MakeExtensions, *, background: bool) -> bool:
+def serve(extend: MakeExtensions, *, background: bool, follows_code: bool = False) -> bool:
     """Own all stores until shutdown; a background daemon also exits when idle.
 
-    `extend`: makes what joins it. Returns False when another daemon is running. Raises RefusedError if the runtime
+    `extend`: makes what joins it. `follows_code`: run again when the code of cm was replaced. Returns False when another daemon is running. Raises RefusedError if the runtime
     folder is not private, or something foreign listens on the socket; CmError: settings cannot be read, or the socket
     cannot be made.
     """
@@ -148,10 +151,31 @@ def serve(extend: MakeExtensions, *, background: bool) -> bool:
     try:
         _set_up_process()
         set_up_log()
-        _serve(load_config().daemon, extend, background=background)
+        is_outdated = _serve(
+            load_config().daemon, extend, background=background, code=LoadedCode() if follows_code else None
+        )
     finally:
         lock.release()
+    if is_outdated:
+        os.umask(users_umask())
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     return True
+
+
+class LoadedCode:
+    """The files of this process's modules, as they were when they were first looked at."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, Stamp | None] = {}
+        self._last: dict[str, Stamp | None] = {}
+
+    def is_replaced(self) -> bool:
+        """Return whether other files are in their place, all of them and the same ones twice in a row."""
+        files = (getattr(one, "__file__", None) for name, one in list(sys.modules.items()) if name.startswith("cm_tui"))
+        now = {file: stamp_of(Path(file)) for file in files if file}
+        changed = None not in now.values() and any(self._first.setdefault(file, now[file]) != now[file] for file in now)
+        is_settled, self._last = now == self._last, now
+        return changed and is_settled
 
 
 def _set_up_process() -> None:
@@ -163,7 +187,8 @@ def _set_up_process() -> None:
     shared_provider().keep_apart()
 
 
-def _serve(config: DaemonConfig, extend: MakeExtensions, *, background: bool) -> None:
+def _serve(config: DaemonConfig, extend: MakeExtensions, *, background: bool, code: LoadedCode | None) -> bool:
+    """Answer until the end; returns whether that is because its code was replaced."""
     token = "" if runtime_dir.HAS_UNIX and not config.port else port_token(replace=True)
     state = DaemonState(config, token, extend)
     with _listening() as listener, _also_on(config.port, state) as more:
@@ -176,7 +201,9 @@ def _serve(config: DaemonConfig, extend: MakeExtensions, *, background: bool) ->
         endpoint.write_info(info)
         _log.info("daemon %s started, process %d", __version__, os.getpid())
         try:
-            _Server(state, listener, more, stays=not background).run(sockets=[listener])
+            server = _Server(state, listener, more, stays=not background, code=code)
+            server.run(sockets=[listener])
+            return server.is_outdated
         finally:
             state.projects.close()
             (runtime_dir.folder() / runtime_dir.INFO).unlink(missing_ok=True)
@@ -263,10 +290,14 @@ def _inode(path: Path) -> int | None:
 class _Server(uvicorn.Server):
     """uvicorn, which ends when the daemon is done, and closes what is idle.
 
-    `listener`: where clients connect; `more`: the open port, if there is one; `stays`: does not exit when idle.
+    `listener`: where clients connect; `more`: the open port, if there is one; `stays`: does not exit when idle; `code`:
+    is looked at now and then, as modules that are imported later would come from another version.
     """
 
-    def __init__(self, state: DaemonState, listener: socket.socket, more: socket.socket | None, *, stays: bool) -> None:
+    def __init__(
+        self, state: DaemonState, listener: socket.socket, more: socket.socket | None, *, stays: bool,
+        code: LoadedCode | None,
+    ) -> None:  # fmt: skip
         app = service(state)
         super().__init__(
             uvicorn.Config(
@@ -278,6 +309,8 @@ class _Server(uvicorn.Server):
         self._state = state
         self._port = LoopbackServer(app, more) if more is not None else None
         self._stays = stays
+        self._code = code
+        self.is_outdated = False
         self._path = Path(listener.getsockname()) if runtime_dir.HAS_UNIX else None
         self._ours = _inode(self._path) if self._path else None
         self._sweeping: asyncio.Future[None] | None = None
@@ -314,6 +347,10 @@ class _Server(uvicorn.Server):
             self.should_exit = True
         if counter % 10 == 0:
             self._check_need()
+        if counter % CODE_TICKS == 0 and self._code is not None and self._code.is_replaced():
+            _log.info("the code of cm was replaced")
+            self.is_outdated = True
+            self._state.leave(handover=True)
         return await super().on_tick(counter)
 
     def _check_need(self) -> None:

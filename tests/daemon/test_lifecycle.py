@@ -6,10 +6,12 @@ import contextlib
 import os
 import shutil
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -309,3 +311,17 @@ def test_a_store_that_disappears_is_made_again(indexed: Shop):
     list(engine.index())
     assert engine.search("tax").hits
     engine.close()
+
+
+def test_replaced_code_counts_once_all_of_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / "part.py"
+    file.write_text("")
+    module = ModuleType("cm_tui.part")
+    module.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, "cm_tui.part", module)
+    code = process.LoadedCode()
+    assert [code.is_replaced() for _ in range(3)] == [False] * 3
+    file.unlink()
+    assert [code.is_replaced() for _ in range(3)] == [False] * 3
+    file.write_text("x = 1")
+    assert [code.is_replaced() for _ in range(2)] == [False, True]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import cm_tui
 from cm_tui import __version__
 from cm_tui.daemon import bootstrap, endpoint, runtime_dir
 from cm_tui.daemon.open_engine import open_engine
@@ -169,6 +171,31 @@ def test_a_hook_of_an_older_cm_leaves_its_events_to_a_newer_daemon(owned: Path, 
     assert pid_of_daemon() == newer.pid
     bootstrap.stop_daemon()
     assert newer.wait(60) == 0
+
+
+def test_a_daemon_whose_code_is_replaced_goes_on_with_the_new_code(owned: Path, shop_root: Path, tmp_path: Path):
+    package = tmp_path / "installed" / "cm_tui"
+    ours = Path(cm_tui.__file__).parent
+    shutil.copytree(
+        ours, package, ignore=lambda folder, _: ["data", "__pycache__"] if Path(folder) == ours else ["__pycache__"]
+    )
+    (package / "data").symlink_to(ours / "data")
+    code = (
+        "from cm_tui.daemon import process\n"
+        "from cm_tui.daemon.extensions import Extensions\n"
+        "process.CODE_TICKS = 2\n"
+        "process.serve(lambda _: Extensions(), background=True, follows_code=True)\n"
+    )
+    daemon = subprocess.Popen([sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": str(package.parent)})
+    until(lambda: bootstrap.health() is not None, "the daemon")
+    (package / "__init__.py").write_text(
+        (ours / "__init__.py").read_text().replace(f'"{cm_tui.__version__}"', '"0.1.99"')
+    )
+    until(lambda: (found := bootstrap.health()) is not None and found["version"] == "0.1.99", "the new code")
+    assert pid_of_daemon() == daemon.pid
+    assert bootstrap.notify(shop_root)
+    bootstrap.stop_daemon()
+    assert daemon.wait(60) == 0
 
 
 def _hook(root: Path, event: str, tool: dict[str, str], **more: str) -> None:

@@ -200,6 +200,19 @@ def test_without_a_model_words_alone_tell_and_the_pass_says_so(engine: Engine, m
     assert passed(engine).notes == ()
 
 
+def test_a_model_that_comes_later_compares_with_what_was_grouped_without_one(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = [lambda _: None, vectors]
+    monkeypatch.setattr(Engine, "_embed", lambda _, texts: models[0](texts))
+    put(engine.root, [(1, turn(9, SAYINGS[8])), (2, turn(8, SAYINGS[4]))])
+    passed(engine)
+    models.pop(0)
+    put(engine.root, [(3, turn(7, SAYINGS[9]))])
+    assert passed(engine).notes == ()
+    assert groups(engine) == {frozenset(SAYINGS[8:10]), frozenset([SAYINGS[4]])}
+
+
 def test_slices_come_to_the_same_without_a_model(
     tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

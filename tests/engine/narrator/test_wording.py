@@ -55,6 +55,7 @@ def test_words_are_stemmed_and_filling_ones_left_out(text: str, words: str) -> N
         ("use tabs instead of spaces", "tab", "space"),
         ("tabs rather than spaces", "tab", "space"),
         ("don't use tabs but spaces", "space", "tab"),
+        ("we end support for Safari 14", "", "safari 14"),
         ("use tabs, because spaces are wrong", "tab", "space"),
         ("use uv, not pip", "uv", "pip"),
         ("production must not be changed", "", "product chang"),

@@ -18,11 +18,11 @@ from cm_tui.model import Cancel
 Embed = Callable[[Sequence[str]], Any]
 """Turns texts into unit vectors, one row each; None: no model."""
 _WORDINGS = f"""
-SELECT f.fact, f.grp, f.kind, f.subject, f.claim, f.text, f.terms, f.scope, f.topic, f.since, min(t.time),
-    coalesce(string_agg(DISTINCT s.speaker, chr(10)) FILTER (s.speaker <> ''), '')
-FROM narrator_fact f JOIN narrator_seen s USING (fact) JOIN narrator_turn t USING (seq)
-WHERE f.kind IN ({WORDED_SQL}) AND NOT s.opposes AND ({{where}})
-GROUP BY ALL ORDER BY min(t.time), f.fact
+WITH facts AS MATERIALIZED (SELECT * FROM narrator_fact f WHERE f.kind IN ({WORDED_SQL}) AND ({{where}}))
+SELECT fact, grp, kind, subject, claim, text, terms, scope, topic, since, time, speakers FROM facts JOIN (
+    SELECT f.fact, min(t.time) AS time, coalesce(string_agg(DISTINCT s.speaker, chr(10)) FILTER (s.speaker <> ''), '') AS speakers
+    FROM facts f JOIN narrator_seen s USING (fact) JOIN narrator_turn t USING (seq) WHERE NOT s.opposes GROUP BY f.fact
+) USING (fact) ORDER BY time, fact
 """  # noqa: S608 - our own words
 _LAST = f"""
 SELECT min(since) > 0, max(struct_pack(t := since, f := fact)) FROM narrator_fact
@@ -93,6 +93,8 @@ def regrouped(tables: NarratorTables, embed: Embed, cancel: Cancel) -> Regrouped
     common: frozenset[str] = frozenset()
     if not is_anew:
         rows, common = _related(tables, new, vectors)
+        # Earlier ones have none if they were grouped without a model.
+        vectors = vectors and _vectors(tables, rows, embed, cancel)
     cancel.check()
     places: dict[int, int] = {}
     known = [] if is_anew else [places.setdefault(row.grp, len(places)) for row in rows if row.grp]

@@ -23,13 +23,14 @@ OLD_S = 30 * 86_400.0
 _KEY = "(md5_number_lower(CASE WHEN session = '' THEN id ELSE agent || '/' || session END) >> 1)::BIGINT"
 _BEFORE = "coalesce(b.id, ''), coalesce(b.segment, 0), coalesce(b.place, 0), coalesce(b.bytes, 0)"
 _DUE = f"""
-WITH visible AS MATERIALIZED (
-    SELECT seq, id, time, segment, place, bytes, settled, {_KEY} AS session FROM episode WHERE {VISIBLE}
+WITH seen AS MATERIALIZED (SELECT seq, agent, session FROM episode WHERE {VISIBLE}),
+gone AS MATERIALIZED (SELECT session FROM narrator_turn ANTI JOIN seen USING (seq)),
+visible AS MATERIALIZED (
+    SELECT seq, id, time, segment, place, bytes, settled, {_KEY} AS session FROM episode
+    WHERE {VISIBLE} AND ((agent, session) IN (SELECT (agent, session) FROM seen ANTI JOIN narrator_turn USING (seq))
+        OR (EXISTS (FROM gone) AND {_KEY} IN (FROM gone)))
 ),
-changed AS (
-    SELECT session FROM visible ANTI JOIN narrator_turn USING (seq)
-    UNION SELECT session FROM narrator_turn ANTI JOIN visible USING (seq)
-),
+changed AS (SELECT session FROM visible ANTI JOIN narrator_turn USING (seq) UNION FROM gone),
 chain AS (
     SELECT v.*, coalesce(lag(seq) OVER (PARTITION BY session ORDER BY time, id), 0)::INTEGER AS earlier,
         min(time) OVER (PARTITION BY session) AS begun

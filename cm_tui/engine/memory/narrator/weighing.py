@@ -17,30 +17,43 @@ from cm_tui.engine.memory.narrator.overlaps import without_overlaps
 from cm_tui.engine.memory.narrator.tables import PLAIN, WORDED, WORDED_SQL, NarratorTables, number_of
 from cm_tui.model import Cancel
 
-_FIRST = "struct_pack(t := t.time, f := f.fact)"
+_PLAINNESS = PLAIN.replace("f.sense", "sense").replace("s.weight", "weight")
 _FRESH = f"""
 CREATE OR REPLACE TEMP TABLE fresh_group AS
-WITH fresh AS (
-    SELECT f.grp, arg_min(f.kind, {_FIRST}) AS kind,
-        CASE WHEN max(f.topic) <> 0 THEN max(f.topic)::VARCHAR ELSE arg_min(f.subject, {_FIRST}) END AS subject,
-        arg_min(f.claim, {_FIRST}) AS claim,
-        count(DISTINCT s.seq) FILTER (NOT s.opposes) AS support,
-        count(DISTINCT t.session) FILTER (NOT s.opposes) AS sessions,
-        CASE WHEN arg_min(f.kind, {_FIRST}) IN ({WORDED_SQL})
-            THEN count(DISTINCT coalesce(nullif(t.prompt, 0), t.session)) FILTER (NOT s.opposes)
-            ELSE count(DISTINCT t.session) FILTER (NOT s.opposes) END AS occasions,
-        count(DISTINCT s.seq) FILTER (s.opposes) AS opposed,
-        min(t.time) FILTER (NOT s.opposes) AS first, max(t.time) FILTER (NOT s.opposes) AS last,
-        coalesce(max(t.time) FILTER (s.opposes), 0) AS last_opposed, max({PLAIN}) FILTER (NOT s.opposes) AS weight,
-        coalesce(string_agg(DISTINCT s.speaker, chr(10) ORDER BY s.speaker)
-            FILTER (NOT s.opposes AND s.speaker <> ''), '') AS speakers
-    FROM narrator_seen s JOIN narrator_fact f USING (fact) JOIN narrator_turn t USING (seq)
-    WHERE f.grp IN (SELECT grp FROM narrator_touched)
-    GROUP BY f.grp HAVING count(*) FILTER (NOT s.opposes) > 0
+WITH facts AS MATERIALIZED (SELECT * FROM narrator_fact SEMI JOIN narrator_touched USING (grp)),
+found AS MATERIALIZED (
+    SELECT f.grp, s.fact, s.seq, s.opposes, s.weight, s.speaker, f.sense, t.session, t.time,
+        CASE WHEN f.kind IN ({WORDED_SQL}) AND t.prompt <> 0 THEN t.prompt ELSE t.session END AS occasion
+    FROM facts f JOIN narrator_seen s USING (fact) JOIN narrator_turn t USING (seq)
+),
+head AS (
+    SELECT grp, arg_min(struct_pack(kind, subject, claim), struct_pack(time, fact)) AS one, max(topic) AS topic
+    FROM facts JOIN (SELECT fact, min(time) AS time FROM found GROUP BY fact) USING (fact) GROUP BY grp
+),
+supported AS (
+    SELECT grp, count(DISTINCT seq) AS support, count(DISTINCT session) AS sessions,
+        count(DISTINCT occasion) AS occasions, min(time) AS first, max(time) AS last, max({_PLAINNESS}) AS weight
+    FROM found WHERE NOT opposes GROUP BY grp
+),
+opposed AS (SELECT grp, count(DISTINCT seq) AS opposed, max(time) AS last FROM found WHERE opposes GROUP BY grp),
+speakers AS (
+    SELECT grp, string_agg(DISTINCT speaker, chr(10) ORDER BY speaker) AS speakers FROM found
+    WHERE NOT opposes AND speaker <> '' GROUP BY grp
 )
-SELECT fresh.*, coalesce(g.confidence, 0) AS confidence, false AS rated
-FROM fresh LEFT JOIN narrator_group g ON g.grp = fresh.grp
+SELECT s.grp, one.kind AS kind, CASE WHEN topic <> 0 THEN topic::VARCHAR ELSE one.subject END AS subject,
+    one.claim AS claim, s.support, s.sessions, s.occasions, coalesce(o.opposed, 0) AS opposed, s.first, s.last,
+    coalesce(o.last, 0) AS last_opposed, s.weight, coalesce(p.speakers, '') AS speakers,
+    coalesce(g.confidence, 0) AS confidence, false AS rated
+FROM supported s JOIN head USING (grp) LEFT JOIN opposed o USING (grp) LEFT JOIN speakers p USING (grp)
+LEFT JOIN narrator_group g USING (grp)
 """  # noqa: S608 - our own words
+"""The distinct counts are taken of narrow rows, and the words of a fact once: most time goes into its observations."""
+_CHANGED = """
+CREATE OR REPLACE TEMP TABLE changed_group AS
+SELECT grp, kind, subject, claim FROM narrator_group SEMI JOIN narrator_touched USING (grp)
+UNION SELECT grp, kind, subject, claim FROM fresh_group
+"""
+"""As they were and as they are: the facts that compete with them, or are similar, are rated again."""
 
 
 def is_due(tables: NarratorTables) -> bool:
@@ -72,14 +85,16 @@ def weigh(tables: NarratorTables, reading: str, embed: Embed, cancel: Cancel, no
         cancel.check()
         with tables.writing():
             tables.check(reading)
-            touch_competitors(tables, "narrator_touched")
+            tables.cursor.execute(_CHANGED)
             tables.cursor.execute("DELETE FROM narrator_group WHERE grp IN (SELECT grp FROM narrator_touched)")
             tables.cursor.execute("INSERT INTO narrator_group SELECT * FROM fresh_group")
-            touch_competitors(tables, "fresh_group")
+            for update in (_COMPETITORS, _WITHOUT, _NEAR):
+                tables.cursor.execute(update)
             known = tables.candidates(reading)
             for (group,) in tables.rows("DELETE FROM narrator_touched RETURNING grp"):
                 known.pop(group, None)
         tables.cursor.execute("DROP TABLE fresh_group")
+        tables.cursor.execute("DROP TABLE changed_group")
     rate(tables, reading, now, cancel)
     return by_words
 
@@ -104,6 +119,8 @@ MOST = 1_000
 """The most facts to propose at once, the surest first. The next ones follow once these are decided."""
 _ALONE = 0.5
 """Least plainness of a statement from a single session; a habit needs more than one."""
+_LEAST_SESSIONS = 2
+"""A habit shown in no more sessions than these is never proposed."""
 _COUNTED = "'cochange', 'convention', 'fix', 'workflow'"
 """Kinds in which observations without a claim count the occurrences of a subject: each one without a claim counts against
 it. A subject may have several parts, one per line."""
@@ -135,6 +152,7 @@ alike AS (
     WHERE g.occasions = 1 AND o.weight >= {_PLAIN}
         AND (o.occasions > 1 OR o.weight > g.weight OR (o.weight = g.weight AND o.first < g.first))
         AND (o.subject = '' OR o.subject <> g.subject)
+        AND (g.kind <> 'rejected' OR starts_with(o.claim, 'not '))
 )
 SELECT g.grp, g.kind, g.support, g.sessions, g.opposed + coalesce(o.said - g.support, 0) + coalesce(w.times, 0),
     g.first, g.last, greatest(g.last_opposed, coalesce(w.last, 0),
@@ -146,46 +164,39 @@ LEFT JOIN alike h ON h.grp = g.grp
 """  # noqa: S608 - our own words
 _COMPETITORS = f"""
 UPDATE narrator_group SET rated = false WHERE rated AND subject <> '' AND kind IN ({WORDED_SQL}) AND subject IN (
-    SELECT subject FROM narrator_group WHERE grp IN (SELECT grp FROM {{table}}) AND kind IN ({WORDED_SQL})
+    SELECT subject FROM changed_group WHERE kind IN ({WORDED_SQL})
 )
 """  # noqa: S608 - our own words
 _WITHOUT = f"""
 UPDATE narrator_group SET rated = false WHERE rated AND kind IN ({_COUNTED}) AND grp IN (
     SELECT p.grp FROM (
         SELECT grp, kind, unnest(string_split(subject, chr(10))) AS subject FROM narrator_group
-        WHERE rated AND kind IN ({_COUNTED}) AND claim <> ''
-    ) p SEMI JOIN (
-        SELECT kind, subject FROM narrator_group WHERE grp IN (SELECT grp FROM {{table}}) AND claim = ''
-    ) b ON b.kind = p.kind AND b.subject = p.subject
+        WHERE rated AND kind IN ({_COUNTED}) AND claim <> '' AND sessions > {_LEAST_SESSIONS}
+    ) p SEMI JOIN (SELECT kind, subject FROM changed_group WHERE claim = '') b ON b.kind = p.kind AND b.subject = p.subject
 )
 """  # noqa: S608 - our own words
 _NEAR = """
 UPDATE narrator_group SET rated = false WHERE rated AND grp IN (
-    SELECT one FROM narrator_near WHERE other IN (SELECT grp FROM {table})
+    SELECT one FROM narrator_near WHERE other IN (SELECT grp FROM changed_group)
 )
 """
 """Whether a fact said once is held back depends on the similar ones."""
 _WORDINGS = f"""
-SELECT f.grp, f.kind, f.subject, f.claim, f.text, f.terms, f.scope, max({PLAIN}), min(t.time), f.fact
-FROM narrator_fact f JOIN narrator_seen s USING (fact) JOIN narrator_turn t USING (seq)
-WHERE f.grp IN (SELECT unnest(?::BIGINT[])) AND NOT s.opposes GROUP BY ALL ORDER BY f.grp, min(t.time), f.fact
+WITH facts AS MATERIALIZED (SELECT * FROM narrator_fact WHERE grp IN (SELECT unnest(?::BIGINT[])))
+SELECT grp, kind, subject, claim, text, terms, scope, coalesce(plain, 0) FROM facts LEFT JOIN (
+    SELECT f.fact, max({PLAIN}) AS plain, min(t.time) AS time
+    FROM facts f JOIN narrator_seen s USING (fact) JOIN narrator_turn t USING (seq)
+    WHERE f.kind IN ({WORDED_SQL}) AND NOT s.opposes GROUP BY f.fact
+) USING (fact) WHERE plain IS NOT NULL OR kind NOT IN ({WORDED_SQL}) ORDER BY grp, time, fact
 """  # noqa: S608 - our own words
 _EPISODES = """
-SELECT grp, list(id ORDER BY time DESC, id DESC)[1:200] FROM (
-    SELECT DISTINCT f.grp, e.id, e.time FROM narrator_fact f JOIN narrator_seen s USING (fact)
-    JOIN episode e ON e.seq = s.seq
+SELECT grp, list_transform(max(struct_pack(time, id), 200), lambda one: one.id) FROM (
+    SELECT DISTINCT f.grp, s.seq FROM narrator_fact f JOIN narrator_seen s USING (fact)
     WHERE f.grp IN (SELECT unnest(?::BIGINT[])) AND NOT s.opposes
-) GROUP BY grp
+) JOIN episode USING (seq) GROUP BY grp
 """
 _MOST_CLAIMS = 50
 _PIECE = 1_000
-
-
-def touch_competitors(tables: NarratorTables, table: str) -> None:
-    """Mark for rating again the facts that compete with, or are similar to, those of a table; the caller writes."""
-    tables.cursor.execute(_COMPETITORS.format(table=table))
-    tables.cursor.execute(_WITHOUT.format(table=table))
-    tables.cursor.execute(_NEAR.format(table=table))
 
 
 def rate(tables: NarratorTables, reading: str, now: float, cancel: Cancel) -> None:
@@ -194,7 +205,7 @@ def rate(tables: NarratorTables, reading: str, now: float, cancel: Cancel) -> No
     Raises ReadAnewError if the journal was reread meanwhile; StoreError if the store cannot be written.
     """
     # A statement may be certain after one mention; a habit shown in few sessions never is.
-    may_be = f"(sessions > 2 OR (kind IN ({WORDED_SQL}) AND (occasions > 1 OR weight >= {_ALONE})))"
+    may_be = f"(sessions > {_LEAST_SESSIONS} OR (kind IN ({WORDED_SQL}) AND (occasions > 1 OR weight >= {_ALONE})))"
     found = tables.rows(_TALLY.format(where=f"NOT rated AND claim <> '' AND {may_be}"))
     rated: list[tuple[int, float]] = []
     for row in found:

@@ -1,4 +1,4 @@
-"""The model of prose in separate processes: one for a large number of passages, and in the daemon one for all else.
+"""The model of prose in separate processes: two for a large number of passages, and in the daemon one for all else.
 
 So the model and its work, 150 MB, stay out of a process that lives long, and end with the other one.
 """
@@ -22,16 +22,19 @@ from cm_tui.engine.search.embed.worker_process import EmbeddingProcess, Model
 MANY = 64
 """From so many texts on a process is worth its start, of a second."""
 MOST_PROCESSES = 2
+_PIECE = 4
+"""Texts for a process at once: they differ in length, and each process gets the next ones as it is free."""
 IDLE_S = 30.0
 """Idle time after which a process ends."""
 _log = logging.getLogger(__name__)
 
 
 class _ModelProcess:
-    """A process with the model, started when it is needed, and ended by `end_if_unused`."""
+    """One or more processes with the model, started when needed, and ended by `end_if_unused`."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, size: int = 1) -> None:
         self._model = model
+        self._size = size
         self._lock = threading.Lock()
         self._process: EmbeddingProcess | None = None
         self._used = 0.0
@@ -45,13 +48,13 @@ class _ModelProcess:
         vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
         with self._lock:
             if self._process is None:
-                self._process = EmbeddingProcess(self._model)
+                self._process = EmbeddingProcess(self._model, self._size)
                 atexit.register(self._process.close)
-            self._process.prepare(texts, ProseProvider.batch)
+            self._process.prepare(texts, _PIECE)
             missing = self._process.take(texts, vectors)
             self._used = time.monotonic()
             if missing:
-                _log.warning("the process that embeds prose was lost: this one does its work")
+                _log.warning("a process that embeds prose was lost: this one does its work")
                 self.end()
         return vectors, missing
 
@@ -73,20 +76,20 @@ class _ModelProcess:
 
 
 class ProseBeside:
-    """The model of prose: a separate process embeds large batches, and this one the rest.
+    """The model of prose: separate processes embed large batches, and this one the rest.
 
     `own`: the model in this process.
     """
 
     dimensions = DIMENSIONS
-    batch = ProseProvider.batch
 
     def __init__(self, own: ProseProvider) -> None:
         self.fingerprint = own.fingerprint
+        self.batch = own.batch
         self.left = 0
         """Estimated number of texts to come."""
         self._own = own
-        self._many = _ModelProcess("prose")
+        self._many = _ModelProcess("prose", min(MOST_PROCESSES, os.cpu_count() or 1))
         self._few: _ModelProcess | None = None
 
     def keep_apart(self) -> None:
@@ -105,7 +108,9 @@ class ProseBeside:
 
         Raises ModelError if a file of the model is missing or damaged.
         """
-        return self._embed(texts, self._many if self._many.is_running or self.left >= MANY else self._few)
+        is_much = self._many.is_running or self.left >= MANY
+        self.batch = self._own.batch * (MOST_PROCESSES if is_much else 1)
+        return self._embed(texts, self._many if is_much else self._few)
 
     def embed_query(self, text: str) -> Matrix:
         """Embed a question: one unit vector (384,).
@@ -124,22 +129,11 @@ class ProseBeside:
         return vectors
 
     def embed_many(self, texts: Sequence[str]) -> Matrix:
-        """Embed any number of texts, a large one with a process per core for the duration of the call: unit rows.
+        """Embed any number of texts: unit rows.
 
         Raises ModelError if a file of the model is missing or damaged.
         """
-        if len(texts) < MANY:
-            return self._embed(texts, self._few)
-        vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
-        processes = EmbeddingProcess("prose", min(MOST_PROCESSES, os.cpu_count() or 1))
-        try:
-            processes.prepare(texts, self.batch)
-            missing = processes.take(texts, vectors)
-        finally:
-            processes.close()
-        if missing:
-            vectors[missing] = self._own.embed([texts[place] for place in missing])
-        return vectors
+        return self._embed(texts, self._many if len(texts) >= MANY else self._few)
 
     def let_go_if_unused(self, seconds: float) -> bool:
         """End idle processes; return whether the model was released in this one, unused for so many seconds."""
