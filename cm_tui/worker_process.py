@@ -38,6 +38,11 @@ def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
 
 def serve(answer: Callable[[Any], Any]) -> None:
     """Answer the messages of `Worker.exchange` in its process, until the other end closes."""
+    serve_several(lambda message: [answer(message)])
+
+
+def serve_several(answers: Callable[[Any], Iterable[Any]]) -> None:
+    """The same with any number of answers to a message."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     # Printed output must not get between the pickles.
@@ -46,8 +51,9 @@ def serve(answer: Callable[[Any], Any]) -> None:
     with suppress(EOFError):
         while True:
             message = pickle.load(inward)  # noqa: S301 - from our own parent process
-            pickle.dump(answer(message), outward, protocol=pickle.HIGHEST_PROTOCOL)
-            outward.flush()
+            for answer in answers(message):
+                pickle.dump(answer, outward, protocol=pickle.HIGHEST_PROTOCOL)
+                outward.flush()
 
 
 class Worker:
@@ -72,13 +78,18 @@ class Worker:
         """Send a message, and return the answer. Raises OSError if no process can be had, or it was lost."""
         if self._stopped:
             raise BrokenPipeError
+        return next(self._answers(message))
+
+    def _answers(self, message: Any) -> Iterator[Any]:
+        """Send a message, and yield what the process answers."""
         process = self._running()
         assert process.stdin is not None
         assert process.stdout is not None
         try:
             pickle.dump(message, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
             process.stdin.flush()
-            return pickle.load(process.stdout)  # noqa: S301 - from our own process
+            while True:
+                yield pickle.load(process.stdout)  # noqa: S301 - from our own process
         except (EOFError, OSError, pickle.UnpicklingError, ValueError) as error:
             self._end()
             raise BrokenPipeError from error

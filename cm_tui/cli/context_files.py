@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, cast, get_args
 
 import typer
 
@@ -14,7 +12,6 @@ from cm_tui.cli.output import as_json, narrate, plain, print_json, wants_json, w
 from cm_tui.counts import count
 from cm_tui.errors import NotFoundError, UsageError
 
-_KINDS = get_args(model.DefinitionKind)
 _FOLDERS = (".cm/retrieval", ".cm/rules", ".cm/ingestion")
 
 
@@ -75,19 +72,15 @@ def _is_below(file: str, folder: str) -> bool:
     return not folder or file == folder or file.startswith(f"{folder}/")
 
 
-def new(kind: Annotated[str, typer.Argument(help=f"{', '.join(_KINDS)}.")], name: str) -> None:
+def new(kind: model.DefinitionKind, name: str) -> None:
     """Write a commented definition for you to change; its path is printed.
 
     Args:
+        kind: What it defines.
         name: Of it and of its file: letters, digits, - and _.
     """
-    if kind not in _KINDS:
-        near = get_close_matches(kind, _KINDS, 1)
-        raise UsageError(
-            f"There is no kind {kind[:60]!r}.", hint=f"Did you mean {near[0]}?" if near else f"Use {', '.join(_KINDS)}."
-        )
     with open_engine() as engine:
-        path = engine.new_definition(cast("model.DefinitionKind", kind), name)
+        path = engine.new_definition(kind, name)
     if as_json({"id": _id(kind, name), "kind": kind, "name": name, "path": path}):
         return
     write(path)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -19,16 +18,9 @@ from cm_tui.model.layout import commit_line
 Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
 
 
-class What(StrEnum):
-    """What `cm at` lists."""
-
-    symbols = "symbols"
-    files = "files"
-
-
 def at(
     ref: str,
-    what: What = What.symbols,
+    what: Literal["symbols", "files"] = "symbols",
     *,
     file: str | None = None,
     kind: str | None = None,
@@ -46,13 +38,13 @@ def at(
         match: Fuzzy; best fit first.
         folder: Only files below this folder.
     """
-    if what is What.files and (file or kind or match):
+    if what == "files" and (file or kind or match):
         raise UsageError("--file, --kind and --match choose among symbols.", hint="Use --folder with files.")
-    if what is What.symbols and folder:
+    if what == "symbols" and folder:
         raise UsageError("--folder chooses among files.", hint=f"Write: cm at {ref} files --folder {folder}")
     with open_fresh_engine() as engine:
         ensure_history(engine, ref)
-        if what is What.files:
+        if what == "files":
             files = engine.files_at(ref, folder)
             print_page(files, _file_line)
             return

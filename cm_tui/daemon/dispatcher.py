@@ -14,11 +14,10 @@ from typing import Any
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.index_check import IndexCheck
-from cm_tui.daemon.invoke import accepts_notes, ask, method_of, noted, other_checkout_note, with_note
 from cm_tui.daemon.jobs import Job, Jobs
 from cm_tui.daemon.long_work import IndexRun, LongWork
 from cm_tui.daemon.project_pool import STORE_WAIT_S, Project, ProjectPool
-from cm_tui.daemon.rpc import Method, ProjectRef
+from cm_tui.daemon.rpc import METHODS, Method, ProjectRef
 from cm_tui.daemon.sync_manager import SyncManager
 from cm_tui.daemon.turns import Turns
 from cm_tui.daemon.upkeep import Upkeep
@@ -26,9 +25,60 @@ from cm_tui.engine.api.needs import Written
 from cm_tui.engine.code.freshness import policy
 from cm_tui.engine.code.freshness.watcher import NAME as WATCHER
 from cm_tui.engine.code.index.summary import IndexOutcome
-from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
+from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError, UsageError
 from cm_tui.integrations.external_layers import with_external_layers
-from cm_tui.model import Freshness
+from cm_tui.model import Candidates, Freshness, Page
+
+# --- one question to the engine, and what is said with its answer ---
+
+
+def method_of(name: str, *, streams: bool) -> Method:
+    """A method of the engine.
+
+    `streams`: whether long work is wanted, or a single result. Raises UsageError: unknown method.
+    """
+    method = METHODS.get(name)
+    if method is None or method.streams != streams:
+        raise UsageError(f"There is no {'long work' if streams else 'method'} {name[:80]!r}.")
+    return method
+
+
+def ask(project: Project, name: str, values: dict[str, Any]) -> Any:
+    """Ask the engine; candidates stay here, and only the name of their table goes out."""
+    engine = project.engine
+    if name == "rank":
+        asked: Candidates = values.pop("candidates")
+        found = project.kept(str(asked.table))
+        # What was forgotten is retrieved again.
+        found = found or engine.retrieve(asked.query, profile=values["profile"], mode=asked.mode)
+        return engine.rank(found, **values)
+    result = getattr(engine, name)(**values)
+    return replace(result, table=project.keep(result)) if isinstance(result, Candidates) else result
+
+
+def other_checkout_note(root: str, reflects: str = "reflects") -> str:
+    """Return the note on a result or state of another checkout."""
+    return f"The index {reflects} another checkout, {root}."
+
+
+def accepts_notes(result: Any) -> bool:
+    """Return whether a note can be left on a result."""
+    return isinstance(result, Page) or hasattr(result, "notes")
+
+
+def with_note(result: Any, note: str) -> Any:
+    """A result with a note, where its record has room for one."""
+    if isinstance(result, Page):
+        return replace(result, note="; ".join(filter(None, (result.note, note))))
+    return replace(result, notes=(*result.notes, note)) if accepts_notes(result) else result
+
+
+def noted(error: NotFoundError, note: str) -> NotFoundError:
+    """Return a failure to find something that says of the index what an answer would have said."""
+    return type(error)(error.message, hint=f"{error.hint} {note}".strip(), finding=error.finding)
+
+
+# --- what the daemon does with a request, on a thread ---
 
 
 class SameQuestions:

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cm_tui.engine.platform.git.git_dir import git_folders
+from cm_tui.engine.platform.git.git_dir import git_folders, verified_git_dir
 from cm_tui.engine.platform.git.roots import find_root
 from cm_tui.engine.platform.git.safe_git import setting
-from cm_tui.engine.platform.git.verified_dir import verified_git_dir
 from cm_tui.errors import CmError, NotFoundError, RefusedError
 from cm_tui.integrations.git_hook_file import HookFile
 from cm_tui.model.freshness import GitHook, GitHooks

@@ -76,7 +76,7 @@ def load_files(db: Database, files: Iterable[tuple[str, bytes]]) -> None:
     """Put files into a store without the walk, the passages and the vectors of a full index run."""
     import pygit2
 
-    from cm_tui.engine.code.parse import row_batches
+    from cm_tui.engine.code.parse import records
     from cm_tui.engine.code.parse.parse_blob import parse_blob
     from cm_tui.engine.code.scan.languages import EXTRACTOR_VERSION, HEAD_BYTES, language_of
     from cm_tui.engine.platform.store import bulk
@@ -88,7 +88,7 @@ def load_files(db: Database, files: Iterable[tuple[str, bytes]]) -> None:
         parsed.append((number, parse_blob(str(pygit2.hash(data)), language_of(path, data[:HEAD_BYTES]), data)))
         paths.append((path, number))
     with db.transaction() as cursor:
-        bulk.insert_tables(db, row_batches.columns_of(parsed, EXTRACTOR_VERSION))
+        bulk.insert_tables(db, records.columns_of(parsed, EXTRACTOR_VERSION))
         for path, number in paths:
             cursor.execute("DELETE FROM worktree WHERE path = ?", [path])
             cursor.execute("INSERT INTO worktree VALUES (?, ?)", [path, number])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cm_tui.engine.search.ranking import adjust
 from cm_tui.engine.search.ranking.candidate_table import CandidateTable
-from cm_tui.engine.search.ranking.features import SIDES, features
+from cm_tui.engine.search.ranking.lifts import SIDES, features
 from cm_tui.model import Profile
 
 KEPT = ("exact-name", "definition", "near-name", "name-vector", "vendored", "best-of-file")

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.context.packs import render
+from cm_tui.engine.context.packs import pack
 from cm_tui.engine.context.packs.budget import weight
 from cm_tui.model import Hit, PackItem
 
@@ -55,7 +55,7 @@ def _cost(hit: Hit, lines: Sequence[str], kept: int) -> float:
     """What the first lines of a passage cost as a piece."""
     text = "\n".join(lines[:kept])
     item = PackItem(hit.path, hit.start_line, hit.start_line + kept - 1, hit.symbol or "", text, 0, "", hit.language)
-    return weight(render.BETWEEN) + weight(render.section(item))
+    return weight(pack.BETWEEN) + weight(pack.section(item))
 
 
 def text_of(engine: Engine, hit: Hit) -> str:

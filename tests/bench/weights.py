@@ -11,7 +11,7 @@ from statistics import mean
 import numpy as np
 
 from cm_tui.engine.search.ranking.candidate_table import CandidateTable
-from cm_tui.engine.search.ranking.features import SIDES
+from cm_tui.engine.search.ranking.lifts import SIDES
 from cm_tui.model import Profile
 from tests.bench.learner import HELD, Example, example, learn, with_weights
 from tests.bench.lines import ask, judge, parser

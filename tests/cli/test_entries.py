@@ -7,7 +7,7 @@ import json
 import pytest
 import typer
 
-from cm_tui.cli import entry_care
+from cm_tui.cli import entries
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.model.author import Author
@@ -88,7 +88,7 @@ def test_a_rule_is_approved_at_a_terminal_alone(new_shop: Shop, monkeypatch: pyt
     refused = new_shop.cm("entries", "approve", rule.id)
     assert (refused.code, "terminal" in refused.err) == (4, True)
     assert "1 unapproved Rules" in new_shop.cm("entries", "inject").err
-    monkeypatch.setattr(entry_care, "need_terminal", lambda *_: None)
+    monkeypatch.setattr(entries, "need_terminal", lambda *_: None)
     asked: list[str] = []
     monkeypatch.setattr(typer, "confirm", lambda text, **_: asked.append(text))
     told = new_shop.cm("entries", "approve", rule.id)

@@ -93,16 +93,13 @@ def test_every_room_is_there() -> None:
         "notes",
         "imports",
         "context",
-        "tuning",
         "curation",
-        "recalls",
         "stale",
         "narrator",
         "assembly",
         "definitions",
         "erasure",
         "forgetting",
-        "ingestion",
         "layers",
     }
 

@@ -29,7 +29,7 @@ class CurationMethods(EntryMethods):
         Rule, or is approved already; RefusedError if it was changed since, or came with the repository and waits for
         trust; StoreError if it cannot be written.
         """
-        from cm_tui.engine.memory.entries.approval import approve
+        from cm_tui.engine.memory.entries.curation import approve
 
         event = approve(self._entries(), shown)
         self._sync_memory()
@@ -124,7 +124,7 @@ class CurationMethods(EntryMethods):
             RefusedError: the actor is not the user.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.memory.entries.promotion import promote
+        from cm_tui.engine.memory.entries.curation import promote
 
         _only_a_person(actor, "makes an entry of an episode")
         entry, notes = promote(

@@ -12,11 +12,8 @@ from cm_tui.engine.api.definitions import DefinitionMethods
 from cm_tui.engine.api.erasure import ErasureMethods
 from cm_tui.engine.api.history import HistoryMethods
 from cm_tui.engine.api.imports import ImportMethods
-from cm_tui.engine.api.ingestion import IngestionMethods
 from cm_tui.engine.api.narrator import NarratorMethods
-from cm_tui.engine.api.recalls import RecallMethods
 from cm_tui.engine.api.stale import StaleMethods
-from cm_tui.engine.api.tuning import TuningMethods
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.rooms import ExternalLayers
@@ -24,14 +21,11 @@ if TYPE_CHECKING:
 
 class Engine(
     AssemblyMethods,
-    IngestionMethods,
     DefinitionMethods,
-    TuningMethods,
     HistoryMethods,
     NarratorMethods,
     StaleMethods,
     CurationMethods,
-    RecallMethods,
     ImportMethods,
     ErasureMethods,
 ):

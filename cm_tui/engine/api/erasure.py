@@ -14,7 +14,7 @@ from cm_tui.engine.api.needs import needs
 from cm_tui.errors import StoreBusyError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.memory.erasure.said import Said
+    from cm_tui.engine.memory.erasure.erase import Said
 
 
 class ErasureMethods(MemoryMethods):
@@ -64,7 +64,7 @@ class ErasureMethods(MemoryMethods):
 
     def _said_by(self, ids: Collection[str]) -> Said:
         """Return the text of episodes."""
-        from cm_tui.engine.memory.erasure.said import said_by
+        from cm_tui.engine.memory.erasure.erase import said_by
 
         return said_by(self._episodes.one(id_) for id_ in ids)
 

@@ -44,7 +44,7 @@ class IndexMethods(Rooms):
 
         Raises NotIndexedError if there is no index yet.
         """
-        from cm_tui.engine.code.freshness.unwatched import unwatched
+        from cm_tui.engine.code.freshness.policy import unwatched
 
         return unwatched(self.stale_reason(), self._db.get_meta("indexed_at"), self._external_layers(self._root))
 

@@ -183,7 +183,7 @@ class NoteMethods(EntryMethods):
             StoreError: it cannot be read or written.
         """
         from cm_tui.engine.memory.notes import publishing
-        from cm_tui.engine.memory.notes.rule_block import Rule
+        from cm_tui.engine.memory.notes.publishing import Rule
 
         notes = self._notes()
         place = publishing.place_of(notes, name)

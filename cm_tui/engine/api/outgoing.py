@@ -1,6 +1,6 @@
 """Redaction of everything that leaves the machine or enters a chat: secrets become `[redacted: KIND]`, and are counted."""
 
-from cm_tui.engine.platform.redaction.marks import note_on_marks
+from cm_tui.engine.platform.redaction.kinds import note_on_marks
 from cm_tui.engine.platform.redaction.redact import BEYOND, redact
 
 __all__ = ["note_on_marks", "without_secrets"]

@@ -41,13 +41,13 @@ def recording_state(root: Path | None, *, records: bool | None = None) -> model.
     `root`: of its checkout; None: of all projects. `records`: the setting for recording; None: read it. Raises CmError
     if the state is unreadable, and recording is off until it is fixed; or the settings cannot be read.
     """
-    from cm_tui.engine.memory.recording import folders, pauses
+    from cm_tui.engine.memory.recording import gate, pauses
     from cm_tui.engine.platform.journal.location import folder_of
 
     kept, shown = pauses.read(), str(root or "")
     project = folder_of(root).name if root is not None and kept.pauses else pauses.EVERYWHERE
     pause = kept.on(project, time.time())
-    if root is not None and folders.is_below(root, folders.patterns()):
+    if root is not None and gate.is_below(root, gate.patterns()):
         return model.RecordingState("never", shown, sessions=kept.sessions)
     if pause is not None:
         everywhere = pause.project == pauses.EVERYWHERE

@@ -115,6 +115,41 @@ class SearchMethods(Rooms):
         """Write a profile's changes to the project's configuration, and return the file."""
         return self._searcher.save_profile(profile)
 
+    @needs("nothing")
+    def marks(self) -> model.Page[model.Mark]:
+        """Return the project's marks by query; the note reports an unreadable file.
+
+        Raises RefusedError if the file is a link; StoreError if it cannot be read.
+        """
+        content = self._mark_file.read()
+        return model.Page(tuple(content.marks), len(content.marks), note=" ".join(content.notes))
+
+    @needs("nothing", writes=("marks",))
+    def put_mark(self, mark: model.Mark) -> str:
+        """Write a mark, replacing an earlier one of that result; return messages for the user.
+
+        Raises UsageError if the mark is invalid, or there are too many; RefusedError if the query may contain a secret,
+        or the file is a link; StoreError if the file cannot be written.
+        """
+        return self._mark_file.put(mark)
+
+    @needs("nothing", writes=("marks",))
+    def remove_mark(self, mark: model.Mark) -> str:
+        """Remove a mark, if it exists; return messages for the user.
+
+        Raises RefusedError if the file is a link; StoreError if the file cannot be written.
+        """
+        return self._mark_file.remove(mark)
+
+    @needs("nothing", writes=("settings",))
+    def reset_profile(self, name: str) -> model.ProfileReset:
+        """Remove the project's changes to a profile; the rest of the file stays.
+
+        Raises UsageError if there is no such profile; RefusedError if the profile exists only in this project;
+        ConfigError if the file is invalid.
+        """
+        return self._searcher.reset_profile(name)
+
     @shared_property
     def _why_not(self) -> WhyNot:
         from cm_tui.engine.search.ranking.why_not import WhyNot
@@ -123,7 +158,7 @@ class SearchMethods(Rooms):
 
     def _not_indexed(self, standing: model.Standing) -> model.Standing:
         """Return why an existing file is not in the index."""
-        from cm_tui.engine.code.index.left_out import left_out
+        from cm_tui.engine.code.index.files import left_out
 
         found = left_out(self._db, self._repository, self._root, standing.name)
         if found is None:

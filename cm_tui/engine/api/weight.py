@@ -1,6 +1,6 @@
 """Token cost of a text, and an entry as agents receive it."""
 
 from cm_tui.engine.context.packs.budget import tokens
-from cm_tui.engine.context.packs.entry_line import line_of
+from cm_tui.engine.context.packs.injection import line_of
 
 __all__ = ["line_of", "tokens"]

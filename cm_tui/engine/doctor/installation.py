@@ -163,7 +163,7 @@ def _versions() -> str:
 def _fts() -> str:
     import duckdb
 
-    from cm_tui.engine.platform.store.fts_extension import load_fts
+    from cm_tui.engine.platform.store.connection import load_fts
 
     connection = duckdb.connect()
     try:

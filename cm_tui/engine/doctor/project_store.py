@@ -24,10 +24,10 @@ from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.platform.store.failures import damaged
 from cm_tui.engine.platform.store.generations import PASSAGE_GENERATION
 from cm_tui.engine.search.embed.provider import model_name
-from cm_tui.engine.search.vectors import in_use
+from cm_tui.engine.search.vectors import by_source
 from cm_tui.engine.search.vectors.array_file import UnusableFileError, load_arrays
 from cm_tui.engine.search.vectors.by_source import ProjectVectors
-from cm_tui.engine.search.vectors.hnsw import GRAPH, ROWS
+from cm_tui.engine.search.vectors.lazy_graph import GRAPH, ROWS
 from cm_tui.engine.search.vectors.snapshot import FILE as VECTORS
 from cm_tui.engine.search.vectors.snapshot import FOLDERS
 from cm_tui.errors import CmError, StoreDamagedError, UsageError
@@ -133,7 +133,7 @@ def examine_journal_position(root: Path, db: Database) -> Iterator[Check]:
 _LONGEST = 1_000_000
 _SMALL = {
     seal.FILE: ("records whether changes were lost, which is unknown until it is written again", "Run `cm index`."),
-    in_use.FILE: ("names the model that made the vectors, which is found out again", "Run `cm index`."),
+    by_source.FILE: ("names the model that made the vectors, which is found out again", "Run `cm index`."),
     user_marks.FILE: ("holds where you last looked and where history was pruned; neither is known until set again", ""),
 }
 

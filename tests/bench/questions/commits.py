@@ -10,7 +10,7 @@ import pygit2
 
 from cm_tui.engine.code.parse.parse_blob import parse_blob
 from cm_tui.engine.code.parse.records import ParsedSymbol
-from cm_tui.engine.search.ranking import roles, tokens
+from cm_tui.engine.search.ranking import tokens, traits
 from tests.bench.corpora import Question, Target
 from tests.bench.questions.snapshot import CALLABLES, Snapshot, is_source
 
@@ -87,7 +87,7 @@ class _Asking:
 
     def _targets(self, patches: list[pygit2.Patch], documents: bool) -> tuple[Target, ...]:
         if documents:
-            if not all("docs" in roles.roles(patch.delta.new_file.path) for patch in patches):
+            if not all("docs" in traits.roles(patch.delta.new_file.path) for patch in patches):
                 return ()
         else:
             # What goes with a change, such as tests and change logs, answers nothing.

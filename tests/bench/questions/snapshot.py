@@ -13,7 +13,7 @@ import pygit2
 from cm_tui.engine.code.parse.parse_blob import parse_blob
 from cm_tui.engine.code.parse.records import ParsedBlob, ParsedSymbol
 from cm_tui.engine.code.scan.languages import HEAD_BYTES, language_of
-from cm_tui.engine.search.ranking import roles
+from cm_tui.engine.search.ranking import traits
 
 _LARGEST = 300_000
 """Bytes of a file that is read; larger ones are data."""
@@ -66,7 +66,7 @@ class Snapshot:
 
 def is_source(path: str) -> bool:
     """Return whether a path is that of a project's own code."""
-    return not roles.roles(path) & {"tests", "examples", "docs", "vendored", "settings", "declarations"}
+    return not traits.roles(path) & {"tests", "examples", "docs", "vendored", "settings", "declarations"}
 
 
 def snapshot(repository: pygit2.Repository, commit: pygit2.Commit) -> Snapshot:

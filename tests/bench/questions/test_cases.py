@@ -6,7 +6,7 @@ from collections import defaultdict
 from random import Random
 
 from cm_tui.engine.code.parse.records import ParsedSymbol
-from cm_tui.engine.search.ranking import roles, tokens
+from cm_tui.engine.search.ranking import tokens, traits
 from tests.bench.corpora import Question, Target
 from tests.bench.questions.snapshot import CALLABLES, Defined, Snapshot
 
@@ -23,7 +23,7 @@ def from_tests(snap: Snapshot, random: Random, most: int) -> list[Question]:
     tests = [
         Defined(path, index, symbol)
         for path, blob in sorted(snap.parsed.items())
-        if "tests" in roles.roles(path)
+        if "tests" in traits.roles(path)
         for index, symbol in enumerate(blob.symbols)
         if symbol.kind in CALLABLES
     ]

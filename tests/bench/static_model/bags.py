@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from cm_tui.engine.search.embed.bundled import MAX_TOKENS
+from cm_tui.engine.search.embed.bundled import MAX_TOKENS, Ints, Pieces
 from cm_tui.engine.search.embed.provider import unit_rows
-from cm_tui.engine.search.embed.wordpieces import Ints, Pieces
 from tests.bench.static_model.onnx_file import Table
 
 _BATCH = 4096

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from cm_tui.engine.search.embed.bundled import Ints
 from cm_tui.engine.search.embed.provider import passage_text
-from cm_tui.engine.search.embed.wordpieces import Ints
 from cm_tui.engine.search.vectors.codec import path_words
 from tests.bench.static_model.bags import Bags, bags_of
 from tests.bench.static_model.pairs import Pair

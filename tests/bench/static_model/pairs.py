@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cm_tui.engine.code.parse.chunks import MAX_CHARS, MAX_LINES
 from cm_tui.engine.code.parse.parse_blob import parse_blob
 from cm_tui.engine.code.parse.records import ParsedSymbol
-from cm_tui.engine.search.ranking import roles, tokens
+from cm_tui.engine.search.ranking import tokens, traits
 from cm_tui.engine.search.ranking.code_source import title_of
 from tests.bench.questions.snapshot import CALLABLES, TYPES, is_source
 from tests.bench.static_model.cleaning import is_answer, paragraphs, question, sentences
@@ -67,7 +67,7 @@ _Found = Iterator[tuple[str, str, str, str]]
 
 
 def _from_code(path: str, symbols: Sequence[ParsedSymbol], lines: list[str], random: Random) -> _Found:
-    if not is_source(path) and "tests" not in roles.roles(path):
+    if not is_source(path) and "tests" not in traits.roles(path):
         return
     for symbol in symbols:
         if symbol.kind not in CALLABLES and symbol.kind not in TYPES:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pygit2
 
 from cm_tui.engine.code.scan.languages import HEAD_BYTES, language_of
-from cm_tui.engine.search.ranking import roles
+from cm_tui.engine.search.ranking import traits
 from tests.bench.questions.snapshot import blobs
 
 LARGEST = 200_000
@@ -49,7 +49,7 @@ def files_of(folder: Path, random: Random, most: int) -> Iterator[SourceFile]:
     """
     repository = opened(folder)
     readable = _in_git(repository) if repository is not None else _in_folder(folder)
-    paths = sorted(path for path in readable if "vendored" not in roles.roles(path))
+    paths = sorted(path for path in readable if "vendored" not in traits.roles(path))
     for path in sorted(random.sample(paths, min(most, len(paths)))):
         data = readable[path]()
         language = language_of(path, data[:HEAD_BYTES])

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cm_tui.engine.search.embed.bundled import Ints
 from cm_tui.engine.search.embed.provider import unit_rows
-from cm_tui.engine.search.embed.wordpieces import Ints
 from cm_tui.engine.search.vectors.codec import PATH_WEIGHT
 from tests.bench.static_model.bags import Bags, sums
 from tests.bench.static_model.data import Data, batches

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.context.assembly.assemble import assemble
 from cm_tui.engine.context.assembly.mentions import Names
-from cm_tui.engine.context.assembly.outcome import Outcome, Task, Wanted
-from cm_tui.engine.context.assembly.rule_table import Candidate
-from cm_tui.engine.context.assembly.rules import RuleSet
+from cm_tui.engine.context.assembly.rules import Candidate, RuleSet
+from cm_tui.engine.context.assembly.run_state import Outcome, Task, Wanted
 from cm_tui.engine.context.assembly.sections import MARK, blocks, joined, within
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.loaded import Loaded

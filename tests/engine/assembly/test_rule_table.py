@@ -8,8 +8,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.context.assembly.rule_table import Candidate, ReferenceTest, Table
-from cm_tui.engine.context.assembly.rules import RuleSet
+from cm_tui.engine.context.assembly.rules import Candidate, ReferenceTest, RuleSet, Table
 from cm_tui.engine.context.definitions import operators
 from cm_tui.engine.context.definitions.loaded import Loaded
 from cm_tui.engine.context.definitions.shapes.conditions import Condition

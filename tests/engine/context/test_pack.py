@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.context.packs import from_query, render
+from cm_tui.engine.context.packs import from_query, pack
 from cm_tui.engine.context.packs.budget import tokens, weight
 from cm_tui.engine.context.packs.from_query import auto_pack
 from cm_tui.engine.context.packs.neighbours import neighbours_of
@@ -150,7 +150,7 @@ def test_fence_is_longer_than_any_inside():
 
 @pytest.mark.parametrize("name", ["__init__.py", "a`b.py", "`x`", "[b]a*.py"])
 def test_heading_is_code_whatever_the_name(name: str):
-    span = render.code(name)
+    span = pack.code(name)
     run = re.match("`+", span).group()
     assert span.endswith(run)
     assert name in span

@@ -15,13 +15,11 @@ import yaml
 from cm_tui.config import trusted_files
 from cm_tui.engine.api import definition_trust
 from cm_tui.engine.context.definitions import library, schemas
-from cm_tui.engine.context.definitions.expression import conditions_of
 from cm_tui.engine.context.definitions.library import load
 from cm_tui.engine.context.definitions.listing import listed
-from cm_tui.engine.context.definitions.lookup import MISSING, lookup
-from cm_tui.engine.context.definitions.operators import prepared
+from cm_tui.engine.context.definitions.operators import conditions_of, prepared
 from cm_tui.engine.context.definitions.shapes.conditions import OPERATORS, Condition
-from cm_tui.engine.context.definitions.template import render
+from cm_tui.engine.context.definitions.template import MISSING, lookup, render
 from cm_tui.engine.context.definitions.writing import write_new
 from cm_tui.errors import RefusedError, UsageError
 from tests.waiting import until

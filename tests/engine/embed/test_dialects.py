@@ -14,9 +14,8 @@ import pytest
 
 from cm_tui.config import EmbeddingConfig
 from cm_tui.config.endpoints import REMOTE, endpoint_of
-from cm_tui.engine.search.embed.dialects import DIALECTS
 from cm_tui.engine.search.embed.endpoint_client import ATTEMPTS
-from cm_tui.engine.search.embed.remote import RemoteProvider
+from cm_tui.engine.search.embed.remote import DIALECTS, RemoteProvider
 from cm_tui.errors import ModelError
 from tests.embedding_endpoint import Endpoint, listening
 

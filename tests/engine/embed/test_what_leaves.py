@@ -15,7 +15,7 @@ from cm_tui import paths
 from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.search.embed.choice import provider_for
-from cm_tui.engine.search.embed.dialects import DIALECTS
+from cm_tui.engine.search.embed.remote import DIALECTS
 from tests.embedding_endpoint import Endpoint, listening
 from tests.gitrepo import Repo
 from tests.planted import AWS, GITHUB, KEY, PASSWORD, leaked

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from cm_tui.engine.search.embed import wordpieces as module
-from cm_tui.engine.search.embed.bundled import bundled_folder
-from cm_tui.engine.search.embed.wordpieces import Pieces
+from cm_tui.engine.search.embed import bundled as module
+from cm_tui.engine.search.embed.bundled import Pieces, bundled_folder
 
 TOKENIZER = Tokenizer.from_file(str(bundled_folder() / "tokenizer.json"))
 PIECES = Pieces(TOKENIZER, 30)

@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.entries import approval
-from cm_tui.engine.memory.entries.curation import merge, move
+from cm_tui.engine.memory.entries import curation
+from cm_tui.engine.memory.entries.curation import merge, move, promote
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_backup import entries_of
 from cm_tui.engine.memory.entries.entry_backup import merge as restore_backup
 from cm_tui.engine.memory.entries.entry_events import APPROVED, State
 from cm_tui.engine.memory.entries.entry_record import entry_data
 from cm_tui.engine.memory.entries.entry_undo import restore, take_back
-from cm_tui.engine.memory.entries.promotion import promote
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Entry, EntryEdit
@@ -55,14 +54,14 @@ def test_what_an_agent_writes_waits_and_what_a_person_writes_does_not(root: Path
 def test_a_person_approves_what_they_read_and_takes_it_back(root: Path):
     entries = Entries(root)
     rule = agents_rule(entries)
-    approval.approve(entries, entries.named(rule.id))
+    curation.approve(entries, entries.named(rule.id))
     assert approved(entries) == {PLANTED}
     with pytest.raises(UsageError, match="already"):
-        approval.approve(entries, rule)
+        curation.approve(entries, rule)
     [event] = [one for one in Journal.of(root).read(START) if one.kind == APPROVED]
-    approval.take_back(entries, event, dry_run=True)
+    curation.take_back(entries, event, dry_run=True)
     assert approved(entries) == {PLANTED}
-    approval.take_back(entries, event, dry_run=False)
+    curation.take_back(entries, event, dry_run=False)
     assert approved(entries) == set()
 
 
@@ -71,7 +70,7 @@ def test_what_changed_since_it_was_read_is_not_approved(root: Path):
     shown = agents_rule(entries, "Tests need redis.")
     entries.change(shown, EntryEdit(content=PLANTED), AGENT)
     with pytest.raises(RefusedError, match="changed since"):
-        approval.approve(entries, shown)
+        curation.approve(entries, shown)
     assert approved(entries) == set()
 
 
@@ -86,7 +85,7 @@ def test_what_changed_since_it_was_read_is_not_approved(root: Path):
 def test_an_agent_that_changes_a_rule_needs_approval_anew(root: Path, edit: EntryEdit, *, stays: bool):
     entries = Entries(root)
     rule = agents_rule(entries, "Tests need redis.")
-    approval.approve(entries, rule)
+    curation.approve(entries, rule)
     entries.change(entries.named(rule.id), edit, AGENT)
     assert bool(approved(entries)) is stays
 
@@ -117,7 +116,7 @@ def test_what_a_person_only_touches_is_not_approved_by_that(root: Path):
 def test_an_approved_rule_stays_approved_wherever_it_goes(root: Path):
     entries = Entries(root)
     rule = agents_rule(entries)
-    approval.approve(entries, rule)
+    curation.approve(entries, rule)
     entries.change(entries.named(rule.id), EntryEdit(pinned=True), PERSON)
     move(entries, entries.named(rule.id), "user", PERSON)
     entries.put([State(entries.named(rule.id), None)], PERSON)
@@ -155,13 +154,13 @@ def test_a_backup_approves_nothing(root: Path, tmp_path: Path, monkeypatch: pyte
     (root / ".cm/memory.json").unlink()
     assert restore_backup(root, [*kept, forged]).added == 3
     assert approved(Entries(root)) == set()
-    approval.approve(Entries(root), Entries(root).named(kept[0]["id"]))
+    curation.approve(Entries(root), Entries(root).named(kept[0]["id"]))
     assert approved(Entries(root)) == {"Round half up."}
 
 
 def test_a_backup_on_the_machine_that_made_it_keeps_what_was_approved(root: Path):
     rule = agents_rule(Entries(root))
-    approval.approve(Entries(root), rule)
+    curation.approve(Entries(root), rule)
     Entries(root).add("Round half up.", PERSON, category="rule")
     kept = list(entries_of(root))
     (root / ".cm/memory.json").unlink()

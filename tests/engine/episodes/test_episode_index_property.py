@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.memory.episodes import changes, event_batch, word_index
+from cm_tui.engine.memory.episodes import changes, episode_index
 from cm_tui.engine.memory.episodes.edits import new_change
 from cm_tui.engine.memory.episodes.episode_index import EpisodeIndex
 from cm_tui.engine.memory.episodes.episode_lists import EpisodeLists
@@ -116,9 +116,9 @@ def answers(db: Database, journal: Journal, lists: EpisodeLists | None = None) -
 def test_followed_step_by_step_and_read_anew_it_gives_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ):
-    monkeypatch.setattr(event_batch, "_EPISODES", 7)
-    monkeypatch.setattr(word_index, "PART", 7)
-    monkeypatch.setattr(event_batch, "_EVENTS", 11)
+    monkeypatch.setattr(episode_index, "_EPISODES", 7)
+    monkeypatch.setattr(episode_index, "PART", 7)
+    monkeypatch.setattr(episode_index, "_EVENTS", 11)
     chance = random.Random(seed)
     journal = Journal(tmp_path / "journal", segment_bytes=4_000)
     story, followed = Story(journal, chance), Database(tmp_path / "followed")

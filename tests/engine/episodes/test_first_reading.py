@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.episodes import event_batch, first_reading, word_index
+from cm_tui.engine.memory.episodes import episode_index, first_reading
 from cm_tui.engine.memory.episodes.episode_index import EpisodeIndex
 from cm_tui.engine.memory.episodes.episode_lists import EpisodeLists
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.memory.episodes.first_reading import FirstReading
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN
-from cm_tui.engine.platform.journal.extent import bytes_behind, near_end
-from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal, bytes_behind, near_end
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import EpisodeFilter
 from tests.waiting import until
@@ -51,8 +50,8 @@ def db(tmp_path: Path) -> Iterator[Database]:
 @pytest.fixture
 def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
     monkeypatch.setattr(first_reading, "_AT_ONCE", 2_500)
-    monkeypatch.setattr(event_batch, "_EPISODES", 7)
-    monkeypatch.setattr(word_index, "PART", 7)
+    monkeypatch.setattr(episode_index, "_EPISODES", 7)
+    monkeypatch.setattr(episode_index, "PART", 7)
     found = Journal(tmp_path / "journal", segment_bytes=1_500)
     for number in range(40):
         record(found, number)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.episodes import word_index
+from cm_tui.engine.memory.episodes import episode_index
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.platform.store.database import Database
 
@@ -25,7 +25,7 @@ def texts(count: int, chance: random.Random) -> dict[int, str]:
 @pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_it_finds_what_looking_through_all_texts_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int):
-    monkeypatch.setattr(word_index, "PART", 16)
+    monkeypatch.setattr(episode_index, "PART", 16)
     chance = random.Random(seed)
     known = texts(300, chance)
     db = Database(tmp_path / "store")
@@ -35,28 +35,28 @@ def test_it_finds_what_looking_through_all_texts_finds(tmp_path: Path, monkeypat
         size = chance.choice((1, 5, 16, 40))
         now, left = left[:size], left[size:]
         with tables.writing():
-            word_index.add(tables, {number: known[number] for number in now})
+            episode_index.add(tables, {number: known[number] for number in now})
         if chance.random() < 0.3:
             gone = set(chance.sample(sorted(known), 3)) - set(left)
             with tables.writing():
-                word_index.remove(tables, gone)
+                episode_index.remove(tables, gone)
             known |= dict.fromkeys(gone, "")
         there = {number: text for number, text in known.items() if number not in set(left)}
         for _ in range(6):
             asked = "".join(chance.choices(LETTERS, k=chance.randrange(1, 5)))
             wanted = [number for number, text in there.items() if any(asked in word for word in text.split("\n"))]
-            found = tables.rows(f"SELECT DISTINCT seq FROM ({word_index.HAVING}) ORDER BY seq", [asked, asked])
+            found = tables.rows(f"SELECT DISTINCT seq FROM ({episode_index.HAVING}) ORDER BY seq", [asked, asked])
             assert [number for (number,) in found] == wanted, asked
     assert tables.row("SELECT count(*) FROM episode_word")[0] > 100, "words became rows"
     db.close()
 
 
 def test_of_a_removed_episode_no_word_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(word_index, "PART", 2)
+    monkeypatch.setattr(episode_index, "PART", 2)
     db = Database(tmp_path / "store")
     tables = EpisodeTables.of(db)
     with tables.writing():
-        word_index.add(tables, {1: "common\nhers", 2: "common\nhis"})
-        word_index.remove(tables, [1])
+        episode_index.add(tables, {1: "common\nhers", 2: "common\nhis"})
+        episode_index.remove(tables, [1])
     assert tables.rows("SELECT word, seqs FROM episode_word ORDER BY word") == [("common", [2]), ("his", [2])]
     db.close()

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.code.freshness.changes import NOTHING, path_filter
 from cm_tui.engine.code.freshness.project_sync import ProjectSync
+from cm_tui.engine.code.freshness.scheduler import NOTHING, path_filter
 from cm_tui.engine.code.freshness.staleness import Staleness
 from cm_tui.integrations import git_hooks
 from tests.engine.freshness.waiting import SECONDS, run_to_end, until

@@ -9,8 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from cm_tui.engine.code.freshness import scheduler as scheduler_module
-from cm_tui.engine.code.freshness.changes import EVERYTHING, MOST_PATHS, NOTHING, Changes
-from cm_tui.engine.code.freshness.scheduler import Scheduler
+from cm_tui.engine.code.freshness.scheduler import EVERYTHING, MOST_PATHS, NOTHING, Changes, Scheduler
 from cm_tui.errors import CmError
 
 SECONDS = 60

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cm_tui.config import Config
-from cm_tui.engine.code.freshness.changes import EVERYTHING, Changes, path_filter
+from cm_tui.engine.code.freshness.scheduler import EVERYTHING, Changes, path_filter
 from cm_tui.engine.code.freshness.staleness import StalenessCheck
 from tests.gitrepo import Repo
 from tests.tiers import examples

@@ -12,7 +12,7 @@ import watchfiles
 from watchfiles._rust_notify import RustNotify
 
 from cm_tui.config import Config
-from cm_tui.engine.code.freshness.changes import EVERYTHING, Changes, path_filter
+from cm_tui.engine.code.freshness.scheduler import EVERYTHING, Changes, path_filter
 from cm_tui.engine.code.freshness.watcher import Watcher
 from tests.engine.freshness.waiting import SECONDS, until
 from tests.gitrepo import Repo

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.platform.git.verified_dir import verified_git_dir
+from cm_tui.engine.platform.git.git_dir import verified_git_dir
 from tests.gitrepo import Repo
 
 
@@ -201,7 +201,7 @@ def test_settings_are_read_as_git_reads_them(tmp_path, setting, counts):
 
 def test_it_imports_and_starts_nothing():
     code = (
-        "import sys; from pathlib import Path; import cm_tui.engine.platform.git.verified_dir as room; "
+        "import sys; from pathlib import Path; import cm_tui.engine.platform.git.git_dir as room; "
         "room.verified_git_dir(Path('.')); "
         "assert not {'pygit2', 'subprocess', 'pydantic'} & set(sys.modules), sys.modules.keys()"
     )

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.code.graph.derived_tables import DerivedTables
+from cm_tui.engine.code.graph.derived_tables import DerivedTables, script
 from cm_tui.engine.code.graph.generation_tables import NOW
-from cm_tui.engine.code.graph.schema_view import script
 
 SCOPES = 400
 NAMES = 30

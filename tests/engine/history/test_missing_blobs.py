@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.code.history import missing_blobs
+from cm_tui.engine.code.history import tree_reader
 from cm_tui.engine.code.history.time_travel import HistoricalView
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Cancel
@@ -61,7 +61,7 @@ def test_a_version_that_is_not_here_is_no_deletion(story, db, tmp_path):
     assert history.alive
     assert history.notes == ("the version of a.py at #2 is not in this clone: what it held is not known",)
     files = view.files("#2", "")
-    assert {file.path: file.error for file in files.rows} == {"a.py": missing_blobs.ERROR, "b.py": None}
+    assert {file.path: file.error for file in files.rows} == {"a.py": tree_reader.ERROR, "b.py": None}
     assert "a.py" in files.note
     assert "not in this clone" in view.ask("#2", lambda graph: graph.callers("user")).note
     with pytest.raises(NotFoundError, match="At #2") as found:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.memory.importers.details import with_details
-from cm_tui.engine.memory.projection import turn_text
+from cm_tui.engine.memory.projection import episode_source
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
 from cm_tui.engine.platform.journal.journal import Journal
@@ -125,5 +125,5 @@ def test_the_end_of_a_failed_result_is_kept_and_searched(machine: Machine):
     assert key not in failed.result
     assert "[redacted" in failed.result
     assert "ValueError" not in passed.result
-    assert " … " in turn_text.of(record)
-    assert "ValueError: the rounding of yen is wrong" in turn_text.of(record)
+    assert " … " in episode_source.of(record)
+    assert "ValueError: the rounding of yen is wrong" in episode_source.of(record)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.projection.left_out import is_agent_settings, without_credentials
-from cm_tui.engine.memory.projection.recorder import record_turn
+from cm_tui.engine.memory.projection.recorder import is_agent_settings, record_turn, without_credentials
 from cm_tui.engine.memory.projection.turns import Turn
 from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.integrations.agents import AGENTS

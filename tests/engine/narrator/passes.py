@@ -19,7 +19,7 @@ from cm_tui.engine.memory.narrator.turn import Miner, Observation, Turn
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.event import line_of
 from cm_tui.engine.platform.journal.journal import Journal
-from cm_tui.engine.platform.store.cursor import Cursor
+from cm_tui.engine.platform.store.connection import Cursor
 from cm_tui.model import NarratedProposal, NarratorReport
 
 DAY = 86_400.0

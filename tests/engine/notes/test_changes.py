@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.notes.hunks import hunks_between, taken_back, with_kept_lines
-from cm_tui.engine.memory.notes.merging import merge
+from cm_tui.engine.memory.notes.hunks import hunks_between, merge, taken_back, with_kept_lines
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
 from cm_tui.engine.memory.notes.note_saves import CHANGED
 from cm_tui.engine.memory.notes.note_undo import take_back

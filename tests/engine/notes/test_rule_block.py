@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.notes.rule_block import BEGIN, END, Rule, with_block, without_block
+from cm_tui.engine.memory.notes.publishing import BEGIN, END, Rule, with_block, without_block
 
 RULES = st.lists(st.builds(Rule, st.text(max_size=20), st.text(min_size=1, max_size=60)), min_size=1, max_size=4)
 TEXTS = st.text(st.sampled_from("ab#- \n"), max_size=30)

@@ -6,7 +6,7 @@ import pytest
 
 from cm_tui.engine.code.parse import pool as pools
 from cm_tui.engine.code.parse.pool import Pool
-from cm_tui.engine.code.parse.row_batches import merge
+from cm_tui.engine.code.parse.records import merge
 from cm_tui.engine.code.parse.worker import Task, parse_batch
 
 BODY = "\n".join(f"def f{n}(a, b):\n    return g{n}(a)\n" for n in range(20)).encode()

@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui.engine.api import recording
 from cm_tui.engine.api.events import record_event
-from cm_tui.engine.memory.recording import folders, pauses
+from cm_tui.engine.memory.recording import gate, pauses
 from cm_tui.engine.memory.recording.gate import PastGate, why_not
 from cm_tui.engine.memory.recording.pauses import EVERYWHERE, Pause
 from cm_tui.engine.platform.journal.journal import Journal
@@ -158,7 +158,7 @@ def never(monkeypatch: pytest.MonkeyPatch, *patterns: str) -> None:
     ],
 )
 def test_folders(pattern: str, path: str, found: bool):
-    assert folders.is_below(path, [pattern]) == found
+    assert gate.is_below(path, [pattern]) == found
 
 
 def test_a_folder_that_is_never_recorded(repo: Repo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.platform.redaction.key_lines import has_key_lines, mark_key_lines
+from cm_tui.engine.platform.redaction.key_blocks import has_key_lines, mark_key_lines
 from tests.planted import BODY
 
 LINE = BODY[7]

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from cm_tui.engine.platform.redaction.kinds import SHAPES, SHORTEST
 from cm_tui.engine.platform.redaction.records import redact_record
 from cm_tui.engine.platform.redaction.redact import redact
-from cm_tui.engine.platform.redaction.shape_table import SHAPES, SHORTEST
 from cm_tui.engine.platform.redaction.strength import goes_on
 
 SPACES = [chr(code) for code in range(0x3001) if chr(code).isspace()]

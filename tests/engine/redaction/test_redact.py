@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.platform.redaction.assignments import NAMES
 from cm_tui.engine.platform.redaction.find import find
-from cm_tui.engine.platform.redaction.kinds import KINDS
+from cm_tui.engine.platform.redaction.kinds import KINDS, SHAPES
 from cm_tui.engine.platform.redaction.places import PLACES, find_places
 from cm_tui.engine.platform.redaction.redact import BEYOND, redact
-from cm_tui.engine.platform.redaction.shape_table import SHAPES
 from tests.engine.redaction.corpus import corpus
 
 SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

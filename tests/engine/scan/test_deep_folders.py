@@ -11,8 +11,7 @@ import pytest
 
 from cm_tui.config import IndexConfig
 from cm_tui.engine.code.scan.content_reader import ContentReader
-from cm_tui.engine.code.scan.folders import folders_of, folders_to
-from cm_tui.engine.code.scan.skip_rules import SkipRules
+from cm_tui.engine.code.scan.skip_rules import SkipRules, folders_of, folders_to
 from cm_tui.engine.code.scan.working_tree import WorkingTreeScan
 from cm_tui.engine.platform.git.repository import Repository
 from tests.gitrepo import Repo

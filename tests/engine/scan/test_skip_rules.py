@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import IndexConfig
-from cm_tui.engine.code.scan.folders import folders_of
-from cm_tui.engine.code.scan.skip_rules import SkipRules, by_content, suffix_of
+from cm_tui.engine.code.scan.skip_rules import SkipRules, by_content, folders_of, suffix_of
 from cm_tui.errors import ConfigError
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking import code_source, passages, tokens
-from cm_tui.engine.search.ranking.bm25 import bm25
 from cm_tui.engine.search.ranking.keyword import KeywordIndex
+from cm_tui.engine.search.ranking.retrieve import bm25
 from tests.shop import SHOP, Project
 from tests.tiers import examples
 

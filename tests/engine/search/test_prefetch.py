@@ -20,7 +20,7 @@ def words_of(project: Project) -> list[str]:
 
 @pytest.mark.parametrize("size", [1, 20, 500_000])
 def test_terms_in_memory_are_those_of_the_store(shop: Project, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr("cm_tui.engine.search.ranking.inverted_index._SLICE", size)
+    monkeypatch.setattr("cm_tui.engine.search.ranking.keyword._SLICE", size)
     words = [*words_of(shop), "no-such-word"]
     stored, engine = KeywordIndex(shop.db), KeywordIndex(shop.db)
     engine.read_all()
@@ -55,7 +55,7 @@ def test_only_as_many_records_are_kept_and_the_latest_stay(shop: Project, monkey
     cache.get(ids[-2:])
     cache.read_all(threading.Event())
     assert len(cache._records) == 3
-    assert set(ids[-2:]) <= cache._records.keys()
+    assert set(ids[-2:]) <= set(cache._records)
 
 
 def test_the_second_question_begins_it_and_closing_ends_it(shop: Project) -> None:

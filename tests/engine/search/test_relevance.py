@@ -11,7 +11,7 @@ import pytest
 
 from cm_tui.config import Config
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.search.ranking.relevance import KNOTS
+from cm_tui.engine.search.ranking.rank import KNOTS
 
 POOL = '''class ConnectionPool:
     """Keeps connections that can be used again."""

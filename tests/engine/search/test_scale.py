@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.engine.search.ranking import profiles
-from cm_tui.engine.search.ranking.scale import to_unit, unit, unit_of
+from cm_tui.engine.search.ranking.profiles import to_unit, unit, unit_of
 from cm_tui.errors import ConfigError
 from cm_tui.model import ScorePart
 from cm_tui.model.score_text import printed, sign_of

@@ -14,7 +14,7 @@ from cm_tui.config import load_config
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.doctor import installation
 from cm_tui.engine.search.embed import prose as prose_model
-from cm_tui.engine.search.vectors import by_source, in_use
+from cm_tui.engine.search.vectors import by_source
 from tests.embedding_endpoint import Endpoint, listening
 from tests.gitrepo import Repo
 
@@ -200,7 +200,7 @@ def test_a_damaged_note_is_made_anew(shop: Repo, endpoint: Endpoint, settings: W
     settings()
     refuse(endpoint)
     run(shop.root)
-    file = status_folder(shop.root) / in_use.FILE
+    file = status_folder(shop.root) / by_source.FILE
     for damage in (b"[]", b"\xff\xfe", b'{"fingerprint": 1, "since": {}}'):
         file.write_bytes(damage)
         run(shop.root)

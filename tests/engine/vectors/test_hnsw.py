@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cm_tui.engine.search.vectors.codec import pack
-from cm_tui.engine.search.vectors.hnsw import HnswIndex
+from cm_tui.engine.search.vectors.lazy_graph import HnswIndex
 from cm_tui.engine.search.vectors.live import Rows
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel

@@ -9,8 +9,7 @@ from pathlib import Path
 from cm_tui.config import WatchConfig
 from cm_tui.counts import count
 from cm_tui.engine.code.freshness import staleness, watcher
-from cm_tui.engine.code.freshness.changes import EVERYTHING, Changes, PathFilter
-from cm_tui.engine.code.freshness.scheduler import DEBOUNCE_S, LONGEST_S, Scheduler
+from cm_tui.engine.code.freshness.scheduler import DEBOUNCE_S, EVERYTHING, LONGEST_S, Changes, PathFilter, Scheduler
 from cm_tui.engine.code.freshness.staleness import StalenessCheck
 from cm_tui.engine.code.freshness.watcher import Watcher
 from cm_tui.engine.code.index.summary import IndexOutcome

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cm_tui.engine.code.freshness.changes import DECISIVE, EVERYTHING, NOTHING, Changes, PathFilter, is_git
-from cm_tui.engine.code.scan.folders import folders_of
+from cm_tui.engine.code.freshness.scheduler import DECISIVE, EVERYTHING, NOTHING, Changes, PathFilter, is_git
+from cm_tui.engine.code.scan.skip_rules import folders_of
 from cm_tui.engine.platform.git.git_dir import GitFolders, git_folders, head_of
 
 NAME = "guard"

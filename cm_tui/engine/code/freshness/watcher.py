@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cm_tui.engine.code.freshness.changes import EVERYTHING, NOTHING, Changes, PathFilter
+from cm_tui.engine.code.freshness.scheduler import EVERYTHING, NOTHING, Changes, PathFilter
 from cm_tui.errors import CmError
 from cm_tui.model.freshness import LayerState
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.code.graph.schema_view import SchemaView
+from cm_tui.engine.code.graph.derived_tables import SchemaView
 from cm_tui.model import SymbolKey
 
 Positions = NDArray[np.int64]

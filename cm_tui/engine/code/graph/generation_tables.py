@@ -12,10 +12,9 @@ from weakref import ref
 
 import duckdb
 
-from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read
+from cm_tui.engine.code.graph.derived_tables import SCHEMA, DerivedTables, Read
 from cm_tui.engine.code.graph.resolve import SMALL, Resolver
-from cm_tui.engine.code.graph.schema_view import SCHEMA
-from cm_tui.engine.platform.store.cursor import Cursor
+from cm_tui.engine.platform.store.connection import Cursor
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CmError
 from cm_tui.lru import LRU

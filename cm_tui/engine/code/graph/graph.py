@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from cm_tui.engine.code.graph import lookup
-from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read
+from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read, script
 from cm_tui.engine.code.graph.generation_tables import NOW, GenerationTables, PageKey, TableSet
 from cm_tui.engine.code.graph.resolve import Resolver
-from cm_tui.engine.code.graph.schema_view import script
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Edge, ImportEdge, Page, Symbol, SymbolKey

@@ -4,17 +4,80 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
-from cm_tui.engine.code.graph import edge_rows
-from cm_tui.engine.code.graph.call_sites import CallSites
-from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read
-from cm_tui.engine.code.graph.schema_view import SchemaView, script
+from cm_tui.engine.code.graph.call_sites import CallSites, Site
+from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read, SchemaView, script
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
 from cm_tui.engine.code.scan.content_reader import ChangedError
 from cm_tui.model import Edge, Symbol, SymbolKey
+
+# --- edges of call sites ---
+
+
+def callers(sites: Sequence[Site], targets: Collection[int], hop: int) -> list[tuple[Edge, int]]:
+    """Return an edge for each site, with the id of the caller (negative: a module).
+
+    `targets`: the queried symbols; `hop`: the step at which they were reached.
+    """
+    found = []
+    for site in sites:
+        target, holder = next(one for one in site.meant if one.id in targets), site.holder
+        edge = Edge(
+            site.path, holder.qualname, holder.kind, site.line, site.path, site.reference, site.resolution, hop,
+            target.qualname, target.path, candidates=_candidates(site), start_line=holder.start_line,
+        )  # fmt: skip
+        found.append((edge, holder.canon))
+    return found
+
+
+def callees(sites: Sequence[Site], hop: int) -> list[tuple[Edge, int]]:
+    """Return an edge for each site, by line, with the id of the callee (0: none is claimed).
+
+    `hop`: the step at which what they stand in was reached.
+    """
+    found = []
+    for site in sites:
+        target = site.meant[0] if site.meant and site.is_certain else None
+        called = f"{site.receiver}.{site.name}" if site.receiver else site.name
+        edge = Edge(
+            target.path if target else "", target.qualname if target else called, target.kind if target else "",
+            site.line, site.path, site.reference, site.resolution, hop, site.holder.qualname, site.path,
+            candidates=_candidates(site), start_line=target.start_line if target else 0,
+        )  # fmt: skip
+        found.append((site.line, site.id, edge, target.canon if target else 0))
+    return [(edge, other) for _, _, edge, other in sorted(found, key=itemgetter(0, 1))]
+
+
+def unresolved(db: SchemaView, sites: Sequence[Site], hop: int, few: int) -> list[Edge]:
+    """Return an edge without a target for each site.
+
+    `hop`: the step at which their names were reached; `few`: where the project defines no more than so many by a name,
+    they are named as candidates.
+    """
+    namesakes: dict[tuple[str, str], list[SymbolKey]] = defaultdict(list)
+    for name, family, *key in db.rows(script("namesakes"), [sorted({one.name for one in sites})]) if sites else ():
+        namesakes[name, family].append(SymbolKey(*key))
+    found = []
+    for site in sites:
+        holder, keys = site.holder, namesakes[site.name, site.family]
+        edge = Edge(
+            site.path, holder.qualname, holder.kind, site.line, site.path, site.reference, "unresolved", hop, site.name,
+            "", candidates=tuple(keys) if len(keys) <= few else (), start_line=holder.start_line,
+        )  # fmt: skip
+        found.append(edge)
+    return found
+
+
+def _candidates(site: Site) -> tuple[SymbolKey, ...]:
+    return () if site.is_certain else tuple(one.key for one in site.meant)
+
+
+# --- edges of selected symbols ---
 
 SMALL = 20_000
 """With fewer references than this, resolving all of them costs no more than choosing among them."""
@@ -61,7 +124,7 @@ class Resolver:
             if not names:
                 return []
             sites = self._part.sites = self._resolved(f"r.kind IN ({_quoted(kinds)}) AND r.name IN ({_quoted(names)})")
-        return edge_rows.callers(sites.read(self._db, sites.meaning(targets), kinds), targets, hop)
+        return callers(sites.read(self._db, sites.meaning(targets), kinds), targets, hop)
 
     def unresolved(self, targets: set[int], kinds: Sequence[str], hop: int, seen: set[str]) -> list[Edge]:
         """Sites with the names of unresolved targets; call it after `callers` of the same targets.
@@ -82,7 +145,7 @@ class Resolver:
         sql = f"SELECT DISTINCT name, family FROM graph.def WHERE canon IN ({_listed(targets)})"  # noqa: S608 - numbers
         names = [(name, family) for name, family in self._db.rows(sql) if name not in seen]
         seen |= {name for name, _ in names}
-        return edge_rows.unresolved(self._db, sites.read(self._db, sites.unknown(names), kinds), hop, FEW)
+        return unresolved(self._db, sites.read(self._db, sites.unknown(names), kinds), hop, FEW)
 
     def callees(self, sources: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
         """Edges from the sources or within them, each with the id of the callee (0: unresolved)."""
@@ -93,7 +156,7 @@ class Resolver:
         if sites is None:
             places = ", ".join(f"({file}, {idx})" for _, file, idx in inside)
             sites = self._resolved(f"r.kind IN ({_quoted(kinds)}) AND (f.id, r.symbol) IN ({places})")
-        return edge_rows.callees(sites.read(self._db, sites.within([row[0] for row in inside]), kinds), hop)
+        return callees(sites.read(self._db, sites.within([row[0] for row in inside]), kinds), hop)
 
     def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
         """Return every site with its resolution; ambiguous sites have several rows.

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 from cm_tui.config import Config
-from cm_tui.engine.code.history import missing_blobs
+from cm_tui.engine.code.history import tree_reader
 from cm_tui.engine.code.history.tree_reader import TreeReader
 from cm_tui.engine.code.index.stored_state import digest_of_rules
 from cm_tui.engine.code.index.target_state import drop_unused
@@ -73,7 +73,7 @@ class Backfill:
 
     def _read_missing(self, cancel: Cancel, turn: WriterLock) -> Iterator[Coverage]:
         """Read content that was missing in this clone and now exists, a batch at a time."""
-        waiting = missing_blobs.now_available(self._db, self._repository)
+        waiting = tree_reader.now_available(self._db, self._repository)
         while waiting:
             cancel.check()
             with turn.batch(cancel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cm_tui.counts import count, noun
-from cm_tui.engine.code.history import missing_blobs
+from cm_tui.engine.code.history import tree_reader
 from cm_tui.engine.code.history.commits import MainlineCommits
 from cm_tui.engine.code.mainline import coverage
 from cm_tui.engine.code.mainline.coverage import Coverage
@@ -91,7 +91,7 @@ class CoverageReport:
         state = (known, self._db.get_meta("generation"))
         if self._counted[0] != state:
             sql = "SELECT count(DISTINCT blob) FROM file_span WHERE blob NOT IN (SELECT blob FROM head_file)"
-            self._counted = (state, (int(self._db.value(sql)), missing_blobs.count(self._db)))
+            self._counted = (state, (int(self._db.value(sql)), tree_reader.count(self._db)))
         return self._counted[1]
 
     def _notes(self, known: Coverage, length: int, missing: int) -> Sequence[str]:

@@ -6,9 +6,8 @@ import re
 import time
 from datetime import UTC
 
-from cm_tui.engine.code.history import missing_blobs
-from cm_tui.engine.code.history.commit_filter import ORDINAL
-from cm_tui.engine.code.history.commits import MainlineCommits
+from cm_tui.engine.code.history import tree_reader
+from cm_tui.engine.code.history.commits import ORDINAL, MainlineCommits
 from cm_tui.engine.code.history.coverage_report import CoverageReport
 from cm_tui.engine.code.history.side_reader import SideReader
 from cm_tui.engine.code.mainline import coverage
@@ -110,7 +109,7 @@ class Revisions:
         files = self._side.stored(sha)
         notes = [
             "" if is_whole else "commits before it are not in this clone, so its nearest ancestor may be another",
-            missing_blobs.note(self._db, files) if files else "",
+            tree_reader.note(self._db, files) if files else "",
         ]
         return ResolvedRevision(
             commit, asked, sha, exact=True, known=files is not None, note="; ".join(filter(None, notes))
@@ -199,7 +198,7 @@ class Revisions:
         if not is_known:
             note = "; ".join(filter(None, (note, self._report.why_unknown(commit.ordinal, known))))
         elif known.covers(commit.ordinal) and sha:
-            note = "; ".join(filter(None, (note, missing_blobs.note(self._db, snapshot_at(commit.ordinal)))))
+            note = "; ".join(filter(None, (note, tree_reader.note(self._db, snapshot_at(commit.ordinal)))))
         return ResolvedRevision(commit, asked, sha, exact=sha == commit.sha, known=is_known, note=note)
 
 

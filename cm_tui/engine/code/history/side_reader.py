@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from cm_tui.config import Config
 from cm_tui.counts import count
-from cm_tui.engine.code.history import missing_blobs
+from cm_tui.engine.code.history import tree_reader
 from cm_tui.engine.code.history.tree_reader import TreeReader
 from cm_tui.engine.code.index.stored_state import digest_of_rules
 from cm_tui.engine.code.index.target_state import drop_unused
@@ -50,7 +50,7 @@ class SideReader:
     def stored(self, sha: str) -> str | None:
         """Return a commit's files as a relation of (path, blob), for a FROM clause; None: it has to be read."""
         side = side_commits.find(self._db, sha, self._rules)
-        if side is None or missing_blobs.any_now_available(self._db, self._repository, side.number):
+        if side is None or tree_reader.any_now_available(self._db, self._repository, side.number):
             return None
         self._used.pop(side.number, None)
         self._used[side.number] = None

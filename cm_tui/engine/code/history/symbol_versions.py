@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from cm_tui.engine.code.history import missing_blobs
-from cm_tui.engine.code.history.symbol_diff import Sighting, moves
+from cm_tui.engine.code.history import tree_reader
+from cm_tui.engine.code.history.snapshots import Sighting, moves
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import UsageError
@@ -130,7 +130,7 @@ class SymbolVersions:
             self._note_passages(key, versions)
 
     def _load_gaps(self, paths: Collection[str]) -> None:
-        for path, start, end in missing_blobs.spans_of(self._db, sorted(paths)):
+        for path, start, end in tree_reader.spans_of(self._db, sorted(paths)):
             gaps = self._gaps[path]
             since = gaps.pop().start if gaps and gaps[-1].end == start else start
             gaps.append(Gap(since, end))

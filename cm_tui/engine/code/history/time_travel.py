@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from cm_tui.config import Config
 from cm_tui.engine.code.graph.graph import Graph
-from cm_tui.engine.code.history import missing_blobs
+from cm_tui.engine.code.history import tree_reader
 from cm_tui.engine.code.history.commits import MainlineCommits
 from cm_tui.engine.code.history.coverage_report import CoverageReport
 from cm_tui.engine.code.history.revisions import Revisions
@@ -157,7 +157,7 @@ class HistoricalView:
         if known.broken and not self._repository.is_readable(known.lost):
             return None
         if known.to_ord == head.ordinal and known.from_ord <= goal:
-            return goal if missing_blobs.any_now_available(self._db, self._repository) else None
+            return goal if tree_reader.any_now_available(self._db, self._repository) else None
         return goal
 
     def catch_up(self, cancel: Cancel) -> Generator[Progress, None, None]:

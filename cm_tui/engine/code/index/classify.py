@@ -11,8 +11,6 @@ from cm_tui.engine.code.scan.languages import HEAD_BYTES, language_of
 from cm_tui.engine.code.scan.skip_rules import NOT_HERE, SkipRules, by_content, suffix_of
 from cm_tui.engine.code.scan.working_tree import ScannedFiles
 
-"""Bytes at the start of a file for detecting its language."""
-
 
 class FileClassifier:
     """Classifies every file of a scan; files to parse are returned as tasks.

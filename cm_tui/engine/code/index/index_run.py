@@ -16,7 +16,7 @@ from cm_tui.engine.code.index.stored_state import NEXT_BLOB, digest_of_rules, lo
 from cm_tui.engine.code.index.summary import IndexOutcome, summarise
 from cm_tui.engine.code.index.target_state import TargetState, build_partial_state, build_state, is_stored, write
 from cm_tui.engine.code.mainline.commits import compare
-from cm_tui.engine.code.parse import row_batches
+from cm_tui.engine.code.parse import records
 from cm_tui.engine.code.parse.pool import Pool
 from cm_tui.engine.code.scan.content_reader import ChangedError, ContentReader
 from cm_tui.engine.code.scan.languages import EXTRACTOR_VERSION
@@ -130,11 +130,11 @@ class Run:
             return
         with self._timed("parse"):
             pool = Pool(self._config.index.workers, PARSE_SECONDS, self._db.folder / "parsing")
-            waiting: list[row_batches.Batch] = []
+            waiting: list[records.Batch] = []
             try:
                 for batch in pool.parse(self._classifier.tasks(unread)):
                     waiting.append(batch)
-                    if sum(map(row_batches.size_of, waiting)) > _ROWS_A_COMMIT:
+                    if sum(map(records.size_of, waiting)) > _ROWS_A_COMMIT:
                         self._keep(waiting)
                     yield Progress("parse", self._classifier.seen, len(unread))
                     self._cancel.check()
@@ -143,11 +143,11 @@ class Run:
                 self._keep(waiting)
         yield Progress("parse", len(unread), len(unread))
 
-    def _keep(self, waiting: list[row_batches.Batch]) -> None:
+    def _keep(self, waiting: list[records.Batch]) -> None:
         """Commit parsed files, so that a killed run continues here."""
         if not waiting:
             return
-        merged = row_batches.merge(waiting)
+        merged = records.merge(waiting)
         waiting.clear()
         ids = merged["blob"]["id"]
         if not ids:

@@ -9,7 +9,7 @@ from cm_tui.engine.code.index.classify import FileClassifier
 from cm_tui.engine.code.index.stored_state import ContentKey, StoredState
 from cm_tui.engine.code.mainline import commits, coverage, former_commits, side_commits
 from cm_tui.engine.code.mainline.commits import MainlineChange
-from cm_tui.engine.code.parse import row_batches
+from cm_tui.engine.code.parse import records
 from cm_tui.engine.code.scan.working_tree import ScannedFiles
 from cm_tui.engine.platform.store import bulk
 from cm_tui.engine.platform.store.database import Database
@@ -140,6 +140,6 @@ def drop_unused(db: Database) -> None:
     unused = [row[0] for row in db.rows(_UNUSED)]
     if not unused:
         return
-    for table in row_batches.BLOB_TABLES:
+    for table in records.BLOB_TABLES:
         db.execute(f'DELETE FROM "{table}" WHERE blob IN (SELECT unnest(?::INTEGER[]))', [unused])  # noqa: S608 - our own names
     db.execute("DELETE FROM blob WHERE id IN (SELECT unnest(?::INTEGER[]))", [unused])

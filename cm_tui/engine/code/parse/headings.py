@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from cm_tui.engine.code.parse.markdown import Heading
 from cm_tui.engine.code.parse.normalise import MAX_SIGNATURE, fold
-from cm_tui.engine.code.parse.sections import Heading
 
 _LINE_OF_ONE = re.compile(r"([!-/:-@\[-`{-~])\1+\s*")
 """A line of one repeated punctuation character, above or below a title."""

@@ -13,10 +13,9 @@ from cm_tui.engine.code.parse.chunks import chunk_lines, chunk_symbols
 from cm_tui.engine.code.parse.headings import DOCUMENTS
 from cm_tui.engine.code.parse.headings import headings as headings_by_lines
 from cm_tui.engine.code.parse.lost_definitions import in_words, openings_by_lines, openings_of_heads, without_known
-from cm_tui.engine.code.parse.markdown import headings, links
+from cm_tui.engine.code.parse.markdown import headings, links, sections
 from cm_tui.engine.code.parse.records import LocatedSymbol, ParsedBlob, ParsedSymbol
 from cm_tui.engine.code.parse.references import extract_references
-from cm_tui.engine.code.parse.sections import sections
 from cm_tui.engine.code.parse.symbol_tree import build_symbols
 from cm_tui.engine.code.parse.tree_query import Findings, RawSymbol, UnreadableError, find, parse
 from cm_tui.engine.code.scan.languages import LANGUAGES, Language

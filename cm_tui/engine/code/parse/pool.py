@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import subprocess
 import threading
 import time
@@ -10,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
-from cm_tui.engine.code.parse.row_batches import Batch
+from cm_tui.engine.code.parse.records import Batch
 from cm_tui.engine.code.parse.worker import CPU_SIGNAL, Task, parse_batch
 from cm_tui.errors import CmError
 from cm_tui.worker_process import Worker, WorkerPool
@@ -124,27 +123,22 @@ class _Worker(Worker):
     def _attempt(self, tasks: list[Task]) -> tuple[Batch | None, int | None]:
         """Return rows, or the index of the task at which the process was lost (None: before the first)."""
         process = self._running()
-        assert process.stdin is not None
-        assert process.stdout is not None
         self._late.clear()
         self._deadline = time.monotonic() + self._silence
         done = threading.Event()
         threading.Thread(target=self._watch, args=(process, done), name="cm-parse-watch", daemon=True).start()
         at: int | None = None
         try:
-            pickle.dump(tasks, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
-            process.stdin.flush()
-            while True:
-                message = pickle.load(process.stdout)  # noqa: S301 - from our own worker process
+            for message in self._answers(tasks):
                 if isinstance(message, dict):
                     return message, None
                 at = message
                 self._deadline = time.monotonic() + self._silence
-        except (EOFError, OSError, pickle.UnpicklingError, ValueError):
-            self._end()
-            return None, at
+        except BrokenPipeError:
+            pass
         finally:
             done.set()
+        return None, at
 
     def _watch(self, process: subprocess.Popen[bytes], done: threading.Event) -> None:
         """Kill a process without a sign of life for too long."""

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
-from cm_tui.engine.code.parse.records import ParsedBlob
-from cm_tui.engine.code.parse.row_batches import Batch, columns_of
+from cm_tui.engine.code.parse.records import Batch, ParsedBlob, columns_of
 from cm_tui.engine.code.scan.languages import EXTRACTOR_VERSION
+from cm_tui.worker_process import serve_several
 
 NICENESS = 10
 """Niceness: requests and editors go first. On an idle machine it costs nothing."""
@@ -68,40 +67,29 @@ def main() -> None:
     The first argument is the CPU limit of a blob in seconds; the system ends a process that exceeds it.
     """
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(AttributeError, OSError):
         os.nice(NICENESS)
     # Before the first blob is announced, which would be blamed for errors here.
     import_module("cm_tui.engine.code.parse.parse_blob")
-    inward = os.fdopen(os.dup(0), "rb")
-    outward = os.fdopen(os.dup(1), "wb")
-    # A parser's output must not get between the pickles.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    sys.stdout = sys.stderr
     # Rows and nodes by the hundred thousand make the collector look at them over and over: a quarter of the time.
     gc.disable()
-    while True:
-        try:
-            tasks: list[Task] = pickle.load(inward)  # noqa: S301 - from our own parent process
-        except EOFError:
-            return
-        done: list[tuple[int, ParsedBlob]] = []
-        for index, task in enumerate(tasks):
-            _send(outward, index)
-            _limit(seconds)
-            done.extend(parse_tasks([task]))
-        _limit(0.0)
-        _send(outward, columns_of(done, EXTRACTOR_VERSION))
-        done.clear()
-        gc.collect(1)
+    serve_several(lambda tasks: _announced(tasks, seconds))
+
+
+def _announced(tasks: Sequence[Task], seconds: float) -> Iterator[int | Batch]:
+    """Yield the index of each blob before it is parsed, then the rows of all."""
+    done: list[tuple[int, ParsedBlob]] = []
+    for index, task in enumerate(tasks):
+        yield index
+        _limit(seconds)
+        done.extend(parse_tasks([task]))
+    _limit(0.0)
+    yield columns_of(done, EXTRACTOR_VERSION)
+    done.clear()
+    gc.collect(1)
 
 
 def _limit(seconds: float) -> None:
     """End this process once it has used so much more CPU; 0: no limit."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def _send(outward: BinaryIO, message: object) -> None:
-    pickle.dump(message, outward, protocol=pickle.HIGHEST_PROTOCOL)
-    outward.flush()

@@ -5,19 +5,47 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.config import IndexConfig
 from cm_tui.engine.code.scan.credential_files import CREDENTIALS, holds_credentials, is_credential_file
-from cm_tui.engine.code.scan.folders import folders_to
 from cm_tui.engine.platform.git.encodings import wide_text
 from cm_tui.errors import ConfigError
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
+
+
+# --- folders above paths, which are written with `/` and relative to the root ---
+
+
+def folders_of(paths: Iterable[str]) -> frozenset[str]:
+    """Return every folder above some paths."""
+    folders: set[str] = set()
+    for path in paths:
+        parent = path.rpartition("/")[0]
+        while parent and parent not in folders:
+            folders.add(parent)
+            parent = parent.rpartition("/")[0]
+    return frozenset(folders)
+
+
+def folders_to(folder: str, known: Container[str]) -> list[str]:
+    """Return a folder and its unknown parents, from the outermost to the innermost.
+
+    A clone may have thousands of nested folders, too many for recursion.
+    """
+    missing: list[str] = []
+    while folder and folder not in known:
+        missing.append(folder)
+        folder = folder.rpartition("/")[0]
+    return missing[::-1]
+
+
+# --- rules for files that are not worth indexing, by path below the root and by content, each with a reason ---
 
 RULES_VERSION = "3"
 """Increased when a rule changes: saved verdicts on content are then renewed."""

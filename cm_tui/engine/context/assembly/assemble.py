@@ -14,9 +14,8 @@ from typing import Any
 
 from cm_tui.engine.context.assembly.fitting import LONGEST, Source, fit
 from cm_tui.engine.context.assembly.mentions import Names, found_in
-from cm_tui.engine.context.assembly.outcome import Outcome, Reader, Task, Wanted
-from cm_tui.engine.context.assembly.rule_table import Candidate
-from cm_tui.engine.context.assembly.rules import RuleSet, Ruling, canonical
+from cm_tui.engine.context.assembly.rules import Candidate, RuleSet, Ruling, canonical
+from cm_tui.engine.context.assembly.run_state import Outcome, Reader, Task, Wanted
 from cm_tui.engine.context.assembly.sections import digest, within, without_known
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.shapes.retrieval import CodePack

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cm_tui.engine.context.assembly.outcome import Outcome
 from cm_tui.engine.context.assembly.rules import Verdict
+from cm_tui.engine.context.assembly.run_state import Outcome
 from cm_tui.engine.context.assembly.sections import digest, within
 from cm_tui.engine.context.definitions.loaded import SHIPPED, Loaded
 from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition

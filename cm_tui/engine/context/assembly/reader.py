@@ -10,8 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cm_tui.engine.context.assembly.outcome import Outcome, Task, Wanted
-from cm_tui.engine.context.assembly.run_state import Means, RunState, StepCache
+from cm_tui.engine.context.assembly.run_state import Means, Outcome, RunState, StepCache, Task, Wanted
 from cm_tui.engine.context.assembly.steps import RUN
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.loaded import Loaded

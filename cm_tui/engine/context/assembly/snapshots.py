@@ -21,7 +21,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from cm_tui import paths
-from cm_tui.engine.context.definitions.lookup import by_prefix
+from cm_tui.engine.context.definitions.template import by_prefix
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.engine.platform.redaction.records import redact_record
 from cm_tui.errors import NotFoundError, StoreError, UsageError

@@ -10,14 +10,12 @@ from typing import Any
 from cm_tui.engine.context.assembly.run_state import RunState, frozen
 from cm_tui.engine.context.assembly.sections import MARK, longest
 from cm_tui.engine.context.definitions.lint import reference_of
-from cm_tui.engine.context.definitions.lookup import MISSING, lookup
 from cm_tui.engine.context.definitions.operators import number, prepared
 from cm_tui.engine.context.definitions.shapes import retrieval as shapes
 from cm_tui.engine.context.definitions.shapes.conditions import Condition
-from cm_tui.engine.context.definitions.template import plain, render, variables
+from cm_tui.engine.context.definitions.template import MISSING, lookup, plain, render, variables
 from cm_tui.engine.context.layers.item import Item, text_of
-from cm_tui.engine.context.layers.layers import value_item
-from cm_tui.engine.context.layers.vectors import search_items
+from cm_tui.engine.context.layers.layers import search_items, value_item
 from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.search.ranking.tokens import STOP_WORDS
 from cm_tui.errors import CmError

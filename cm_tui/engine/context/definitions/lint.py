@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cm_tui.engine.context.definitions import expression, known, operators
+from cm_tui.engine.context.definitions import operators
 from cm_tui.engine.context.definitions.document import Document, Path
 from cm_tui.engine.context.definitions.shapes.conditions import Condition
 from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, TriggerWhen, When
@@ -19,6 +19,48 @@ from cm_tui.engine.context.definitions.shapes.rules import Rule
 from cm_tui.engine.context.definitions.template import variables
 from cm_tui.engine.context.definitions.validation import meant
 
+# --- names for definitions: schemes of memory references, views of the graph with their parameters, indexes ---
+
+SCHEMES = (
+    "definition", "persistent", "markdown", "kv", "json", "working", "episodic", "episode", "entry", "entries", "graph",
+    "vector", "log", "file", "symbol", "blob",
+)  # fmt: skip
+
+VIEWS: Mapping[str, Mapping[str, bool]] = {
+    "callers": {"name": True},
+    "callees": {"name": True},
+    "neighbours": {"name": True},
+    "symbols": {"path": True},
+    "dependencies": {"path": True},
+    "dependents": {"path": True},
+    "importers": {"path": True},
+    "cochange": {"path": True},
+    "entities": {"type": False},
+    "relations": {"entity": False, "type": False},
+    "cypher": {"query": True},
+}
+"""Views by name: their parameters, and whether each is needed."""
+
+TASK_FIELDS = ("text", "session", "agent", "files", "branch", "mentions", "budget")
+REFERENCE_FIELDS = ("id", "scheme", "name", "kind", "section", "enabled")
+
+
+def wrong_view(view: str, params: Mapping[str, object]) -> tuple[str, str]:
+    """Return the problem of a view and its parameters, and a hint; empty: none."""
+    if view not in VIEWS:
+        return f"unknown view {view!r}", f"Use {', '.join(VIEWS)}."
+    known = VIEWS[view]
+    for name in params:
+        if name not in known:
+            return f"the view {view!r} has no parameter {name!r}", f"It has {', '.join(known)}."
+    lacking = [name for name, needed in known.items() if needed and name not in params]
+    if lacking:
+        return f"the view {view!r} needs the parameter {lacking[0]!r}", f"It has {', '.join(known)}."
+    return "", ""
+
+
+# --- mistakes in well-formed definitions ---
+
 Finding = tuple[Path, str, str, bool]
 """Place, mistake, hint, and whether it is only a warning."""
 
@@ -31,7 +73,7 @@ def of_retrieval(one: RetrievalDefinition, document: Document) -> Iterator[Findi
         if isinstance(step, Filter):
             yield from _conditions(step.where, (*path, "where"), document)
         elif isinstance(step, GraphViewRead):
-            message, hint = known.wrong_view(step.view, step.params)
+            message, hint = wrong_view(step.view, step.params)
             if message:
                 yield (*path, "params" if "parameter" in message else "view"), message, hint, False
         elif isinstance(step, DeriveQuery):
@@ -54,8 +96,8 @@ def _query(step: DeriveQuery, one: RetrievalDefinition, path: Path) -> Iterator[
                 "Use definition://NAME, or a field of the task.",
                 False,
             )
-    elif source.removeprefix("task.") not in known.TASK_FIELDS and source not in one.params:
-        fields = [f"task.{name}" for name in known.TASK_FIELDS]
+    elif source.removeprefix("task.") not in TASK_FIELDS and source not in one.params:
+        fields = [f"task.{name}" for name in TASK_FIELDS]
         yield (*path, "from"), f"there is no field {source!r}", meant(source, [*fields, *one.params], every=True), True
 
 
@@ -73,7 +115,7 @@ def _template(step: Format, one: RetrievalDefinition, keys: list[str] | None, pa
 def of_rule(rule: Rule, path: Path, document: Document) -> Iterator[Finding]:
     """Yield the mistakes of a rule."""
     yield from _conditions(rule.condition, (*path, "condition"), document)
-    fields = {f"task.{one}" for one in known.TASK_FIELDS} | {f"reference.{one}" for one in known.REFERENCE_FIELDS}
+    fields = {f"task.{one}" for one in TASK_FIELDS} | {f"reference.{one}" for one in REFERENCE_FIELDS}
     for number, condition in enumerate(rule.conditions):
         if condition.field not in fields:
             where: Path = (*path, "condition", *((number,) if isinstance(rule.condition, tuple) else ()), "field")
@@ -95,10 +137,10 @@ def _reference(reference: str, path: Path, *, exact: bool) -> Iterator[Finding]:
     scheme, separator, rest = reference.partition("://")
     if not separator:
         if exact or not set(reference) & set("*?"):
-            hint = f"Use SCHEME://NAME; schemes are {', '.join(known.SCHEMES)}."
+            hint = f"Use SCHEME://NAME; schemes are {', '.join(SCHEMES)}."
             yield path, f"{reference[:60]!r} is no memory reference", hint, False
-    elif scheme not in known.SCHEMES and not set(scheme) & set("*?"):
-        yield path, f"unknown scheme {scheme[:60]!r}", meant(scheme, known.SCHEMES, every=True), False
+    elif scheme not in SCHEMES and not set(scheme) & set("*?"):
+        yield path, f"unknown scheme {scheme[:60]!r}", meant(scheme, SCHEMES, every=True), False
     elif exact and not rest:
         yield path, f"{reference[:60]!r} names nothing", "", False
 
@@ -116,7 +158,7 @@ def of_pipeline(pipeline: Pipeline, document: Document) -> Iterator[Finding]:
 
 def _when(when: When | None, path: Path, document: Document) -> Iterator[Finding]:
     try:
-        found = expression.conditions_of(when)
+        found = operators.conditions_of(when)
     except ValueError as error:
         yield path, str(error), "", False
         return

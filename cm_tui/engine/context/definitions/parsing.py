@@ -2,8 +2,94 @@
 
 from __future__ import annotations
 
-from cm_tui.engine.context.definitions import json_document, yaml_document
-from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError, Place
+import json
+import math
+import re
+from typing import Any
+
+from cm_tui.engine.context.definitions import yaml_document
+from cm_tui.engine.context.definitions.document import (
+    HALF,
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_NODES,
+    Document,
+    DocumentError,
+    Place,
+)
+
+# --- JSON with the place of every key and value; stricter than Python's: unique keys, no NaN, a bounded depth ---
+
+_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN)')
+_NOT_YAML = re.compile("[^\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+"""Characters that a text in YAML does not have, or that end a line there."""
+_MESSAGES = {
+    "Extra data": "there is data after the end",
+    "Expecting ',' delimiter": "a `,` or a `}` or a `]` is expected here",
+    "Expecting ':' delimiter": "a `:` is expected here",
+    "Expecting value": "a value is expected here",
+}
+
+
+def parse_json(text: str) -> Document:
+    """Read JSON.
+
+    Raises:
+        DocumentError: it is invalid, has a key twice, or exceeds a limit.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refused, parse_float=_finite)
+        _check(value, [MAX_NODES])
+    except json.JSONDecodeError as error:
+        place = Place(error.lineno, error.colno)
+        message = _MESSAGES.get(error.msg, error.msg.lower().removesuffix(" at"))
+        raise DocumentError(place, message, "Write texts in double quotes, without a comma after the last.") from error
+    except (ValueError, RecursionError) as error:
+        _read_places(text)
+        found = next((one for one in _CONSTANT.finditer(text) if one[1]), None)
+        at = found.start() if found is not None else 0
+        raise DocumentError(Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)), str(error)) from error
+    return Document(value, unread=lambda: _read_places(text))
+
+
+def _read_places(text: str) -> Document:
+    """Read the places of keys and values; JSON is YAML, but for some characters."""
+    return yaml_document.parse(_NOT_YAML.sub(" ", text))
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is repeated")
+    return found
+
+
+def _refused(_: str) -> Any:
+    raise ValueError("a number is expected here")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError("a number is too large")
+    return value
+
+
+def _check(value: Any, room: list[int], depth: int = 0) -> None:
+    """Raise ValueError where a limit is exceeded; `room` has how many more values there may be."""
+    room[0] -= 1
+    if depth > MAX_DEPTH or room[0] < 0:
+        raise ValueError(f"it is nested more than {MAX_DEPTH} deep, or has more than {MAX_NODES:,} values")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValueError(HALF) from None
+    for one in [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check(one, room, depth + 1)
+
+
+# --- reading a document of either format from the bytes of a file ---
 
 
 def parse(content: bytes, *, is_json: bool) -> Document:
@@ -19,7 +105,7 @@ def parse(content: bytes, *, is_json: bool) -> Document:
     text = _decoded(content)
     if not text.strip():
         raise DocumentError(Place(1, 1), "the file is empty", "`cm context new` writes one to begin with.")
-    return json_document.parse(text) if is_json else yaml_document.parse(text)
+    return parse_json(text) if is_json else yaml_document.parse(text)
 
 
 def _decoded(content: bytes) -> str:

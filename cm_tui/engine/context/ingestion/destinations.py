@@ -13,8 +13,7 @@ from cm_tui.engine.context.ingestion.batch import Item, digest_of
 from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.kv import KvStore
 from cm_tui.engine.memory.projection import ingested
-from cm_tui.engine.memory.projection.ingested import Entity, Relation
-from cm_tui.engine.memory.projection.ingested_source import INDEX
+from cm_tui.engine.memory.projection.ingested import INDEX, Entity, Relation
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import UsageError
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 
-from cm_tui.engine.context.definitions.expression import conditions_of
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.loaded import Loaded
-from cm_tui.engine.context.definitions.operators import prepared
+from cm_tui.engine.context.definitions.operators import conditions_of, prepared
 from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, TriggerWhen
 from cm_tui.engine.context.ingestion import inputs
 from cm_tui.engine.context.ingestion.batch import LONGEST_TEXT, Batch, Input, Means, digest_of
-from cm_tui.engine.context.ingestion.cursor import Cursor, CursorFile
 from cm_tui.engine.context.ingestion.destinations import Destinations
 from cm_tui.engine.context.ingestion.ledger import Entry, Ledger
 from cm_tui.engine.context.ingestion.run import Progress, run, spelt
@@ -23,11 +22,75 @@ from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.kv import KvStore
 from cm_tui.engine.memory.projection.ingested import KINDS
 from cm_tui.engine.platform.journal.event import Event, Position
-from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.redaction.records import redact_record
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Episode, IngestRun
+from cm_tui.state_file import read_object, write_json
+
+# --- position of the pipelines in a checkout's journal, and its open sessions ---
+
+_MOST_SESSIONS = 2_000
+
+
+@dataclass(slots=True)
+class Cursor:
+    """Position of the pipelines.
+
+    Attributes:
+        position: in the journal.
+        event: the event there.
+        begins: where each pipeline begins, by name: earlier events are not ingested automatically.
+        sessions: open sessions, with the time of each one's last event.
+    """
+
+    position: Position = START
+    event: str = ""
+    begins: dict[str, Position] = field(default_factory=dict)
+    sessions: dict[str, float] = field(default_factory=dict)
+
+
+class CursorFile:
+    """The cursor of one checkout, in the folder of the ledger.
+
+    Args:
+        folder: of the ledger.
+        root: of the checkout.
+    """
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        named = blake2b(os.path.realpath(root).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+        self._file = folder / f"cursor-{named}.json"
+
+    def read(self) -> Cursor | None:
+        """Return the cursor; None if missing or damaged: then pipelines begin now."""
+        try:
+            plain = read_object(self._file)
+            return Cursor(
+                Position.parse(str(plain["position"])),
+                str(plain["event"]),
+                {str(name): Position.parse(str(at)) for name, at in plain["begins"].items()},
+                {str(name): float(at) for name, at in plain["sessions"].items()},
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, UsageError):
+            return None
+
+    def write(self, cursor: Cursor) -> None:
+        """Store it.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        latest = sorted(cursor.sessions.items(), key=lambda one: -one[1])[:_MOST_SESSIONS]
+        plain = {
+            "position": str(cursor.position), "event": cursor.event, "sessions": dict(latest),
+            "begins": {name: str(at) for name, at in cursor.begins.items()},
+        }  # fmt: skip
+        write_json(self._file, plain)
+
+
+# --- ingestion of one project ---
 
 MOST_RUNS = 200
 """Most runs per call; the next call continues."""

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from cm_tui import paths
-from cm_tui.engine.context.definitions.lookup import by_prefix
+from cm_tui.engine.context.definitions.template import by_prefix
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import NotFoundError, StoreError
 from cm_tui.files import PRIVATE, write_atomically

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cm_tui.engine.context.definitions.expression import conditions_of
-from cm_tui.engine.context.definitions.operators import prepared
+from cm_tui.engine.context.definitions.operators import conditions_of, prepared
 from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, Route
 from cm_tui.engine.context.definitions.template import render
 from cm_tui.engine.context.ingestion.batch import Batch, Item, Means

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from cm_tui import paths
-from cm_tui.engine.context.definitions.lookup import by_prefix
+from cm_tui.engine.context.definitions.template import by_prefix
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.files import read_bounded, write_atomically

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from cm_tui.engine.context.definitions.lookup import MISSING, lookup
+from cm_tui.engine.context.definitions.template import MISSING, lookup
 from cm_tui.engine.context.layers.item import Item
 from cm_tui.engine.memory.projection.ingested import LOG
 from cm_tui.engine.platform.journal.event import ERASURE, MOVED, TRACES, Event, Position

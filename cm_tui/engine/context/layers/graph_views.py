@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cm_tui.counts import count
-from cm_tui.engine.context.definitions.known import wrong_view
+from cm_tui.engine.context.definitions.lint import wrong_view
 from cm_tui.engine.context.layers import cypher
 from cm_tui.engine.context.layers.item import Item
 from cm_tui.engine.context.layers.ports import MemoryPorts

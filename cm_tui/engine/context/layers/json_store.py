@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.context.definitions.document import Document
-from cm_tui.engine.context.definitions.lookup import MISSING, lookup
+from cm_tui.engine.context.definitions.template import MISSING, lookup
 from cm_tui.engine.context.layers import json_file
 from cm_tui.errors import NotFoundError, UsageError
 

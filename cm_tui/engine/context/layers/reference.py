@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from urllib.parse import parse_qsl, unquote
 
-from cm_tui.engine.context.definitions.known import SCHEMES
+from cm_tui.engine.context.definitions.lint import SCHEMES
 from cm_tui.errors import UsageError
 
 _LONGEST = 4_000

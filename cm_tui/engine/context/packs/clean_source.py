@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from cm_tui.engine.platform.redaction.key_lines import has_key_lines, mark_key_lines
+from cm_tui.engine.platform.redaction.key_blocks import has_key_lines, mark_key_lines
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError
 from cm_tui.model import Source

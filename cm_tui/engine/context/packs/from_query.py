@@ -2,17 +2,196 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import NamedTuple
 
-from cm_tui.engine.context.packs.builder import Builder
+from cm_tui.engine.context.packs.budget import weight
 from cm_tui.engine.context.packs.clean_source import ReadSource
 from cm_tui.engine.context.packs.neighbours import Edges, Prepare, neighbours_of, no_preparation
-from cm_tui.engine.context.packs.pack import SymbolAt, fill, piece
-from cm_tui.engine.context.packs.widths import Widths
+from cm_tui.engine.context.packs.pack import SymbolAt, cost_of_all, fill, piece
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.wording import wording_of
-from cm_tui.model import CODE, Hit, Pack, PackRequest, SearchResult
+from cm_tui.model import CODE, Hit, Pack, PackItem, PackRequest, SearchResult, Symbol
+from cm_tui.model.dates import kind_and_age
+
+# --- pieces chosen one after another within a budget, merged where they meet ---
+
+_GAP = 3
+"""Pieces of one file with fewer lines than this between them become one."""
+
+_LEAST_A_LINE = 1.6
+"""Tokens of a line break: far too long texts are not read."""
+
+
+class _Chosen(NamedTuple):
+    """A piece, and its place in the pack: that of the best hit in it."""
+
+    place: int
+    item: PackItem
+
+
+class Builder:
+    """Chooses pieces within shares of the budget."""
+
+    def __init__(self, question: str, budget: int, source: ReadSource, symbol_at: SymbolAt) -> None:
+        self.budget = budget
+        self.notes: list[str] = []
+        self._asked = weight(question.strip())
+        self._source = source
+        self._symbol_at = symbol_at
+        self._chosen: list[_Chosen] = []
+
+    @property
+    def items(self) -> list[PackItem]:
+        """Pieces in the order of their places."""
+        return [chosen.item for chosen in sorted(self._chosen, key=lambda chosen: chosen.place)]
+
+    @property
+    def spent(self) -> float:
+        """Tokens that question and pieces cost."""
+        return cost_of_all(self._asked, (chosen.item for chosen in self._chosen))
+
+    def room(self, share: float, most: float) -> float:
+        """Return what one more piece may cost.
+
+        Args:
+            share: of the budget, for all pieces together.
+            most: of the budget, for this one.
+        """
+        return min(self.budget * most, self.budget * share - self.spent)
+
+    def covers(self, request: PackRequest) -> bool:
+        """Return whether lines are in a piece already."""
+        return any(_covers(chosen.item, request) for chosen in self._chosen)
+
+    def add(self, request: PackRequest, place: int, share: float, most: float = 1.0) -> bool:
+        """Add lines, merged with adjacent ones; false when they do not fit.
+
+        Args:
+            request: the lines.
+            place: in the pack, unless adjacent lines are earlier.
+            share: of the budget, for all pieces together.
+            most: of the budget, for these lines.
+        """
+        problems: list[str] = []
+        if self.covers(request):
+            return True
+        if (request.end_line - request.start_line) * _LEAST_A_LINE > self.budget:
+            return False
+        touching = [chosen for chosen in self._chosen if _touch(chosen.item, request)]
+        grown = piece(_union([one.item for one in touching], request), self._source, problems, self._symbol_at)
+        if not grown.included:
+            self.notes += problems
+            return False
+        if grown.tokens - sum(one.item.tokens for one in touching) > self.budget * most:
+            return False
+        trial = [one for one in self._chosen if one not in touching]
+        trial.append(_Chosen(min([place, *(one.place for one in touching)]), grown))
+        if cost_of_all(self._asked, (one.item for one in trial)) > int(self.budget * share):
+            return False
+        self.notes += problems
+        self._chosen = trial
+        return True
+
+
+def _touch(item: PackItem, request: PackRequest) -> bool:
+    return (
+        item.path == request.path
+        and request.start_line <= item.end_line + _GAP
+        and item.start_line <= request.end_line + _GAP
+    )
+
+
+def _covers(item: PackItem, request: PackRequest) -> bool:
+    return item.path == request.path and item.start_line <= request.start_line and request.end_line <= item.end_line
+
+
+def _union(touching: list[PackItem], request: PackRequest) -> PackRequest:
+    if not touching:
+        return request
+    return replace(
+        request,
+        start_line=min(request.start_line, *(item.start_line for item in touching)),
+        end_line=max(request.end_line, *(item.end_line for item in touching)),
+        title=_joined(", ", [*(item.title for item in touching), request.title]),
+        why=_joined("; ", [*(item.why for item in touching), request.why]),
+    )
+
+
+def _joined(between: str, texts: Iterable[str]) -> str:
+    """Each part once, in order; a text may have been joined before."""
+    parts = dict.fromkeys(part for text in texts for part in text.split(between) if part)
+    return between.join(parts)
+
+
+# --- extent of a hit in a pack ---
+
+_AT_LEAST = 12
+"""Lines of a hit that is not shown whole, where there are so many and they fit."""
+_SECTION = 150
+"""Lines after a hit in which the end of its section is looked for."""
+
+
+@dataclass(frozen=True)
+class Widths:
+    """The lines that a hit can be shown with."""
+
+    hit: Hit
+    symbol_at: SymbolAt
+
+    @cached_property
+    def symbol(self) -> Symbol | None:
+        """Return the innermost symbol that holds the whole hit."""
+        found = self.symbol_at(self.hit.path, self.hit.start_line) if self.hit.source == CODE else None
+        return found if found is not None and found.end_line >= self.hit.end_line else None
+
+    @cached_property
+    def whole(self) -> PackRequest:
+        """Return the hit's symbol; for a section the text before its first subsection; else the passage."""
+        symbol = self.symbol
+        if symbol is None:
+            return self.passage
+        return self._request(symbol.start_line, self._last_line(symbol), symbol.qualname)
+
+    @property
+    def passage(self) -> PackRequest:
+        """Return the hit as it was found."""
+        return self._request(self.hit.start_line, self.hit.end_line, self._title)
+
+    def smaller(self) -> Iterator[PackRequest]:
+        """Yield the partial extents, the widest first."""
+        hit, symbol = self.hit, self.symbol
+        if symbol is not None:
+            # The passage of a large class is only its head, maybe one line: the following lines show its purpose.
+            end = min(symbol.end_line, hit.start_line + _AT_LEAST - 1)
+            if hit.start_line == symbol.start_line and end > hit.end_line:
+                yield self._request(hit.start_line, end, symbol.qualname)
+        yield self.passage
+        last = hit.snippet_line + hit.snippet.rstrip("\n").count("\n")
+        for end in dict.fromkeys((min(hit.end_line, max(last, hit.snippet_line + _AT_LEAST - 1)), last)):
+            yield self._request(hit.snippet_line, end, self._title)
+
+    @property
+    def _title(self) -> str:
+        """Description of a hit: its symbol; for a memory the kind and age."""
+        return (self.hit.symbol or "") if self.hit.source == CODE else kind_and_age(self.hit.source, self.hit.time)
+
+    def _request(self, start: int, end: int, title: str) -> PackRequest:
+        remembered = "" if self.hit.source == CODE else "remembered: "
+        return PackRequest(
+            self.hit.path, start, end, title, f"{remembered}hit {self.hit.rank}, score {self.hit.score:.3f}"
+        )
+
+    def _last_line(self, symbol: Symbol) -> int:
+        if symbol.kind != "section":
+            return symbol.end_line
+        below = range(self.hit.end_line + 1, min(symbol.end_line, self.hit.end_line + _SECTION) + 1)
+        return next((line - 1 for line in below if self.symbol_at(symbol.path, line) != symbol), symbol.end_line)
+
+
+# --- a pack for a question ---
 
 _LISTED = 10
 """Hits that a search would list: they come before neighbours, and further hits after those."""

@@ -14,11 +14,30 @@ from numpy.typing import NDArray
 
 from cm_tui.counts import count
 from cm_tui.engine.context.packs.budget import tokens, weight
-from cm_tui.engine.context.packs.entry_line import line_of
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.search.ranking.tokens import content_words, split, terms
 from cm_tui.model import ENTRIES, Entry, InjectedEntry, Injection, LeftOut, ScorePart
 from cm_tui.model.text import one_line
+
+# --- an entry as a line of a prompt ---
+
+
+def line_of(entry: Entry) -> str:
+    """Return an entry as `- [Category] Title: Content`, without repeating the title."""
+    title = " ".join(entry.title.split())
+    content = entry.content.strip()
+    begun = title.removesuffix("…")
+    if not title or " ".join(content.split()).startswith(begun):
+        first, _, rest = content.partition("\n")
+        said = " ".join(first.split())
+        body = f"{said}\n{rest.strip()}" if rest.strip() else said
+    else:
+        body = f"{title}: {content}"
+    # Further lines of an entry are indented, so that none of them looks like another entry.
+    return f"- [{entry.category}] {body}".replace("\n", "\n  ")
+
+
+# --- entries as text for a prompt ---
 
 PINNED, RULE, RECENT, USED, PROMPT, FILES = 2.0, 1.0, 1.0, 1.0, 3.0, 3.0
 """Weights of an entry's value: relevance to the prompt counts more than recency."""

@@ -18,7 +18,7 @@ from cm_tui.engine.platform.journal.cleaning import Cleaner, Raw
 from cm_tui.engine.platform.journal.event import ERASURE, TRACES, Event
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.journal.location import base
-from cm_tui.engine.platform.redaction.values import redact_values
+from cm_tui.engine.platform.redaction.redact import redact_values
 from cm_tui.errors import StoreError
 from cm_tui.model import BackupReport, Progress, ProjectBackup
 from cm_tui.model.progress import Tell, tell_nobody

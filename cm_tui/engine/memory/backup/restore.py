@@ -20,7 +20,7 @@ from cm_tui.engine.platform.git import checkout_links
 from cm_tui.engine.platform.journal.cleaning import Cleaner
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.journal.location import base, folder_of
-from cm_tui.engine.platform.redaction.values import redact_values
+from cm_tui.engine.platform.redaction.redact import redact_values
 from cm_tui.errors import CmError, UsageError
 from cm_tui.files import write_atomically
 from cm_tui.model import Entry, Progress, RestoredProject, RestoreReport

@@ -4,17 +4,114 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import State
-from cm_tui.engine.memory.entries.entry_record import CONTENT_CHARACTERS, split_keywords
-from cm_tui.engine.memory.entries.entry_text import changed_by
+from cm_tui.engine.memory.entries.entry_events import APPROVED, State
+from cm_tui.engine.memory.entries.entry_file import writing
+from cm_tui.engine.memory.entries.entry_names import checked_scope
+from cm_tui.engine.memory.entries.entry_record import (
+    CONTENT_CHARACTERS,
+    digest,
+    first_line,
+    says_the_same,
+    split_keywords,
+)
+from cm_tui.engine.memory.entries.entry_text import Details, changed_by
 from cm_tui.engine.memory.entries.entry_writing import Change
 from cm_tui.engine.memory.entries.ledger import RULE
+from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import RefusedError, UsageError
-from cm_tui.model import ENTRIES, Entry, Scope
+from cm_tui.model import ENTRIES, EPISODES, Entry, Episode, Scope
 from cm_tui.model.author import Author
 from cm_tui.model.ids import plain_id
+
+# --- approval of Rules: agents receive an agent's Rule only after the user approved it ---
+
+
+def approve(entries: Entries, shown: Entry) -> str:
+    """Record that the user approved a Rule as shown; return the id of the event.
+
+    Raises UsageError if it is not a Rule, or is approved already; NotFoundError if it no longer exists; RefusedError if
+    it was changed since, or came with the repository and waits for trust; StoreError if it cannot be written.
+    """
+    with writing():
+        now = entries.named(shown.id, shown.scope)
+        if now.category != RULE:
+            raise UsageError(f"The entry {now.id} is no Rule.", hint="Only Rules need approval.")
+        if now.held:
+            raise RefusedError(f"The entry {now.id} came with the repository.", hint="`cm trust` decides on it.")
+        if not says_the_same(now, shown):
+            raise RefusedError(f"The Rule {now.id} was changed since.", hint="Read it again, and repeat it.")
+        if not now.unapproved:
+            raise UsageError(f"The Rule {now.id} is approved already.")
+        ledger = entries.ledgers[now.scope].read()
+        ledger.note_approval(digest(now), is_approved=True)
+        entries.ledgers[now.scope].write(ledger)
+    said = {"id": now.id, "scope": now.scope, "digest": digest(now), "actor": "person"}
+    return Journal.of(entries.root).append(APPROVED, said).id
+
+
+def take_back(entries: Entries, event: Event, *, dry_run: bool) -> str:
+    """Revoke an approval; return the id of the Rule.
+
+    Raises UsageError if the event is not an approval; StoreError if it cannot be written.
+    """
+    said, id_, scope = (event.data.get(name) for name in ("digest", "id", "scope"))
+    if not (isinstance(said, str) and isinstance(id_, str) and isinstance(scope, str)):
+        raise UsageError(f"The event {event.id} is not an approval.")
+    of_scope = checked_scope(scope) or "project"
+    with writing():
+        ledger = entries.ledgers[of_scope].read()
+        if said in ledger.approved and not dry_run:
+            ledger.approved.remove(said)
+            entries.ledgers[of_scope].write(ledger)
+    return id_
+
+
+# --- promoting an episode to an entry: its result, under its prompt ---
+
+
+def promote(
+    entries: Entries, episode: Episode, author: Author, *, content: str = "", **details: Unpack[Details]
+) -> tuple[Entry, tuple[str, ...]]:
+    """Save what an episode taught, with a reference to it, its session and commit.
+
+    A Rule in the episode's own words is not approved by that: its author may be anyone.
+
+    Args:
+        entries: the project's.
+        episode: with its full text.
+        author: who promotes it.
+        content: the text; empty: the episode's result.
+        details: of the entry; without a title: the prompt.
+
+    Returns:
+        The entry, and messages for the user.
+
+    Raises:
+        UsageError: the episode has no result, or a value is invalid.
+        StoreError: it cannot be written.
+    """
+    own_words = not content.strip()
+    text = (episode.verdict or episode.answer or "\n\n".join(episode.prompts)).strip() if own_words else content
+    if not text:
+        raise UsageError(f"The episode {episode.id} has no text.", hint="Give the text with --content.")
+    details["title"] = details.get("title") or episode.title or first_line("\n".join(episode.prompts))
+    draft = entries.draft(text[:CONTENT_CHARACTERS], author, **details)
+    new = replace(
+        draft,
+        actor=episode.actor if own_words else author.actor,
+        agent=episode.agent,
+        session=episode.session,
+        commit=episode.sha or draft.commit,
+        made_from=(f"{EPISODES}/{episode.id}",),
+    )
+    return entries.add_new(new, author, approves=not own_words)
+
+
+# --- the user's curation of entries ---
 
 _MOST_AT_ONCE = 20
 

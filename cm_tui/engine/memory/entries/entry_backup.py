@@ -11,7 +11,7 @@ from cm_tui.engine.memory.entries.entry_file import Content, writing
 from cm_tui.engine.memory.entries.entry_record import digest, entry_data
 from cm_tui.engine.memory.entries.ledger import RULE, entry_in
 from cm_tui.engine.platform.journal.journal import Journal
-from cm_tui.engine.platform.redaction.values import redact_values
+from cm_tui.engine.platform.redaction.redact import redact_values
 from cm_tui.model import Entry, Scope
 from cm_tui.model.author import Author
 

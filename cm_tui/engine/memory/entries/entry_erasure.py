@@ -15,7 +15,7 @@ from cm_tui.engine.memory.entries.entry_record import digest, read_entry
 from cm_tui.engine.memory.entries.ledger import Ledger
 from cm_tui.engine.memory.entries.proposals import DECIDED, PROPOSED
 from cm_tui.engine.platform.journal.event import Event
-from cm_tui.engine.platform.redaction.values import texts_of, with_texts
+from cm_tui.engine.platform.redaction.redact import texts_of, with_texts
 from cm_tui.model import Proposal
 
 EVENTS = frozenset({APPROVED, CHANGED, REVERTED, PROPOSED, DECIDED, WAITING})

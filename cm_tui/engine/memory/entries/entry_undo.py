@@ -8,16 +8,31 @@ from dataclasses import replace
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_events import CHANGED, REVERTED, State, states_of
 from cm_tui.engine.memory.entries.entry_names import all_named
-from cm_tui.engine.memory.entries.entry_record import says_the_same
+from cm_tui.engine.memory.entries.entry_record import says_the_same, storable
 from cm_tui.engine.memory.entries.entry_text import changed_by
-from cm_tui.engine.memory.entries.forgetting import forgetting_of
 from cm_tui.engine.platform.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import Conflict, Entry, Undone
+from cm_tui.model import Conflict, Entry, Forgetting, Undone
 from cm_tui.model.author import Author
+from cm_tui.model.entry import REASON_CHARACTERS
 from cm_tui.model.ids import plain_id
+
+# --- who forgot an item, when and why, from its event ---
+
+
+def forgetting_of(event: Event) -> Forgetting:
+    """Return who forgot an item, from the event."""
+    actor, agent, reason = (_text(event.data.get(name)) for name in ("actor", "agent", "reason"))
+    return Forgetting(actor or "person", agent, event.time, reason)
+
+
+def _text(found: object) -> str:
+    return " ".join(storable(found).split())[:REASON_CHARACTERS] if isinstance(found, str) else ""
+
+
+# --- undoing a change of an entry, by its event ---
 
 
 def take_back(

@@ -5,18 +5,133 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
-from cm_tui.engine.memory.episodes import changes, word_index
-from cm_tui.engine.memory.episodes.episode_rows import columns_of, shown_of, storable, words_of
-from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.memory.episodes.event_batch import EventBatch, NewEpisode
-from cm_tui.engine.memory.projection.waiting_turns import WaitingTurns
-from cm_tui.engine.platform.journal.archive import Archive
-from cm_tui.engine.platform.journal.event import Position
+from cm_tui.engine.memory.episodes import changes
+from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables, columns_of, shown_of, storable, words_of
+from cm_tui.engine.memory.projection import episode_record
+from cm_tui.engine.memory.projection.episode_record import origin_of, read_episode
+from cm_tui.engine.memory.projection.narrated import FAMILY
+from cm_tui.engine.memory.projection.turns import WaitingTurns
+from cm_tui.engine.memory.projection.visibility import PURGED, UNDONE, change_of, ids_of
+from cm_tui.engine.platform.journal.archive import ARCHIVED, Archive
+from cm_tui.engine.platform.journal.event import ERASURE, Event, Position
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.store import bulk
 from cm_tui.errors import StoreError
+from cm_tui.model import Episode
+
+# --- the word index: which episodes have a text within one of their words ---
+
+PART = 8_192
+"""Episodes that are searched as text, at most; then their words become rows."""
+HAVING = (
+    "SELECT seq FROM episode_text WHERE contains(words, ?) "
+    "UNION ALL SELECT unnest(seqs) FROM episode_word WHERE contains(word, ?)"
+)
+"""The numbers of the episodes with a text within a word; the text, in lower case and without blanks, is given twice."""
+_WORDS = (
+    "INSERT INTO episode_word SELECT word, list(seq) FROM "
+    "(SELECT seq, unnest(string_split(words, chr(10))) AS word FROM episode_text) WHERE word <> '' GROUP BY word"
+)
+
+
+def add(tables: EpisodeTables, texts: Mapping[int, str]) -> None:
+    """Add the words of new episodes, a line each, by their numbers; the caller writes."""
+    bulk.insert(tables, "episode_text", {"seq": list(texts), "words": list(texts.values())})
+    if tables.row("SELECT count(*) FROM episode_text")[0] >= PART:
+        tables.cursor.execute(_WORDS)
+        tables.cursor.execute("DELETE FROM episode_text")
+
+
+def remove(tables: EpisodeTables, numbers: Collection[int]) -> None:
+    """Remove all words of episodes; the caller writes."""
+    gone = [list(numbers)]
+    tables.cursor.execute("DELETE FROM episode_text WHERE seq IN (SELECT unnest(?::INTEGER[]))", gone)
+    left = "list_filter(seqs, lambda seq: NOT list_contains($1::INTEGER[], seq))"
+    tables.cursor.execute(f"UPDATE episode_word SET seqs = {left} WHERE list_has_any(seqs, $1::INTEGER[])", gone)  # noqa: S608 - our own columns
+    tables.cursor.execute("DELETE FROM episode_word WHERE len(seqs) = 0")
+
+
+# --- edits of episodes in a batch of events, gathered before they are written into the tables ---
+
+_EVENTS, _EPISODES = 20_000, 2_048
+"""Most events, and most episodes, that are written at once."""
+
+
+class NewEpisode(NamedTuple):
+    """A new episode, without its patch and steps, which are not kept in memory."""
+
+    episode: Episode
+    origin: str
+    at: Position
+    """End of its event in the journal."""
+    size: int
+
+    @classmethod
+    def of(cls, event: Event, at: Position, size: int) -> Self:
+        """Return the recorded episode of an event."""
+        return cls(read_episode(event, patch=False), origin_of(event), at, size)
+
+
+@dataclass
+class EventBatch:
+    """The edits in some events, before they are written."""
+
+    episodes: dict[str, NewEpisode] = field(default_factory=dict)
+    edits: list[tuple[Any, ...]] = field(default_factory=list)
+    changes: list[tuple[Any, ...]] = field(default_factory=list)
+    undone: list[tuple[str, int]] = field(default_factory=list)
+    narrated: list[tuple[Any, ...]] = field(default_factory=list)
+    """Events about proposals of the narrator."""
+    erased: set[str] = field(default_factory=set)
+    moved: list[tuple[int, frozenset[str]]] = field(default_factory=list)
+    """Files of the archive, and ids of what moved there."""
+    touched: set[str] = field(default_factory=set)
+    """Ids of edited episodes."""
+    events: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it should be written before reading on."""
+        return self.events >= _EVENTS or len(self.episodes) >= _EPISODES
+
+    def take_in(self, event: Event, at: Position, events: int) -> int:
+        """Add an event; return how many numbers it takes: only relevant events are numbered.
+
+        `event`: the next one of the journal; `events`: the number of the last counted event.
+        """
+        self.events += 1
+        number = events + 1
+        name = storable(change_of(event))
+        if event.kind == episode_record.KIND:
+            begin = at.offset if at.segment == event.position.segment else 0
+            self.episodes.setdefault(storable(event.id), NewEpisode.of(event, at, event.position.offset - begin))
+        elif event.kind in (ERASURE, PURGED):
+            self.erased |= {storable(one) for one in ids_of(event)}
+        elif event.kind == ARCHIVED and isinstance(event.data.get("file"), int):
+            self.moved.append((event.data["file"], frozenset(map(storable, ids_of(event)))))
+        said = changes.said_by(event)
+        if said is not None:
+            ids = {storable(one) for one in changes.named_by(event)}
+            self.touched |= ids
+            text = json.dumps(said.edit)
+            own = storable(event.id) if event.kind == UNDONE else name
+            self.edits += [(number, own, one, text, said.actor, False) for one in sorted(ids)]
+        if event.kind == UNDONE:
+            self.undone.append((name, number))
+        if changes.is_undoable(event):
+            place = (event.position.segment, at.offset if at.segment == event.position.segment else 0)
+            self.changes.append((number, name, event.kind, changes.actor_of(event), *place, False))
+        is_narrated = event.kind.startswith(FAMILY)
+        if is_narrated:
+            data = json.dumps(event.data)
+            self.narrated.append((number, storable(event.id), name, storable(event.kind), event.time, data, False))
+        return int(said is not None or changes.is_undoable(event) or is_narrated)
+
+
+# --- updating the tables of episodes from the journal ---
 
 _log = logging.getLogger(__name__)
 _KEPT = 2
@@ -159,7 +274,7 @@ class EpisodeIndex:
                 (seq, storable(value)) for seq, one in whole.items() for value in dict.fromkeys(getattr(one, column))
             ]
             bulk.insert(self._tables, table, bulk.transpose(("seq", column[:-1].replace("file", "path")), values))
-        word_index.add(self._tables, {seq: words_of(one) for seq, one in whole.items()})
+        add(self._tables, {seq: words_of(one) for seq, one in whole.items()})
         said = "SELECT DISTINCT episode FROM episode_edit WHERE episode IN (SELECT unnest(?))"
         batch.touched |= {row[0] for row in self._tables.rows(said, [list(new)])}
 
@@ -211,7 +326,7 @@ class EpisodeIndex:
         for table in ("episode", "episode_shown", "episode_file", "episode_tool", "episode_tag"):
             sql = f"DELETE FROM {table} WHERE seq IN (SELECT unnest(?::INTEGER[]))"  # noqa: S608 - our own names
             self._tables.cursor.execute(sql, [gone])
-        word_index.remove(self._tables, gone)
+        remove(self._tables, gone)
 
     def _settle(self, touched: Collection[str]) -> None:
         """Update the net results of episodes from all their events."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from cm_tui.engine.code.history.revisions import Revisions
-from cm_tui.engine.memory.entries.forgetting import forgetting_of
+from cm_tui.engine.memory.entries.entry_undo import forgetting_of
 from cm_tui.engine.memory.episodes.episode_index import EpisodeIndex
-from cm_tui.engine.memory.episodes.episode_names import (
+from cm_tui.engine.memory.episodes.episode_lists import (
     ANY,
     HIDDEN,
     IN_SIGHT,
@@ -20,8 +20,7 @@ from cm_tui.engine.memory.episodes.episode_names import (
     no_such,
     session_named,
 )
-from cm_tui.engine.memory.episodes.episode_rows import storable
-from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
+from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables, storable
 from cm_tui.engine.memory.episodes.first_reading import FirstReading, Read
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord, read_episode
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN

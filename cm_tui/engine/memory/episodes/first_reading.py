@@ -14,8 +14,7 @@ from typing import NamedTuple
 from cm_tui.engine.memory.episodes.episode_index import EpisodeIndex
 from cm_tui.engine.memory.episodes.episode_lists import EpisodeLists, ShaOf
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.platform.journal.extent import bytes_behind, near_end
-from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import Journal, bytes_behind, near_end
 from cm_tui.errors import CmError
 
 _AT_ONCE = 2_000_000

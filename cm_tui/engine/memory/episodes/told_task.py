@@ -10,8 +10,12 @@ from cm_tui.engine.memory.entries.entry_record import storable
 from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
-from cm_tui.engine.memory.projection.left_out import is_agent_settings, without_credentials
-from cm_tui.engine.memory.projection.recorder import ANSWER_CHARACTERS, PATCH_BYTES
+from cm_tui.engine.memory.projection.recorder import (
+    ANSWER_CHARACTERS,
+    PATCH_BYTES,
+    is_agent_settings,
+    without_credentials,
+)
 from cm_tui.engine.memory.projection.turns import PROMPT_CHARACTERS
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of
 from cm_tui.engine.platform.redaction.redact import BEYOND, redact

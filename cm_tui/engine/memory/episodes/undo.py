@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.entries import approval
+from cm_tui.engine.memory.entries import curation
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_events import APPROVED, CHANGED, states_of
 from cm_tui.engine.memory.entries.entry_undo import take_back
@@ -108,7 +108,7 @@ def _of_narrated(asked: Asked) -> Undone:
 
 
 def _of_approval(asked: Asked) -> Undone:
-    id_ = approval.take_back(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
+    id_ = curation.take_back(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
     return Undone("", (id_,), f"approved the Rule {id_}")
 
 

@@ -10,8 +10,7 @@ from cm_tui import counts
 from cm_tui.engine.memory.entries import entry_erasure
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.erasure import state_files
-from cm_tui.engine.memory.erasure.selection import located
-from cm_tui.engine.memory.erasure.texts import kinds_in, texts_of_problem
+from cm_tui.engine.memory.erasure.selection import kinds_in, located, texts_of_problem
 from cm_tui.engine.memory.importers.project import formats_of
 from cm_tui.engine.memory.transcripts import copies
 from cm_tui.engine.platform.journal.archive import Archive
@@ -19,7 +18,7 @@ from cm_tui.engine.platform.journal.erasure import ERASING
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.redaction.find import find
-from cm_tui.engine.platform.redaction.values import texts_of
+from cm_tui.engine.platform.redaction.redact import texts_of
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import SecretFinding, SecretsReport
 from cm_tui.state_file import read_object

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple, Self
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries.entry_erasure import entries_told
-from cm_tui.engine.memory.erasure.texts import found_in, kinds_in, texts_of_problem
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.ingested import origins_of
@@ -19,10 +19,59 @@ from cm_tui.engine.platform.journal.archive import Archive
 from cm_tui.engine.platform.journal.erasure import Line
 from cm_tui.engine.platform.journal.event import ERASED, ERASURE, MOVED, Event, Position, Problem
 from cm_tui.engine.platform.journal.journal import START, Journal
-from cm_tui.engine.platform.redaction.values import texts_of
+from cm_tui.engine.platform.redaction.find import find
+from cm_tui.engine.platform.redaction.found import Found
+from cm_tui.engine.platform.redaction.redact import BEYOND, texts_of
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import ErasedEvent
 from cm_tui.model.ids import SHORTEST_NAME
+
+# --- possible secrets in stored texts ---
+
+_PIECE = 1_000_000
+_SHORT, _KEPT = 100, 20_000
+_clean: set[str] = set()
+"""Short texts that hold none: names, ids, paths and agents come again with every event, and make half of the work."""
+
+
+def texts_of_problem(journal: Journal, problem: Problem) -> Iterator[str]:
+    """Yield an invalid line of unknown length in overlapping pieces."""
+    with journal.file(problem.position.segment).open("rb") as file:
+        file.seek(problem.position.offset)
+        left = problem.bytes
+        tail = b""
+        while left > 0 and (piece := file.read(min(left, _PIECE))):
+            left -= len(piece)
+            text = (tail + piece).decode("utf-8", "replace")
+            # Invalid JSON may still be most of an event, with escaped line ends and quotes.
+            yield text.replace("\\n", "\n").replace('\\"', '"')
+            tail = piece[-BEYOND:]
+
+
+def found_in(text: str) -> list[Found]:
+    """Return what looks like a secret in a text."""
+    short = len(text) <= _SHORT
+    if short and text in _clean:
+        return []
+    found = list(find(text))
+    if short and not found:
+        if len(_clean) >= _KEPT:
+            _clean.clear()
+        _clean.add(text)
+    return found
+
+
+def kinds_in(texts: Iterator[str]) -> Counter[str]:
+    """Return the number of secrets in some texts by kind."""
+    return Counter(one.kind for text in texts for one in found_in(text))
+
+
+def secrets_in(texts: Iterator[str]) -> set[str]:
+    """Return what looks like a secret in some texts."""
+    return {text[one.start : one.end] for text in texts for one in found_in(text)}
+
+
+# --- the lines of a journal to erase ---
 
 _ID_LETTERS = 24
 """Letters of an id that the journal gave."""

@@ -14,9 +14,8 @@ from typing import Any
 from cm_tui import paths
 from cm_tui.engine.memory.transcripts import copies
 from cm_tui.engine.platform.redaction.find import find
-from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.engine.platform.redaction.redact import redact, texts_of, with_texts
 from cm_tui.engine.platform.redaction.strength import is_random
-from cm_tui.engine.platform.redaction.values import texts_of, with_texts
 from cm_tui.files import SUFFIX, write_atomically
 from cm_tui.state_file import reported
 

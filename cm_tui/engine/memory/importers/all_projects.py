@@ -11,7 +11,7 @@ from cm_tui.engine.memory.importers.project import formats_of, has_news
 from cm_tui.engine.memory.importers.project_folders import left_of
 from cm_tui.engine.memory.importers.state import ImportState
 from cm_tui.engine.memory.importers.survey import Survey
-from cm_tui.engine.memory.recording import folders
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.transcript import Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
@@ -59,7 +59,7 @@ class _Machine:
         self._survey = Survey(formats)
         self._by_folder: dict[str, _Sessions | None] = {}
         self._by_journal: dict[Path, _Sessions] = {}
-        self._never = folders.patterns()
+        self._never = gate.patterns()
 
     def look(self) -> AllImports:
         for one, transcript in self._survey.transcripts():
@@ -106,4 +106,4 @@ class _Machine:
         return found
 
     def _is_never(self, folder: str) -> bool:
-        return os.path.isabs(folder) and "\0" not in folder and folders.is_below(folder, self._never)  # noqa: PTH117
+        return os.path.isabs(folder) and "\0" not in folder and gate.is_below(folder, self._never)  # noqa: PTH117

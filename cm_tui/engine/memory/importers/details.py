@@ -16,7 +16,7 @@ from cm_tui.engine.memory.importers.project import FORMATS
 from cm_tui.engine.memory.importers.record import Session, record_of
 from cm_tui.engine.memory.importers.state import ImportState
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
-from cm_tui.engine.memory.recording import folders
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.transcript import Named, Read, Resume, Transcript
 from cm_tui.engine.memory.transcripts.variables import VARIABLES
@@ -81,5 +81,5 @@ def _detailed(record: EpisodeRecord, format_: Format, transcript: Transcript, st
     session = Session(record.agent, record.session, facts.parent, title, root, root)
     own = record.session if record.agent in NAMED_IN_SESSION else ""
     origin = origin_of_turn(record.agent, own, found.turn)
-    more, _ = record_of(found.turn, session, origin=origin, number=0, heads=Heads(root), never=folders.patterns())
+    more, _ = record_of(found.turn, session, origin=origin, number=0, heads=Heads(root), never=gate.patterns())
     return replace(record, redacted=record.redacted + more.redacted, **{name: getattr(more, name) for name in _DETAILS})

@@ -13,13 +13,13 @@ from cm_tui.counts import count
 from cm_tui.engine.code.scan.credential_files import is_credential_file
 from cm_tui.engine.memory.importers.heads import HeadAt, Heads
 from cm_tui.engine.memory.projection.episode_record import KIND, EpisodeRecord
-from cm_tui.engine.memory.projection.left_out import is_agent_settings, without_credentials, without_files
-from cm_tui.engine.memory.recording import folders
+from cm_tui.engine.memory.projection.recorder import is_agent_settings, without_credentials, without_files
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.transcripts import patches
 from cm_tui.engine.memory.transcripts.turn import ANSWER_CHARACTERS, STEP_CHARACTERS, Piece, Turn, TurnStep, piece
 from cm_tui.engine.platform.journal.event import new_line
+from cm_tui.engine.platform.redaction.records import SplitKeys
 from cm_tui.engine.platform.redaction.redact import redact
-from cm_tui.engine.platform.redaction.split_keys import SplitKeys
 from cm_tui.errors import UsageError
 from cm_tui.model import Step
 
@@ -176,7 +176,7 @@ class _Away:
         session = self._session
         inside = relative(path, session, self.folder) or path
         places = {os.path.join(root, inside) for root in (session.worked_in, session.root)}  # noqa: PTH118
-        return _NEVER if any(folders.is_below(place, self._never) for place in places) else ""
+        return _NEVER if any(gate.is_below(place, self._never) for place in places) else ""
 
 
 def _end_of(turn: Turn, otherwise: float | None) -> float | None:

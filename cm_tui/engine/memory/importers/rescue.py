@@ -17,7 +17,7 @@ from cm_tui.engine.memory.importers.lost_prompts import LostPrompts
 from cm_tui.engine.memory.importers.project import ProjectTranscripts, formats_of
 from cm_tui.engine.memory.importers.survey import Survey
 from cm_tui.engine.memory.importers.withheld import ERASED_HERE, Withheld
-from cm_tui.engine.memory.recording import folders
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.recording.gate import NEVER
 from cm_tui.engine.memory.transcripts import copies
 from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
@@ -264,5 +264,5 @@ def _check_folders(text: bytes, never: tuple[str, ...]) -> None:
         except ValueError as error:
             # It may be one of them.
             raise _NeverRecordedError from error
-        if os.path.isabs(folder) and "\0" not in folder and folders.is_below(folder, never):  # noqa: PTH117
+        if os.path.isabs(folder) and "\0" not in folder and gate.is_below(folder, never):  # noqa: PTH117
             raise _NeverRecordedError

@@ -19,8 +19,7 @@ from cm_tui.engine.memory.transcripts.transcript import Skipped, Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import Journal
-from cm_tui.engine.platform.redaction.redact import BEYOND, redact
-from cm_tui.engine.platform.redaction.values import texts_of
+from cm_tui.engine.platform.redaction.redact import BEYOND, redact, texts_of
 from cm_tui.model import UnknownRecord
 
 RECORD_CHARACTERS = 64_000

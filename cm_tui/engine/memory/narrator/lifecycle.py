@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.entries.keywords import keywords_of
+from cm_tui.engine.memory.entries.entry_text import keywords_of
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.note_blocks import MARK

@@ -27,7 +27,7 @@ from cm_tui.engine.memory.narrator.miners.workflows import mine_workflows
 from cm_tui.engine.memory.narrator.reading import Item, turns
 from cm_tui.engine.memory.narrator.tables import number_of
 from cm_tui.engine.memory.narrator.turn import Miner, Observation, Turn
-from cm_tui.engine.platform.redaction.marks import has_marks
+from cm_tui.engine.platform.redaction.kinds import has_marks
 from cm_tui.errors import StoreError
 from cm_tui.worker_process import Worker, WorkerPool, serve
 

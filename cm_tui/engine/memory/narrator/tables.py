@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.platform.store.cursor import Cursor
+from cm_tui.engine.platform.store.connection import Cursor
 from cm_tui.errors import StoreError
 
 TABLES = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from cm_tui.engine.code.parse.sections import Heading
+from cm_tui.engine.code.parse.markdown import Heading
 from cm_tui.engine.memory.narrator.note_blocks import (
     MARK,
     Block,

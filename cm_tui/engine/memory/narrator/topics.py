@@ -19,7 +19,7 @@ from typing import NamedTuple
 import pygit2
 
 from cm_tui import paths
-from cm_tui.engine.memory.entries.keywords import keywords_of
+from cm_tui.engine.memory.entries.entry_text import keywords_of
 from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, share_of, whole_keys
 from cm_tui.engine.memory.notes.archived_topics import ArchivedTopics
 from cm_tui.engine.memory.notes.headings import headings

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cm_tui.engine.memory.episodes.episode_names import LAST
+from cm_tui.engine.memory.episodes.episode_lists import LAST
 from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.importers.details import with_details
 from cm_tui.engine.memory.narrator.miners.fixes import sign_of
@@ -22,7 +22,7 @@ from cm_tui.engine.memory.narrator.runs import Run
 from cm_tui.engine.memory.narrator.turn import Turn
 from cm_tui.engine.memory.projection import turns as hook_turns
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
-from cm_tui.engine.memory.projection.journal_cursor import JournalCursor
+from cm_tui.engine.memory.projection.journal_consumer import JournalCursor
 from cm_tui.engine.platform.journal.event import RESTORED
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.redaction.redact import BEYOND, redact

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from cm_tui.engine.code.parse.markdown import Heading
 from cm_tui.engine.code.parse.normalise import MAX_SIGNATURE, fold
-from cm_tui.engine.code.parse.sections import Heading
 
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from cm_tui.engine.memory.notes.merging import merge
+from cm_tui.engine.memory.notes.hunks import merge
 from cm_tui.engine.memory.notes.note_file import (
     MOST_WRITTEN,
     kept_file,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from cm_tui.engine.code.parse.sections import Heading
+from cm_tui.engine.code.parse.markdown import Heading
 from cm_tui.engine.memory.notes.headings import headings
 
 CHARACTERS_A_TOKEN = 4

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from cm_tui import paths
+from cm_tui.engine.memory.notes.hunks import merge
 from cm_tui.engine.memory.notes.known_scan import wrote
-from cm_tui.engine.memory.notes.merging import merge
 from cm_tui.engine.memory.notes.note_reader import read_data, refuse_links, text_of, written_like
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.platform.git.conflict_marks import conflict_line

@@ -11,7 +11,7 @@ from cm_tui.engine.memory.notes.note_saves import CHANGED, REVERTED, NoteSaves
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.scan import stamp_of
 from cm_tui.engine.platform.journal.event import Event
-from cm_tui.engine.platform.redaction.marks import has_marks
+from cm_tui.engine.platform.redaction.kinds import has_marks
 from cm_tui.errors import UsageError
 from cm_tui.model import Conflict, Undone
 from cm_tui.model.author import Author

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
-from cm_tui.engine.memory.notes.merging import merge
+from cm_tui.engine.memory.notes.hunks import merge
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import StoreError
 from cm_tui.files import read_regular, write_atomically

@@ -9,7 +9,7 @@ from cm_tui.engine.memory.notes.hunks import with_kept_lines
 from cm_tui.engine.memory.notes.note_reader import text_of, written_like
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.platform.journal.event import Event
-from cm_tui.engine.platform.redaction.marks import has_marks
+from cm_tui.engine.platform.redaction.kinds import has_marks
 from cm_tui.engine.platform.redaction.records import redact_record
 from cm_tui.errors import UsageError
 

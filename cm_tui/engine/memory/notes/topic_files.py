@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from cm_tui import paths
 from cm_tui.engine.memory.notes.archived_topics import place_of
-from cm_tui.engine.memory.notes.merging import merge
+from cm_tui.engine.memory.notes.hunks import merge
 from cm_tui.engine.memory.notes.note_file import kept_file, refuse_conflict, refuse_locked, take_away, write_data
 from cm_tui.engine.memory.notes.note_reader import read_data, refuse_links
 from cm_tui.engine.memory.notes.notes import Notes

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from cm_tui.engine.memory.notes.front_matter import front_matter
 from cm_tui.engine.memory.notes.headings import headings
-from cm_tui.engine.memory.notes.hunks import lines_of
-from cm_tui.engine.memory.notes.merging import merge
+from cm_tui.engine.memory.notes.hunks import lines_of, merge
 from cm_tui.engine.memory.notes.note_file import kept_file, refuse_locked, writing
 from cm_tui.engine.memory.notes.note_reader import text_of
 from cm_tui.engine.memory.notes.notes import Notes

@@ -2,17 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from cm_tui.engine.code.parse.chunks import chunk_lines
-from cm_tui.engine.memory.projection import episode_record, turn_text
+from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.journal_source import JournalSource, name_in_path
 from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking.source import SourcePassage
-from cm_tui.model import EPISODES
+from cm_tui.model import EPISODES, Step
+
+# --- the text of a turn for search and display: dialogue, plan, steps, and result ---
+
+_FIRST_STEPS, _LAST_STEPS = 20, 20
+_FAILED_STEPS = 20
+"""Failed ones between these: what went wrong is asked for later."""
+_STEP_CHARS = 200
+_RESULT_CHARS = 120
+_ERROR_CHARS = 300
+"""What is shown of the end of what failed."""
+_FILES = 20
+_MACHINE_NAME = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{4,40}|[0-9a-fA-F_-]{16,}|[0-9A-HJKMNP-TV-Z]{26}")
+"""Names that no person gave: digests, and identifiers by any of the usual schemes."""
+
+
+def of(record: EpisodeRecord) -> str:
+    """Return the turn as text: prompts and answer with their speakers, then plan, short steps, files and verdict."""
+    return "\n\n".join(part for part in _parts(record) if part)
+
+
+def session_name(record: EpisodeRecord) -> str:
+    """Return the session's title, else its id unless that is machine-made."""
+    return record.title or ("" if _MACHINE_NAME.search(record.session) else record.session)
+
+
+def _parts(record: EpisodeRecord) -> Iterator[str]:
+    # Without an agent the author of the answer is unknown.
+    asked, answered = ("User: ", f"{record.agent}: ") if record.agent else ("", "")
+    for prompt in record.prompts:
+        yield f"{asked}{prompt}" if prompt else ""
+    yield f"{answered}{record.answer}" if record.answer else ""
+    yield f"Plan: {record.plan}" if record.plan else ""
+    yield "\n".join(line for step in _shown(record.steps) if (line := _step(step)))
+    if record.agent and record.files:
+        yield f"Files: {', '.join(record.files[:_FILES])}"
+    yield f"Verdict: {record.verdict}" if record.verdict else ""
+
+
+def _shown(steps: Sequence[Step]) -> list[Step]:
+    """The first and the last steps, and those between that failed."""
+    middle = steps[_FIRST_STEPS : max(_FIRST_STEPS, len(steps) - _LAST_STEPS)]
+    failed = [step for step in middle if step.failed][-_FAILED_STEPS:]
+    return [*steps[:_FIRST_STEPS], *failed, *steps[_FIRST_STEPS + len(middle) :]]
+
+
+def _step(step: Step) -> str:
+    """One line of a step; an agent's thoughts are excluded."""
+    if step.kind == "thought":
+        return ""
+    if step.kind != "tool":
+        return " ".join(step.text.split())[:_STEP_CHARS]
+    said = " ".join(f"{step.path} {step.text}".split())[:_STEP_CHARS]
+    came = " ".join(step.result.split())
+    if step.failed and len(came) > _RESULT_CHARS + _ERROR_CHARS:
+        came = f"{came[:_RESULT_CHARS]} … {came[-_ERROR_CHARS:]}"
+    elif not step.failed:
+        came = came[:_RESULT_CHARS]
+    failed = " failed" if step.failed else ""
+    return f"[{step.tool}{failed}] {said}" + (f" → {came}" if came else "")
+
+
+# --- the source of episodes ---
 
 _TITLE_CHARS = 300
 _LATEST = 2.0**40
@@ -47,10 +110,10 @@ def passages_of(event: Event) -> Iterator[SourcePassage]:
     record = EpisodeRecord.from_event(event)
     # Once more where it was recorded by earlier rules than today's: it becomes searchable here.
     clean = str if event.is_clean else _without_secrets
-    text = clean(turn_text.of(record))
+    text = clean(of(record))
     lines = [_storable(line) for line in text.split("\n")]
     first = next((line.strip() for line in lines if line.strip()), "")[:_TITLE_CHARS]
-    name = _storable(clean(turn_text.session_name(record)))[:_TITLE_CHARS]
+    name = _storable(clean(session_name(record)))[:_TITLE_CHARS]
     at = event.time if record.at is None else record.at
     for chunk in chunk_lines(lines):
         # A later piece does not contain the prompt.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cm_tui.engine.memory.projection import episode_source
 from cm_tui.engine.memory.projection.entry_source import EntrySource
-from cm_tui.engine.memory.projection.ingested_source import IngestedSource
+from cm_tui.engine.memory.projection.ingested import IngestedSource
 from cm_tui.engine.memory.projection.note_source import NoteSource
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.platform.store.writer_lock import WriterLock

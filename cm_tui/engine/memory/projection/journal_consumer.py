@@ -5,20 +5,81 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from cm_tui import paths
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
-from cm_tui.engine.memory.projection.journal_cursor import CursorPosition, JournalCursor
 from cm_tui.engine.memory.projection.recorder import record_turn
 from cm_tui.engine.memory.projection.turns import Turn, Turns
 from cm_tui.engine.memory.projection.visibility import ids_of
 from cm_tui.engine.memory.recording.changes import settle_or_tell
 from cm_tui.engine.platform.journal.event import ERASURE, RESTORED, Event, Position
 from cm_tui.engine.platform.journal.journal import START, Journal
-from cm_tui.errors import CmError, UsageError
+from cm_tui.errors import CmError, StoreError, UsageError
+from cm_tui.state_file import read_object, write_json
+
+# --- a daemon's position in a journal, in a small file for the next daemon ---
+
+
+class CursorPosition(NamedTuple):
+    """Positions up to which a journal was followed."""
+
+    start: Position = START
+    """From here on it is read: sessions that are under way begin behind it."""
+    settled: Position = START
+    """Up to here every stop has its episode, or needs none."""
+    past: Position = START
+    """Up to here everything else was done."""
+    patches: Mapping[tuple[str, str], str] = {}
+    """Digests of the patches that were recorded last, by root and session."""
+    event: str = ""
+    """Id of the event that ends at `past`, which identifies the journal; empty: written by an earlier version."""
+
+
+class JournalCursor:
+    """The file of one journal."""
+
+    def __init__(self, name: str) -> None:
+        self._file = paths.state_dir() / "hook" / f"{name}.json"
+
+    def read(self) -> CursorPosition:
+        """Return the stored position; the beginning if the file is missing or damaged.
+
+        Reading from the beginning costs an additional index run, and no stop is recorded twice.
+        """
+        try:
+            kept = read_object(self._file)
+            past = Position.parse(kept["position"])
+            return CursorPosition(
+                # An earlier version stored only that, and read everything again.
+                Position.parse(kept.get("start", str(START))),
+                Position.parse(kept.get("settled", str(past))),
+                past,
+                {(str(root), str(session)): str(digest) for root, session, digest in kept.get("patches", ())},
+                str(kept.get("event", "")),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, UsageError):
+            return CursorPosition()
+
+    def write(self, kept: CursorPosition) -> None:
+        """Store a position; on a full disk the previous one stays, and at worst something is done twice."""
+        fields = {
+            "position": str(kept.past),
+            "event": kept.event,
+            "settled": str(kept.settled),
+            "start": str(kept.start),
+            "patches": [[*who, digest] for who, digest in kept.patches.items()],
+        }
+        try:
+            write_json(self._file, fields, durable=False)
+        except StoreError as error:
+            _log.warning("cannot remember a place in the journal: %s", error)
+
+
+# --- the daemon's processing of a journal ---
 
 LEAVE_SECONDS = 15.0
 _SEVERAL = 500

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cm_tui.engine.memory.projection.entry_source import EntrySource
 from cm_tui.engine.memory.projection.episode_source import EpisodeSource
-from cm_tui.engine.memory.projection.ingested_source import IngestedSource
+from cm_tui.engine.memory.projection.ingested import IngestedSource
 from cm_tui.engine.memory.projection.note_source import NoteSource
 from cm_tui.engine.search.ranking.code_source import CodeSource
 from cm_tui.engine.search.ranking.source import MakeSource

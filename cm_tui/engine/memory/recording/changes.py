@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.memory.recording import pauses
-from cm_tui.engine.memory.recording.folders import patterns
+from cm_tui.engine.memory.recording.gate import patterns
 from cm_tui.engine.memory.recording.pauses import EVERYWHERE, Pause
 from cm_tui.engine.platform.git import safe_git
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of

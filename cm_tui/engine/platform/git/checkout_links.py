@@ -17,7 +17,7 @@ from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.platform.git.folder_mark import FolderMark
-from cm_tui.engine.platform.git.verified_dir import verified_git_dir
+from cm_tui.engine.platform.git.git_dir import verified_git_dir
 from cm_tui.state_file import holding, read_object, write_json
 
 _JOURNAL_FOLDERS = "roots.json"

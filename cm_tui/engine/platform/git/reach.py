@@ -8,8 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from cm_tui.engine.platform.git.git_dir import GitFolders, alternates, git_folders, head_chain
-from cm_tui.engine.platform.git.verified_dir import verified_git_dir
+from cm_tui.engine.platform.git.git_dir import GitFolders, alternates, git_folders, head_chain, verified_git_dir
 
 Reach = Literal["given", "foreign git", "outside"]
 FOREIGN = (

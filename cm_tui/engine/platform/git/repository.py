@@ -15,13 +15,11 @@ from pygit2.enums import DeltaStatus, DiffFind, FileStatus
 
 from cm_tui.engine.platform.git import git_cli
 from cm_tui.engine.platform.git.attributes import Attributes
-from cm_tui.engine.platform.git.broken_head import refuse_broken_head
-from cm_tui.engine.platform.git.commit_names import CommitNames
-from cm_tui.engine.platform.git.commits import CommitInfo, Commits, MissingError
+from cm_tui.engine.platform.git.commits import CommitInfo, CommitNames, Commits, MissingError
 from cm_tui.engine.platform.git.git_dir import folders_at
 from cm_tui.engine.platform.git.head import Head, read_head
 from cm_tui.engine.platform.git.loose_objects import LooseObjects
-from cm_tui.engine.platform.git.opening import open_around, private_repository
+from cm_tui.engine.platform.git.opening import open_around, private_repository, refuse_broken_head
 from cm_tui.engine.platform.git.reach import FOREIGN, has_foreign_history
 from cm_tui.engine.platform.git.special_files import refuse_special_below, refuse_special_ignores
 from cm_tui.engine.platform.git.storage_format import UnreadableGit

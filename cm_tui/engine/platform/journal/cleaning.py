@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import signal
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from cm_tui.engine.platform.journal.event import clean_line, line_of
-from cm_tui.worker_process import Worker, WorkerPool
+from cm_tui.worker_process import Worker, WorkerPool, serve
 
 BATCH_BYTES = 200_000
 SMALL_BYTES = 400_000
@@ -32,14 +28,14 @@ class Raw(NamedTuple):
     """Secrets were taken out of it by the rules of today: nothing is looked for in it again."""
 
 
-class Cleaner(WorkerPool["_Worker"]):
+class Cleaner(WorkerPool[Worker]):
     """Takes secrets out of events; a context manager that ends its processes.
 
     `workers`: processes at most; 0: one a core.
     """
 
     def __init__(self, workers: int = 0) -> None:
-        super().__init__(workers, "cm-clean", lambda: _Worker(_START))
+        super().__init__(workers, "cm-clean", lambda: Worker(_START))
 
     def __enter__(self) -> Self:
         return self
@@ -57,49 +53,20 @@ class Cleaner(WorkerPool["_Worker"]):
             yield from done
 
 
-def _elsewhere(worker: _Worker, batch: list[Raw]) -> list[tuple[Any, bytes]]:
+def _elsewhere(worker: Worker, batch: list[Raw]) -> list[tuple[Any, bytes]]:
     if all(raw.is_clean for raw in batch):
         return _with_lines(batch, _lines(batch))
     try:
-        return _with_lines(batch, worker.lines(batch))
-    except (OSError, ValueError):
+        return _with_lines(batch, worker.exchange([raw._replace(what=None) for raw in batch]))
+    except OSError:
         # No process can be had, or it was ended: the same work is done here.
         worker.stop()
         return _with_lines(batch, _lines(batch))
 
 
-class _Worker(Worker):
-    def lines(self, batch: Sequence[Raw]) -> Sequence[bytes]:
-        """Return the lines of a batch.
-
-        Raises OSError if no process is available, or it was killed; ValueError if it was killed while writing.
-        """
-        process = self._running()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        asked = b"".join(json.dumps([raw.fields, raw.is_clean]).encode() + b"\n" for raw in batch)
-        process.stdin.write(b"%d\n" % len(batch) + asked)
-        process.stdin.flush()
-        done = [process.stdout.readline() for _ in batch]
-        if not all(line.endswith(b"\n") for line in done):
-            raise BrokenPipeError
-        return done
-
-
 def main() -> None:
-    """Serve batches until the other end closes, as it does when its process is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    inward, outward = sys.stdin.buffer, sys.stdout.buffer
-    while head := inward.readline():
-        # Read all of it first: the writer does not read before it is done.
-        batch = [json.loads(inward.readline()) for _ in range(int(head))]
-        _send(outward, _lines([Raw(None, fields, is_clean) for fields, is_clean in batch]))
-
-
-def _send(outward: BinaryIO, lines: Iterable[bytes]) -> None:
-    with suppress(BrokenPipeError):
-        outward.write(b"".join(lines))
-        outward.flush()
+    """Serve batches until the other end closes."""
+    serve(_lines)
 
 
 def _lines(batch: Iterable[Raw]) -> list[bytes]:

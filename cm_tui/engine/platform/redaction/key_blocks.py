@@ -6,11 +6,35 @@ https://tartarus.org/~simon/putty-snapshots/htmldoc/AppendixC.html (PuTTY).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import zip_longest
 
 from cm_tui.engine.platform.redaction.found import Found
 from cm_tui.engine.platform.redaction.pattern import Pattern, compiled
+
+# --- lines from the middle of a private key, without its BEGIN and END lines ---
+
+# PEM writes 64 letters a line, OpenSSH 70, MIME 76 (https://www.rfc-editor.org/rfc/rfc7468, section 2).
+_LINE = re.compile(
+    r"^(?P<before>[^A-Za-z0-9+/\n]{0,80}+)(?=[a-z0-9+/]*[A-Z])(?=[A-Z0-9+/]*[a-z])(?=[A-Za-z+/]*[0-9])"
+    r"[A-Za-z0-9+/]{56,100}+={0,2}+(?P<after>(?:\\n)?[^\w\n]{0,8}+)$",
+    re.MULTILINE,
+)
+KIND = "private key"
+
+
+def has_key_lines(text: str) -> bool:
+    """Return whether a text has lines like the middle of a key; other encoded data looks the same."""
+    return _LINE.search(text) is not None
+
+
+def mark_key_lines(text: str) -> str:
+    """Replace each such line by `[redacted: private key]`, keeping indent, quotes and the number of lines."""
+    return _LINE.sub(rf"\g<before>[redacted: {KIND}]\g<after>", text)
+
+
+# --- private keys as blocks of lines ---
 
 _NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"
 # Between two pieces of a key: line ends (also as JSON and programs write them), indents, quotes, marks of a diff.

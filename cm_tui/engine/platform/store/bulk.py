@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     # Workers that parse make columns too, and never open a store.
-    from cm_tui.engine.platform.store.cursor import Cursor
+    from cm_tui.engine.platform.store.connection import Cursor
 
 
 class Store(Protocol):

@@ -3,14 +3,119 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from cm_tui.engine.platform.store.failures import unopened
 from cm_tui.errors import StoreError
 from cm_tui.paths import private_dir
+
+# --- DuckDB's full-text extension ---
+
+
+def extension_file() -> Path | None:
+    """Return the bundled extension for this version of DuckDB."""
+    try:
+        folder = resources.files("duckdb_extension_fts") / "extensions"
+    except ModuleNotFoundError:
+        return None
+    file = Path(str(folder)) / f"v{duckdb.__version__}" / "fts.duckdb_extension"
+    return file if file.is_file() else None
+
+
+def load_fts(connection: duckdb.DuckDBPyConnection) -> str:
+    """Load the extension: the bundled one, else one that DuckDB has installed before.
+
+    Returns its origin. Raises StoreError if neither exists. Keyword search does not need it; `match_bm25` in the user's
+    own SQL does.
+    """
+    file = extension_file()
+    try:
+        if file is not None:
+            quoted = str(file).replace("'", "''")
+            connection.execute(f"LOAD '{quoted}'")
+            return f"fts {duckdb.__version__}, from the installation"
+        connection.execute("SET autoinstall_known_extensions = false")
+        connection.execute("LOAD fts")
+    except duckdb.Error as error:
+        raise StoreError(
+            f"DuckDB's full-text extension for {duckdb.__version__} cannot be loaded: {error}",
+            hint="pip install duckdb-extension-fts, in the same version as duckdb.",
+        ) from error
+    return f"fts {duckdb.__version__}, installed before"
+
+
+# --- one thread's access to a store: DuckDB's cursor, with its failures raised as store errors ---
+
+Explained = Callable[[], AbstractContextManager[None]]
+
+
+class Cursor:
+    """A cursor of DuckDB.
+
+    A damaged block is detected when it is read, which may be in any of these calls: each of them raises it as a store
+    error. `raw`: DuckDB's own; `explained`: turns DuckDB's errors into store errors.
+    """
+
+    def __init__(self, raw: duckdb.DuckDBPyConnection, explained: Explained) -> None:
+        self._raw = raw
+        self._explained = explained
+        self.facts: dict[str, str] | None = None
+        """The store's facts in the current transaction; None: not read yet."""
+
+    def execute(self, sql: str, parameters: Any = None) -> Cursor:
+        """Run a statement; its rows are fetched from this cursor."""
+        with self._explained():
+            # Without parameters a text may hold several statements.
+            self._raw.execute(sql) if parameters is None else self._raw.execute(sql, parameters)
+        return self
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """Return all rows."""
+        with self._explained():
+            return self._raw.fetchall()
+
+    def fetchmany(self, size: int = 1) -> list[tuple[Any, ...]]:
+        """Return the next rows."""
+        with self._explained():
+            return self._raw.fetchmany(size)
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """Return the next row, or None."""
+        with self._explained():
+            row: tuple[Any, ...] | None = self._raw.fetchone()
+            return row
+
+    def fetchnumpy(self) -> Any:
+        """Return all rows, as an array a column."""
+        with self._explained():
+            return self._raw.fetchnumpy()
+
+    def register(self, view: str, rows: Any) -> None:
+        """Make rows readable by this cursor's queries under a name."""
+        with self._explained():
+            self._raw.register(view, rows)
+
+    def unregister(self, view: str) -> None:
+        """Take that name back."""
+        with self._explained():
+            self._raw.unregister(view)
+
+    def interrupt(self) -> None:
+        """End the query that another thread runs on it."""
+        self._raw.interrupt()
+
+    def close(self) -> None:
+        """Close it; an open transaction is rolled back."""
+        self._raw.close()
+
+
+# --- opening a store's file ---
 
 FORMAT = "v1.3.0"
 """First format that stores repeated texts once: docstrings of many versions of a file make a third of a store."""

@@ -15,8 +15,7 @@ from weakref import proxy
 import duckdb
 
 from cm_tui.engine.platform.store import bulk, schema
-from cm_tui.engine.platform.store.connection import can_only_be_read, connect, connect_in_memory
-from cm_tui.engine.platform.store.cursor import Cursor
+from cm_tui.engine.platform.store.connection import Cursor, can_only_be_read, connect, connect_in_memory
 from cm_tui.engine.platform.store.failures import damaged, explained, read_only
 from cm_tui.engine.platform.store.generations import FACTS, Generations
 from cm_tui.errors import StoreDamagedError, StoreError, StoreReadOnlyError, StoreTooNewError

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import duckdb
 
-from cm_tui.engine.platform.store.cursor import Cursor
+from cm_tui.engine.platform.store.connection import Cursor
 from cm_tui.errors import CmError, StoreError
 
 SPARES = 16

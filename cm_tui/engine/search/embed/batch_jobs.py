@@ -16,9 +16,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cm_tui.engine.search.embed.dialects import GeminiDialect, VoyageDialect
 from cm_tui.engine.search.embed.provider import Provider
-from cm_tui.engine.search.embed.remote import RemoteProvider
+from cm_tui.engine.search.embed.remote import GeminiDialect, RemoteProvider, VoyageDialect
 from cm_tui.errors import ModelError
 
 State = Literal["running", "done", "failed"]

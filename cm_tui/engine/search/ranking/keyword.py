@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
@@ -14,7 +13,77 @@ from numpy.typing import NDArray
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking.documents import Collection, Documents, Threads, average_of
 from cm_tui.engine.search.ranking.fts_writer import FIELDS
-from cm_tui.engine.search.ranking.inverted_index import InvertedIndex, read, sorted_keys
+from cm_tui.lru import LRU
+
+# --- an inverted index in memory: all occurrences of terms in a range of passages, in immutable arrays ---
+
+_SLICE = 500_000
+"""Pairs of term and document that are read into memory at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class InvertedIndex:
+    """Occurrences in order of term, document and field; some 5 bytes each."""
+
+    ids: NDArray[np.int64]
+    """Passages that it covers, ascending; a document's number is its row here."""
+    rows: Mapping[str, int]
+    start: NDArray[np.int64]
+    documents: NDArray[np.int32]
+    fields: NDArray[np.int8]
+
+    def occurrences(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
+        """Return documents and fields with a term, by document; empty for an unknown one."""
+        row = self.rows.get(word)
+        here = slice(0, 0) if row is None else slice(self.start[row], self.start[row + 1])
+        return self.documents[here], self.fields[here]
+
+
+def read(db: Database, ids: NDArray[np.int64], after: int = -1) -> InvertedIndex:
+    """Read the occurrences in passages; called within `db.reading()`.
+
+    Args:
+        db: the store.
+        ids: of the passages, ascending.
+        after: every passage of a larger id is among them, and none of a smaller one.
+    """
+    words: Any = db.cursor.execute(
+        "SELECT d.termid, d.term, count(*) AS n FROM fts_main_passage.terms t "
+        "JOIN fts_main_passage.dict d ON d.termid = t.termid WHERE t.docid > ? GROUP BY ALL ORDER BY d.termid",
+        [after],
+    ).fetchnumpy()
+    numbers, counts = np.asarray(words["termid"]), np.asarray(words["n"])
+    ends, places, fields = [], [], []
+    total = 0
+    # A slice of the terms at a time: sorting all of it at once would take several times the room of the result.
+    for wanted in np.array_split(numbers, 1 + int(counts.sum()) // _SLICE):
+        if not len(wanted):
+            continue
+        rows: Any = db.cursor.execute(
+            "SELECT termid::INTEGER AS term, docid::INTEGER AS doc, fieldid::TINYINT AS field "
+            "FROM fts_main_passage.terms WHERE termid BETWEEN ? AND ? AND docid > ? ORDER BY termid, docid, fieldid",
+            [int(wanted[0]), int(wanted[-1]), after],
+        ).fetchnumpy()
+        ends.append(total + np.searchsorted(np.asarray(rows["term"]), wanted, side="right"))
+        places.append(np.searchsorted(ids, rows["doc"]).astype(np.int32))
+        fields.append(np.asarray(rows["field"], dtype=np.int8))
+        total += len(places[-1])
+    return InvertedIndex(
+        ids=ids,
+        rows={word: row for row, word in enumerate(words["term"].tolist())},
+        start=np.concatenate([np.zeros(1, dtype=np.int64), *ends]),
+        documents=np.concatenate([np.zeros(0, dtype=np.int32), *places]),
+        fields=np.concatenate([np.zeros(0, dtype=np.int8), *fields]),
+    )
+
+
+def sorted_keys(documents: NDArray[Any], fields: NDArray[Any]) -> NDArray[np.int64]:
+    """Return occurrences as numbers that sort by document, then field."""
+    keys: NDArray[np.int64] = documents.astype(np.int64) * len(FIELDS) + fields
+    return keys
+
+
+# --- the keyword index ---
 
 _CACHED_TERMS = 2_000
 _GENERATIONS = 2
@@ -68,29 +137,14 @@ class _Memory:
         )
 
 
+@dataclass(slots=True)
 class _State:
     """The keyword index of one generation."""
 
-    def __init__(self, collection: Collection, memory: _Memory | None) -> None:
-        self.collection = collection
-        self.memory = memory
-        self._postings: OrderedDict[str, Term | None] = OrderedDict()
-        self._lock = Lock()
-
-    def known(self, words: Sequence[str]) -> dict[str, Term | None]:
-        """Return the cached terms among some."""
-        with self._lock:
-            found = {word: self._postings[word] for word in words if word in self._postings}
-            for word in found:
-                self._postings.move_to_end(word)
-        return found
-
-    def keep(self, found: Mapping[str, Term | None]) -> None:
-        """Cache terms, and drop those unused for the longest time."""
-        with self._lock:
-            self._postings.update(found)
-            while len(self._postings) > _CACHED_TERMS:
-                self._postings.popitem(last=False)
+    collection: Collection
+    memory: _Memory | None
+    terms: LRU[str, tuple[Term | None]] = field(default_factory=lambda: LRU(_CACHED_TERMS))
+    """Terms by word; None for a word that the index does not have."""
 
 
 class KeywordIndex:
@@ -101,9 +155,8 @@ class KeywordIndex:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._lock = Lock()
         self._loading = Lock()
-        self._states: OrderedDict[int, _State] = OrderedDict()
+        self._states: LRU[int, _State] = LRU(_GENERATIONS)
         self._base: InvertedIndex | None = None
         db.generations.on_change(self._prepare)
 
@@ -135,16 +188,16 @@ class KeywordIndex:
         wanted = list(dict.fromkeys(words))[:_MOST_TERMS]
         with self._db.reading() as number:
             state = self._state(number)
-            found = state.known(wanted)
-            missing = [word for word in wanted if word not in found]
-            if missing:
-                found |= (read := self._fetch(missing, state))
-                state.keep(read)
+            found = {word: known[0] for word in wanted if (known := state.terms.get(word)) is not None}
+            if missing := [word for word in wanted if word not in found]:
+                found |= (fetched := self._fetch(missing, state))
+                for word, term in fetched.items():
+                    state.terms.put(word, (term,))
         documents = state.collection.documents if source is None else state.collection.part(source)
         if only is not None:
             documents = state.collection.some(source, only)
-        known = [term for word in wanted if (term := found[word]) is not None]
-        inside = [one for term in known if (one := _within(term, documents)) is not None]
+        terms = [term for word in wanted if (term := found[word]) is not None]
+        inside = [one for term in terms if (one := _within(term, documents)) is not None]
         if isinstance(words, Mapping):
             inside = [replace(one, idf=one.idf * words[one.text]) for one in inside]
         if len(inside) > _MAX_QUERY_TERMS:
@@ -164,23 +217,17 @@ class KeywordIndex:
 
     def _prepare(self, number: int) -> None:
         """Prepare for queries of a new generation, if there were any of the one before."""
-        if self._states:
+        if len(self._states):
             self._state(number)
 
     def _state(self, number: int) -> _State:
-        with self._lock:
-            found = self._states.get(number)
-        if found is not None:
+        if (found := self._states.get(number)) is not None:
             return found
         with self._loading:
-            found = self._states.get(number)
-            if found is None:
+            if (found := self._states.get(number)) is None:
                 collection = self._load(number)
                 found = _State(collection, self._memory(collection.documents))
-                with self._lock:
-                    self._states[number] = found
-                    while len(self._states) > _GENERATIONS:
-                        self._states.popitem(last=False)
+                self._states.put(number, found)
         return found
 
     def _load(self, number: int) -> Collection:

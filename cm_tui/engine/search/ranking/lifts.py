@@ -10,11 +10,34 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search.ranking import adjust
-from cm_tui.engine.search.ranking.candidate_table import Column
-from cm_tui.engine.search.ranking.features import SIDES, features
+from cm_tui.engine.search.ranking import adjust, fuse
+from cm_tui.engine.search.ranking.candidate_table import CandidateTable, Column
 from cm_tui.engine.search.ranking.rank import Ranking, ranked
 from cm_tui.model import Candidates, Mode, Profile
+
+# --- features: what each weight of a profile is multiplied with, a column a weight ---
+
+SIDES = ("keyword_weight", "vector_weight")
+"""Weights that are fields of a profile; the others are its adjustments."""
+
+
+def features(table: CandidateTable, sides: Column | None = None) -> dict[str, Column]:
+    """Return the factors of each weight; penalties are negative.
+
+    Args:
+        table: the candidates.
+        sides: the sum of both sides, for factors that depend on it; default: half of each.
+    """
+    level = {SIDES[0]: fuse.keyword_level(table), SIDES[1]: fuse.meaning_level(table)}
+    none = np.zeros(len(table))
+    signs = {name: -1.0 if name in adjust.PENALTIES else 1.0 for name in adjust.NAMES}
+    columns = {name: sign * table.signals.get(name, none) for name, sign in signs.items()}
+    together = (level[SIDES[0]] + level[SIDES[1]]) / 2 if sides is None else sides
+    columns[adjust.COHERENCE] = adjust.coherence(table.paths, together)
+    return {**columns, **level}
+
+
+# --- what would raise a candidate to the shown hits ---
 
 _TRIED = 6
 """Weights that are tried, the smallest changes first: each is one ranking."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import marshal
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import starmap
-from threading import Event, Lock
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking.traits import Definition, Owner, Traits, traits_of
+from cm_tui.lru import LRU
 
 _KEPT = 100_000
 """Records in memory, as bytes: some 0.8 kB each."""
@@ -82,25 +83,20 @@ class PassageCache:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._lock = Lock()
-        self._records: OrderedDict[int, bytes] = OrderedDict()
-        self._live: OrderedDict[int, PassageRecord] = OrderedDict()
+        self._records: LRU[int, bytes] = LRU(_KEPT)
+        self._live: LRU[int, PassageRecord] = LRU(_LIVE)
 
     def get(self, ids: Sequence[int]) -> list[PassageRecord]:
         """Return records in order of path and line; removed passages are skipped."""
-        with self._lock:
-            found = {id_: self._live[id_] for id_ in ids if id_ in self._live}
-            packed = {id_: self._records[id_] for id_ in ids if id_ in self._records and id_ not in found}
-        read = self._read([id_ for id_ in ids if id_ not in found and id_ not in packed])
-        found |= {id_: _unpacked(text) for id_, text in (packed | read).items()}
-        with self._lock:
-            self._records |= read
-            self._live |= found
-            for id_ in found:
-                self._live.move_to_end(id_)
-                if id_ in self._records:
-                    self._records.move_to_end(id_)
-            self._shrink()
+        packed = {id_: text for id_ in ids if (text := self._records.get(id_)) is not None}
+        found = {id_: live for id_ in packed if (live := self._live.get(id_)) is not None}
+        read = self._read([id_ for id_ in ids if id_ not in packed])
+        for id_, text in read.items():
+            self._records.put(id_, text)
+        for id_, text in (packed | read).items():
+            if id_ not in found:
+                self._live.put(id_, record := _unpacked(text))
+                found[id_] = record
         return sorted(found.values(), key=lambda record: (record.path, record.start_line, record.end_line, record.id))
 
     def at(self, paths: Sequence[str]) -> NDArray[np.int64]:
@@ -128,25 +124,17 @@ class PassageCache:
         rows = self._db.rows(_DEFINING, [list(names), MOST_DEFINING])
         return np.array([row[0] for row in rows], dtype=np.int64)
 
-    def _shrink(self) -> None:
-        while len(self._records) > _KEPT:
-            self._live.pop(self._records.popitem(last=False)[0], None)
-        while len(self._live) > _LIVE:
-            self._live.popitem(last=False)
-
     def read_all(self, stop: Event) -> None:
         """Load records in small steps, so that requests do not wait, until `stop` is set."""
         ids = [row[0] for row in self._db.rows("SELECT id FROM passage ORDER BY id LIMIT ?", [_KEPT])]
         for start in range(0, len(ids), _STEP):
             if stop.wait(_PAUSE):
                 return
-            read = self._read([id_ for id_ in ids[start : start + _STEP] if id_ not in self._records])
-            with self._lock:
-                # Records requested meanwhile are newer.
-                for id_, packed in read.items():
-                    self._records.setdefault(id_, packed)
-                    self._records.move_to_end(id_, last=False)
-                self._shrink()
+            kept = set(self._records)
+            # What was requested stays: only free room is filled.
+            wanted = [id_ for id_ in ids[start : start + _STEP] if id_ not in kept][: _KEPT - len(kept)]
+            for id_, packed in self._read(wanted).items():
+                self._records.put(id_, packed)
 
     def _read(self, ids: Sequence[int]) -> dict[int, bytes]:
         if not ids:

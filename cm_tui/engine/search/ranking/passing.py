@@ -15,7 +15,7 @@ from cm_tui.engine.search.ranking.filters import PLACES, Asked, Filter, Vocabula
 from cm_tui.engine.search.ranking.narrowed import Narrowed
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.retrieve import Ids
-from cm_tui.engine.search.ranking.roles import roles
+from cm_tui.engine.search.ranking.traits import roles
 from cm_tui.lru import LRU
 from cm_tui.model import CODE, Profile
 from cm_tui.model.code import SYMBOL_KINDS

@@ -20,7 +20,6 @@ from cm_tui.engine.search.ranking import profile_file, profiles, retrieve
 from cm_tui.engine.search.ranking.candidate_table import CandidateTable
 from cm_tui.engine.search.ranking.filters import Filter, Vocabulary
 from cm_tui.engine.search.ranking.keyword import KeywordIndex
-from cm_tui.engine.search.ranking.marked import MarksOf, marked, passages_of
 from cm_tui.engine.search.ranking.named_places import framed, quoting, with_signal
 from cm_tui.engine.search.ranking.narrowed import Narrowed
 from cm_tui.engine.search.ranking.near_names import NearNames
@@ -28,7 +27,7 @@ from cm_tui.engine.search.ranking.passage_cache import PassageCache
 from cm_tui.engine.search.ranking.passing import Filters, searches_code
 from cm_tui.engine.search.ranking.prefetch import Prefetch
 from cm_tui.engine.search.ranking.query import Query
-from cm_tui.engine.search.ranking.rank import Ranking, rank, ranked
+from cm_tui.engine.search.ranking.rank import MarksOf, Ranking, marked, passages_of, rank, ranked
 from cm_tui.engine.search.ranking.remembered import asked_dates, described, numbers
 from cm_tui.engine.search.ranking.remembered import signals as remembered
 from cm_tui.engine.search.ranking.rerank import FastembedReranker, Reranker, TimedReranker

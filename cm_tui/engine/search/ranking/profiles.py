@@ -10,13 +10,46 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from cm_tui.config import load_config
 from cm_tui.config.mistakes import expectation, nearest
-from cm_tui.engine.search.ranking import adjust, scale
+from cm_tui.engine.search.ranking import adjust
+from cm_tui.engine.search.ranking.adjust import Stage
+from cm_tui.engine.search.ranking.candidate_table import Column
 from cm_tui.errors import ConfigError
 from cm_tui.model import Profile
+
+# --- scale: maps scores to 0–1, so that a least score always means the same ---
+
+_KNEE = 0.5
+
+
+def unit(scores: Column) -> Column:
+    """Return scores on the scale from 0 to below 1; negative ones become 0."""
+    above = 1.0 - 0.25 / np.maximum(scores, _KNEE)
+    result: Column = np.where(scores > _KNEE, above, np.maximum(scores, 0.0))
+    return result
+
+
+def unit_of(score: float) -> float:
+    """Return one score on that scale."""
+    return float(unit(np.array([score]))[0])
+
+
+def to_unit(scores: Column) -> tuple[Column, list[Stage]]:
+    """Scale scores; the difference is a separate part, so that the parts still add up."""
+    result = unit(scores)
+
+    def detail(row: int) -> str:
+        score = float(scores[row])
+        return f"1 − 1 / (4 × {score:.4f}): scores end below 1" if score > _KNEE else "no score is below 0"
+
+    return result, [Stage("scale", "scale", scores, 1.0, result - scores, detail)]
+
+
+# --- profiles ---
 
 _HINT = "The search guide lists every number of a profile."
 KEYS = frozenset(field.name for field in fields(Profile)) - {"name"}
@@ -96,7 +129,7 @@ def make(name: str, changes: Mapping[str, Any]) -> Profile:
     least = values.get("min_score")
     if isinstance(least, float | int) and not isinstance(least, bool) and 1 < least < math.inf:
         # Scores had no upper end before: the same hits reach it on the scale that they have now.
-        values["min_score"] = scale.unit_of(min(least, _MOST_COUNT))
+        values["min_score"] = unit_of(min(least, _MOST_COUNT))
     try:
         profile = _ADAPTER.validate_python(
             {"name": name, **values, "half_life_days": values.get("half_life_days") or None}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,107 @@ from cm_tui.engine.search.ranking.adjust import Stage, adjust
 from cm_tui.engine.search.ranking.candidate_table import CandidateTable, Column
 from cm_tui.engine.search.ranking.context import lend
 from cm_tui.engine.search.ranking.diversify import best_pieces, diversify, order
-from cm_tui.engine.search.ranking.fuse import Fused, fuse
-from cm_tui.engine.search.ranking.marked import SIGNAL, moved
-from cm_tui.engine.search.ranking.relevance import is_calibrated, relevance
+from cm_tui.engine.search.ranking.fuse import Fused, fuse, vector_level
+from cm_tui.engine.search.ranking.passage_cache import PassageCache
+from cm_tui.engine.search.ranking.profiles import to_unit, unit
 from cm_tui.engine.search.ranking.rerank import Reranker, rerank
-from cm_tui.engine.search.ranking.scale import to_unit, unit
 from cm_tui.engine.search.ranking.snippet import snippet
 from cm_tui.engine.search.ranking.stale import decay, penalise
 from cm_tui.engine.search.ranking.wording import wording_of
-from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
+from cm_tui.model import CODE, Candidates, Hit, Mode, Profile, ScorePart, SearchResult
+from cm_tui.model.tuning import Mark, places_of
+
+# --- relevance: how often a hit with a given score and cosine was correct ---
+
+LIKENESS: Final = 8.01
+"""Weight of the cosine relative to the score, by logistic regression."""
+KNOTS: Final = (
+    (0.24, 0.0),
+    (1.94, 0.03),
+    (2.85, 0.099),
+    (3.7, 0.267),
+    (4.48, 0.4),
+    (5.38, 0.579),
+    (6.51, 0.641),
+    (7.38, 0.706),
+    (8.91, 0.727),
+    (13.19, 0.956),
+    (15.39, 1.0),
+    (17.68, 1.0),
+)  # fmt: skip
+"""Score + `LIKENESS` · cosine, and the share of such hits that were in a file of the answer: never falling, read in between."""
+
+
+def is_calibrated(table: CandidateTable, profile: Profile, mode: Mode) -> bool:
+    """Return whether relevance is known: for code on both sides, by a profile that has it."""
+    return profile.calibrated and profile.fusion == "weighted" and mode == "hybrid" and set(table.sources) <= {CODE}
+
+
+def relevance(table: CandidateTable, scores: Column) -> Column:
+    """Return the relevance of each candidate, from 0 to 1.
+
+    Args:
+        table: the candidates.
+        scores: before scaling.
+    """
+    evidence, share = zip(*KNOTS, strict=True)
+    found: Column = np.interp(scores + LIKENESS * vector_level(table), evidence, share)
+    return found
+
+
+# --- marks: when a query is repeated, results marked right come first, and those marked wrong last ---
+
+SIGNAL = "mark"
+_APART = 0.05
+"""Distance of marked results from the others, in scores before scaling to 0–1."""
+_SPREAD = 0.1
+"""Share of the distances among them that remains."""
+
+MarksOf = Callable[[str], tuple[Sequence[Mark], str]]
+"""Returns the marks of a query, and a message where they cannot be read."""
+
+
+def passages_of(records: PassageCache, marks: Sequence[Mark]) -> NDArray[np.int64]:
+    """Return the ids of passages marked right, which are always candidates."""
+    rights = [mark for mark in marks if mark.right]
+    found = records.get(records.at([mark.path for mark in rights]).tolist()) if rights else []
+    places = [(one.path, one.owner.qualname if one.owner else None, one.start_line, one.end_line) for one in found]
+    return np.array(sorted({found[row].id for mark in rights for row in places_of(mark, places)}), dtype=np.int64)
+
+
+def marked(table: CandidateTable, marks: Sequence[Mark]) -> CandidateTable:
+    """Return candidates with 1 for those marked right, −1 for those marked wrong."""
+    places = list(zip(table.paths, table.symbols, table.start_lines, table.end_lines, strict=True))
+    values = np.zeros(len(table))
+    for mark in marks:
+        values[places_of(mark, places)] = 1.0 if mark.right else -1.0
+    return replace(table, signals={**table.signals, SIGNAL: values}) if values.any() else table
+
+
+def moved(table: CandidateTable, scores: Column) -> tuple[Column, list[Stage]]:
+    """Move candidates marked right above all others and those marked wrong below, each group in its order.
+
+    Args:
+        table: the candidates.
+        scores: their scores so far.
+    """
+    values = table.signals.get(SIGNAL)
+    if values is None:
+        return scores, []
+    right, wrong = values > 0, values < 0
+    result = scores.copy()
+    if right.any():
+        result[right] = scores.max() + _APART + _SPREAD * (scores[right] - scores[right].min())
+    if wrong.any():
+        result[wrong] = scores.min() - _APART - _SPREAD * (scores[wrong].max() - scores[wrong])
+
+    def detail(row: int) -> str:
+        return f"marked {'right' if values[row] > 0 else 'wrong'} for this question"
+
+    return result, [Stage(SIGNAL, "adjust", values, 1.0, result - scores, detail)]
+
+
+# --- ranking ---
 
 
 def rank(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cm_tui.engine.search.ranking import roles, tokens
+from cm_tui.engine.search.ranking import tokens, traits
 from cm_tui.engine.search.ranking.candidate_table import Column
 from cm_tui.engine.search.ranking.passage_cache import PassageRecord
 from cm_tui.engine.search.ranking.query import Name, Query
@@ -33,7 +33,7 @@ _DECLARED = 0.6
 """Factor for a definition of one line, which may only declare what is defined elsewhere."""
 
 
-_OF_PATHS = ("file-name", "path", *roles.ROLES)
+_OF_PATHS = ("file-name", "path", *traits.ROLES)
 _OF_PASSAGES = (
     "symbol-name", "name-share", "container", "head", "length", "usage", "generated", "nameless", "values", "types", "own-tests",
 )  # fmt: skip
@@ -53,10 +53,10 @@ class _Place(NamedTuple):
 
 @lru_cache(maxsize=1 << 15)
 def _place(path: str) -> _Place:
-    stem = roles.file_stem(path)
+    stem = traits.file_stem(path)
     name = tokens.parts(stem)
     folders = [piece for folder in path.split("/")[:-1] for piece in tokens.parts(folder)]
-    return _Place(tuple(name), (*folders, *name), "".join(name), roles.roles(path))
+    return _Place(tuple(name), (*folders, *name), "".join(name), traits.roles(path))
 
 
 def measure(query: Query, records: Sequence[PassageRecord], idf: Callable[[str], float]) -> dict[str, Column]:
@@ -121,8 +121,8 @@ class _Asked:
         self.weights = {stem: max(idf(stem), 1e-6) for stem in stems}
         self.total = sum(self.weights.values()) or 1.0
         asked = frozenset(stems)
-        self.roles = frozenset(role for role in roles.ROLES if roles.asked_for(role, asked))
-        self.kinds = frozenset(kind for kind in ("types", "values") if roles.asked_for(kind, asked))
+        self.roles = frozenset(role for role in traits.ROLES if traits.asked_for(role, asked))
+        self.kinds = frozenset(kind for kind in ("types", "values") if traits.asked_for(kind, asked))
         self.matches = _Matches(stems)
 
     def overlap(self, pieces: Sequence[str]) -> tuple[float, float]:
@@ -139,7 +139,7 @@ class _Asked:
         recall, precision = self.overlap(place.name)
         whole, _ = self.overlap(place.whole)
         found = place.roles - self.roles
-        return (math.sqrt(recall * precision), whole, *(float(role in found) for role in roles.ROLES))
+        return (math.sqrt(recall * precision), whole, *(float(role in found) for role in traits.ROLES))
 
     def passage(self, record: PassageRecord) -> tuple[float, ...]:
         """Signals of one passage, in the order of `_OF_PASSAGES`."""

@@ -6,10 +6,12 @@ the next index run; vectors of two models are never compared. Vectors of the fir
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cm_tui.config import EmbeddingConfig
@@ -17,12 +19,56 @@ from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.embed.choice import ask, prose_provider_for
 from cm_tui.engine.search.embed.provider import NotChosenError, Provider, model_name
-from cm_tui.engine.search.vectors import batch_state, in_use
-from cm_tui.engine.search.vectors.in_use import InUse
+from cm_tui.engine.search.vectors import batch_state
 from cm_tui.engine.search.vectors.index import State, VectorIndex
 from cm_tui.engine.search.vectors.snapshot import FALLBACK_FOLDER, PROSE_FOLDER
 from cm_tui.errors import ModelError
+from cm_tui.files import write_atomically
 from cm_tui.model import CODE, Cancel
+from cm_tui.model.dates import local_minute
+from cm_tui.state_file import read_record
+
+# --- the model of a project's vectors, since when, and why it is not the first choice: a file next to the store ---
+
+FILE = "embedding.json"
+
+
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """The model in use."""
+
+    fingerprint: str
+    since: float
+    """Seconds since the epoch."""
+    instead_of: str = ""
+    """Fingerprint of the first choice, where this is its fallback."""
+    reason: str = ""
+    """Why the first choice is not used."""
+
+    @property
+    def note(self) -> str:
+        """Return the note where vectors are used; empty for a first choice."""
+        if not self.instead_of:
+            return ""
+        return (
+            f"{model_name(self.fingerprint)} is used instead of {model_name(self.instead_of)} "
+            f"since {local_minute(self.since)}: {self.reason} "
+            "Index runs ask the first choice again, and go back to it when it answers."
+        )
+
+
+def read(folder: Path) -> InUse | None:
+    """Return what was last noted; None where nothing was, or it cannot be read."""
+    return read_record(folder / FILE, InUse)
+
+
+def write(folder: Path, in_use: InUse) -> None:
+    """Record it; where the folder cannot be written, the next process decides again."""
+    with suppress(OSError):
+        write_atomically(folder / FILE, json.dumps(asdict(in_use), indent=1))
+
+
+# --- vectors of a project ---
 
 Choice = tuple[Provider, EmbeddingConfig]
 """A model, and the settings that ask for it."""
@@ -84,7 +130,7 @@ class ProjectVectors:
         self._jobs = ""
         self._news: list[str] = []
         self._asked = -math.inf
-        self._in_use = in_use.read(folder)
+        self._in_use = read(folder)
         known = self._in_use
         if (
             fallback is not None
@@ -297,7 +343,7 @@ class ProjectVectors:
 
     def _note(self, now: InUse) -> None:
         self._in_use = now
-        in_use.write(self._folder, now)
+        write(self._folder, now)
 
     def _open_fallback(self, fallback: Choice, now: InUse) -> Side:
         # Separate files: those of the first choice are kept for its return.

@@ -9,7 +9,7 @@ import numpy as np
 
 from cm_tui.counts import count
 from cm_tui.engine.platform.store.database import Database
-from cm_tui.engine.search.vectors import cache, hnsw
+from cm_tui.engine.search.vectors import cache, lazy_graph
 from cm_tui.engine.search.vectors.array_file import Arrays, UnusableFileError, load_arrays, save_arrays
 from cm_tui.engine.search.vectors.embedder import Embedder
 from cm_tui.engine.search.vectors.live import Rows
@@ -63,7 +63,7 @@ def remove_files(folder: Path) -> None:
     Raises OSError if one cannot be removed.
     """
     for place in (folder / name for name in FOLDERS):
-        for name in (FILE, hnsw.ROWS, hnsw.GRAPH):
+        for name in (FILE, lazy_graph.ROWS, lazy_graph.GRAPH):
             if place.is_dir():
                 remove_left_overs(place / name)
                 (place / name).unlink(missing_ok=True)
