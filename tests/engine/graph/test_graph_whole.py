@@ -30,7 +30,7 @@ def test_answers_by_name_are_those_of_resolving_everything(own_code, monkeypatch
     whole = Graph(own_code)
     names = [
         "Database.rows",
-        "Graph",
+        "TableSet",
         "NotFoundError",
         "parse_blob",
         "ImportRow",

@@ -280,11 +280,12 @@ def test_near_misses_of_every_pattern_take_no_longer_than_their_length(piece: st
     for word in WORDS:
         run = word + piece
 
-        def seconds(size: int, run: str = run) -> float:
-            return shortest([(run * (size // len(run) + 1))[:size] + "!"], 2)
+        def seconds(size: int, rounds: int, run: str = run) -> float:
+            return shortest([(run * (size // len(run) + 1))[:size] + "!"], rounds)
 
-        short, long = seconds(1_500), seconds(12_000)
-        if long > 24 * max(short, 0.001) and seconds(24_000) > 3.2 * seconds(12_000):
+        short, long = seconds(1_500, 2), seconds(12_000, 2)
+        # The shortest of many rounds, as other work on the machine makes some slower.
+        if long > 24 * max(short, 0.001) and seconds(24_000, 9) > 3.2 * seconds(12_000, 9):
             slow.append(word)
     assert slow == []
 
