@@ -284,8 +284,8 @@ def test_near_misses_of_every_pattern_take_no_longer_than_their_length(piece: st
             return shortest([(run * (size // len(run) + 1))[:size] + "!"], rounds)
 
         short, long = seconds(1_500, 2), seconds(12_000, 2)
-        # The shortest of many rounds, as other work on the machine makes some slower.
-        if long > 24 * max(short, 0.001) and seconds(24_000, 9) > 3.2 * seconds(12_000, 9):
+        # Other work on the machine makes some rounds slower, not all of them.
+        if long > 24 * max(short, 0.001) and all(seconds(24_000, 1) > 3.2 * seconds(12_000, 1) for _ in range(20)):
             slow.append(word)
     assert slow == []
 
