@@ -14,7 +14,8 @@ PROJECT_FOLDER = ".cm"
 
 
 _XDG = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
-_AGENTS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "CURSOR_DATA_DIR")
+AGENT_FOLDERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "CURSOR_DATA_DIR")
+"""Variables that move the folders of agents' transcripts."""
 
 
 def settle_environment() -> None:
@@ -32,7 +33,7 @@ def settle_environment() -> None:
         del os.environ[name]
     if "HOME" in relative and os.path.isabs(user := os.path.expanduser("~")):  # noqa: PTH111, PTH117
         os.environ["HOME"] = user
-    for name in _AGENTS:
+    for name in AGENT_FOLDERS:
         if text := os.environ.get(name):
             os.environ[name] = ",".join(_absolute(part.strip()) for part in text.split(","))
     home = home_folder()

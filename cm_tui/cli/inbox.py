@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
@@ -18,11 +18,8 @@ MOST = 10_000
 _LONGEST_ID = 64
 _LETTER = "p"
 """With it begin the ids of what agents propose about entries and episodes; those of the narrator begin with another."""
-KINDS = (
-    "command", "workflow", "fix", "statement", "decision", "rejected", "correction", "cochange", "convention", "stale",
-    "topic", "size",
-)  # fmt: skip
-"""Kinds of what the narrator proposes; written down here, so that `cm --help` imports no records."""
+KINDS: tuple[str, ...] = get_args(model.FactKind)
+"""Kinds of what the narrator proposes."""
 AGENT = "agent"
 """Stands among the kinds for whatever agents propose."""
 STATES = ("waiting", "deferred", "approved", "rejected")

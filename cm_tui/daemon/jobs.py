@@ -141,8 +141,9 @@ class Jobs:
 
     def __init__(self, events: Events) -> None:
         self._events = events
-        self._lock = threading.Condition()
+        self._lock = threading.Lock()
         self._queues: dict[str, deque[Job]] = {}
+        self._threads: list[threading.Thread] = []
         self._known: dict[str, Job] = {}
         self._ids = count(1)
         self._closing = False
@@ -169,8 +170,10 @@ class Jobs:
                 queue.append(job)
                 return job
             self._queues[key] = deque([job])
-        # Not a pool: a run lasts long, and its project's others wait for it anyway.
-        threading.Thread(target=self._drain, args=(key,), name=f"cm-job-{job.id}", daemon=True).start()
+            # Not a pool: a run lasts long, and its project's others wait for it anyway.
+            thread = threading.Thread(target=self._drain, args=(key,), name=f"cm-job-{job.id}", daemon=True)
+            self._threads = [*(one for one in self._threads if one.is_alive()), thread]
+            thread.start()
         return job
 
     def get(self, number: str) -> Job:
@@ -196,12 +199,17 @@ class Jobs:
         return bool(self._queues)
 
     def close(self, seconds: float = 30.0) -> None:
-        """Cancel everything and wait until each has ended its current step."""
+        """Cancel everything and wait until each has ended its current step, and its thread with it.
+
+        A thread drops its cursors as it ends: if the process ends meanwhile, DuckDB aborts it.
+        """
         with self._lock:
             self._closing = True
             for job in self._known.values():
                 job.cancel.set()
-            self._lock.wait_for(lambda: not self._queues, seconds)
+        end = time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
 
     def _drain(self, store: str) -> None:
         while True:
@@ -213,7 +221,6 @@ class Jobs:
                 queue.popleft()
                 if not queue:
                     del self._queues[store]
-                    self._lock.notify_all()
                     return
 
     def _run(self, job: Job) -> None:

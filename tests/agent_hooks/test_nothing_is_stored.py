@@ -1,4 +1,4 @@
-"""Planted secrets of all places go the way of an agent's session; no byte below CM_HOME has one afterwards."""
+"""The whole corpus of planted secrets goes the way of an agent's session; no byte below CM_HOME has one afterwards."""
 
 from __future__ import annotations
 
@@ -93,8 +93,7 @@ def those_in(stored: bytes, wanted: Collection[bytes]) -> list[bytes]:
 def test_no_byte_of_a_planted_secret_is_stored(
     repo: Repo, cm_home: Path, consumer: JournalConsumer, monkeypatch: pytest.MonkeyPatch
 ):
-    # What the filter finds is tested with the whole corpus; here it is whether all that is stored goes through it.
-    planted = [one for one in corpus() if one.secret not in WORDS][::4]
+    planted = [one for one in corpus() if one.secret not in WORDS]
     monkeypatch.chdir(repo.root)
     # Vectors are made and kept of every passage, each of its first words: what they mean is not looked at here.
     monkeypatch.setattr(prose, "MAX_TOKENS", 8)
@@ -119,14 +118,14 @@ def test_no_byte_of_a_planted_secret_is_stored(
         (repo.root / "new.txt").unlink()
     # A first line has all of a secret only where it is not broken.
     whole = [one for one in planted if not one.place.startswith("wrapped") and one.kind != "a password with signs"]
-    for one in whole[::4]:
+    for one in whole[::9]:
         first = one.text.split("\n")[0]
         command.main(["git", "post-checkout", "0" * 40, "1" * 40, f"feature/{first}"])
         if "/" not in one.secret and "://" not in first:
             hook(monkeypatch, "edit", {**who, "tool_input": {"file_path": first}})
         hook(monkeypatch, "session-start", {**who, "source": one.text})
         record_event(repo.root, "note", {"notes": [one.text, {"more": one.text}]}, {"text": one.text}, limit=8_000)
-    assert len(list(Journal.of(repo.root).read())) > 80
+    assert len(list(Journal.of(repo.root).read())) > 200
     with Engine.open(repo.root) as engine:
         for _ in engine.index():
             pass

@@ -83,6 +83,25 @@ def test_the_history_is_read_by_one_job_which_goes_on_with_what_is_new(cm_home: 
         jobs.close()
 
 
+def test_closing_waits_for_what_a_thread_drops_as_it_ends():
+    jobs, own, closing, dropped = Jobs(Events()), threading.local(), threading.Event(), threading.Event()
+
+    class Cursor:
+        def __del__(self) -> None:
+            closing.wait(PATIENCE)
+            sum(range(2_000_000))
+            dropped.set()
+
+    def runs(_: Cancel) -> Iterator[Progress]:
+        own.cursor = Cursor()
+        yield Progress("index", 1, 1)
+
+    jobs.submit(Path("store"), Path("root"), "index", runs).wait()
+    closing.set()
+    jobs.close()
+    assert dropped.is_set()
+
+
 def test_a_rebuild_is_the_last_run(cm_home: Path, shop_root: Path):
     jobs, projects = Jobs(events := Events()), ProjectPool()
     dispatcher, where = Dispatcher(projects, jobs, events), ProjectRef(str(shop_root))
@@ -96,4 +115,5 @@ def test_a_rebuild_is_the_last_run(cm_home: Path, shop_root: Path):
         assert last.ran_at > first.ran_at
     finally:
         jobs.close()
+        dispatcher.sync_manager.close()
         projects.close()

@@ -61,7 +61,9 @@ def test_requests_without_the_token_are_turned_away_everywhere(running: int):
         "/mcp",
         "/mcp/",
         "/mcp/all",
+        "/mcp/graph",
         "/v1/health",
+        "/v1/jobs",
         "/v1/call/status",
         "/v1/shutdown",
         "/v1/hook/prompt",
@@ -231,6 +233,9 @@ async def test_over_http_only_what_its_user_has_indexed_is_answered(running: int
         text = paths.config_file().read_text()
         paths.config_file().write_text(f"{text}[mcp]\nroots = [{str(neighbour)!r}]\n")
         await asked.ok("codememory_ingest", confirmed=True, project=str(neighbour))
+        for root in (mine, neighbour):
+            text, _ = await asked.ok("codememory_callers", symbol="add_tax", project=str(root))
+            assert "Cart.total" in text
         assert "was not given" in await asked.refused("codememory_ingest", project=str(keys))
 
 

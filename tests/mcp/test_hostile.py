@@ -13,7 +13,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference
 
 from tests.mcp.served import EVERY_CALL, Answers, answering
-from tests.tiers import FEW, examples
 
 HUGE = 10**400
 DEEP: Any = "x"
@@ -25,7 +24,7 @@ TEXTS = (
     "'; DROP TABLE symbol; --", "(?", "#" + "9" * 100, "HEAD~99999999999999999999", "HEAD:shop", "9999-12-31", "", " ",
 )  # fmt: skip
 ODD = (5, None, [], DEEP)
-STEP = 1 if examples(2 * FEW) > FEW else 12
+STEP = 6
 """Every argument with every value takes a minute."""
 CALLS = {name: arguments for name, arguments in EVERY_CALL if name != "codememory_ingest"} | {
     "codememory_ingest": {"since": "HEAD"}
@@ -41,9 +40,10 @@ def types_of(schema: dict[str, Any]) -> str:
     return schema.get("type") or next((one.get("type", "") for one in schema.get("anyOf", ())), "")
 
 
-async def test_every_argument_of_every_tool(own: Path):
+@pytest.mark.few(1)
+@pytest.mark.parametrize("turns", range(STEP))
+async def test_every_argument_of_every_tool(own: Path, turns: int):
     """Each argument gets some of the values in turn, so that all kinds of arguments together get all of them."""
-    turns = 0
     async with answering(own) as asked:
         for tool in (await asked.client.list_tools()).tools:
             for argument, schema in tool.input_schema["properties"].items():

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import duckdb
 import pytest
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.code.graph import resolve
 from cm_tui.engine.code.graph.derived_tables import DerivedTables
 from cm_tui.engine.code.graph.generation_tables import GenerationTables
+from tests.gitrepo import Repo
+from tests.waiting import PATIENCE
 
 SHOP = {
     "shop/money.py": "def add_tax(price):\n    return price * 1.2\n",
@@ -68,6 +72,42 @@ def test_what_is_resolved_behind_the_answers_is_the_same(project: Callable, monk
         behind.join()
         assert shop.called_from("add_tax") == first
     assert shop.called_from("add_tax") == first
+
+
+def test_neither_the_first_pack_nor_a_question_waits_for_the_thread_that_resolves_all_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
+    monkeypatch.setattr("cm_tui.engine.code.graph.generation_tables.SMALL", -1)
+    repo = Repo(tmp_path / "shop")
+    for name, text in (SHOP | MORE).items():
+        repo.write(name, text)
+    repo.commit()
+    begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
+    behind = GenerationTables._resolve_behind
+
+    def blocked(_: resolve.Resolver) -> None:
+        begun.set()
+        go_on.wait(PATIENCE)
+        over.set()
+
+    def resolve_behind(self: GenerationTables, number: int) -> None:
+        behind(self, number)
+        assert begun.wait(PATIENCE)
+
+    monkeypatch.setattr(resolve.Resolver, "resolve_all", blocked)
+    monkeypatch.setattr(GenerationTables, "_resolve_behind", resolve_behind)
+    with Engine.open(repo.root) as engine:
+        for _ in engine.index():
+            pass
+        try:
+            pack = engine.pack("how is the tax added to a total")
+            assert begun.is_set()
+            assert {"shop/money.py", "shop/cart.py"} <= {item.path for item in pack.items}
+            assert len(engine.callers("add_tax").rows) == 2
+            assert not over.is_set()
+        finally:
+            go_on.set()
 
 
 def test_tables_that_could_not_be_made_are_made_by_the_next_question(

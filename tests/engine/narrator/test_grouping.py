@@ -33,7 +33,8 @@ def sentences(turn: Turn) -> Iterable[Observation]:
     for prompt in (one for one in turn.record.prompts if not one.endswith("?")):
         terms = normal(prompt)
         claim = " ".join(terms if polarity(prompt) > 0 else ("not", *terms))
-        yield Observation("statement", "", claim, prompt, prompt, 0.95, terms=terms)
+        kind = "rejected" if prompt.startswith("ruled out") else "statement"
+        yield Observation(kind, "", claim, prompt, prompt, 0.95, terms=terms)
 
 
 def vectors(texts: Sequence[str]) -> Any:
@@ -189,6 +190,17 @@ def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_of
     engine.forget(id_, undo=True)
     passed(engine)
     assert [one.text for one in proposed(engine)] == [again]
+
+
+@pytest.mark.parametrize(
+    ("again", "is_kept_back"), [("alpha beta gamma delta", False), ("never alpha beta gamma", True)]
+)
+def test_a_rejection_repeats_no_affirmation(engine: Engine, again: str, is_kept_back: bool) -> None:
+    once = "ruled out: alpha eta theta iota"
+    put(engine.root, [(1, turn(20, once)), (2, turn(10, again)), (3, turn(9, again, prompts=("why?", again)))])
+    passed(engine)
+    assert state(engine)["near"], "they are alike"
+    assert {one.text for one in proposed(engine)} == ({again} if is_kept_back else {once, again})
 
 
 def test_without_a_model_words_alone_tell_and_the_pass_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

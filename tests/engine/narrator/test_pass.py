@@ -22,7 +22,6 @@ from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Step
 from tests.engine.narrator.passes import DAY, WORKER, new_project, opened, passed, proposed, put, said, sayings, use
-from tests.tiers import is_full_size
 
 
 @pytest.fixture
@@ -219,8 +218,10 @@ def test_an_episode_that_ends_the_process_that_looks_at_it_costs_no_other(engine
     assert passed(engine).episodes == 0
 
 
+@pytest.mark.few(1)
+@pytest.mark.parametrize("moments", [(5, 20, 33, 55), (5, 12, 20, 27, 33, 40, 55)])
 def test_kill_9_at_any_moment_then_a_pass_comes_to_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine, moments: tuple[int, ...]
 ):
     work = some_work(4, 100)
     put(engine.root, work)
@@ -229,7 +230,7 @@ def test_kill_9_at_any_moment_then_a_pass_comes_to_the_same(
     put(root, work)
     code = "import sys; from tests.engine.narrator.passes import narrate_and_die; narrate_and_die(*sys.argv[1:])"
     ends = []
-    for statements in (5, 12, 20, 27, 33, 40, 55) if is_full_size() else (5, 20, 33, 55):
+    for statements in moments:
         done = subprocess.run([sys.executable, "-c", code, str(root), str(statements)], check=False)
         ends.append(done.returncode)
     assert ends.count(-signal.SIGKILL) >= len(ends) - 2

@@ -214,6 +214,31 @@ def test_no_line_is_lost_and_undo_is_to_the_byte(
     assert project.all() == before
 
 
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(one=TEXT, two=TEXT, row=st.integers(0, 20), file=st.sampled_from([A, B]))
+def test_what_is_written_later_is_there_after_undo(
+    tmp_path_factory: pytest.TempPathFactory, one: str, two: str, row: int, file: str
+):
+    project = Project(tmp_path_factory.mktemp("property"))
+    project.topic("a", one)
+    project.topic("b", two)
+    before = project.all()
+    merged = change(project.root, "merge", ["a", "b"])
+    lines = project.text(A).split("\n")
+    lines.insert(min(row, len(lines)), "- written later")
+    if file == A:
+        project.topic("a", "\n".join(lines))
+    else:
+        project.topic("b", "- written later\n")
+    conflicts = undo(project, merged.change).conflicts
+    assert b"- written later" in b"".join(project.all().values())
+    assert conflicts == () or file == B or len(set(lines)) < len(lines)
+    if not conflicts:
+        assert project.file(B).read_bytes() == before[str(project.file(B))]
+        left = [line for line in project.text(A).split("\n") if line.strip() and line != "- written later"]
+        assert left == [line for line in one.split("\n") if line.strip()]
+
+
 # --- proposals ---
 
 

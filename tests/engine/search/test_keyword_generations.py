@@ -19,6 +19,7 @@ from tests.shop import Project
 from tests.tiers import examples
 
 WORDS = ("basket", "price", "total", "zebra", "parse")
+READERS = 3
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +77,41 @@ def test_what_is_in_memory_equals_a_fresh_index_after_any_edits(steps: list[dict
             if number == at:
                 kept.read_all()
             assert answer(kept) == answer(KeywordIndex(project.db))
+
+    with_project(check)
+
+
+@pytest.mark.deep
+@settings(max_examples=examples(6, few=2), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(edits, min_size=4, max_size=10))
+def test_answers_given_while_passages_change_are_those_of_their_generation(steps: list[dict[str, str | None]]) -> None:
+    def check(project: Project) -> None:
+        project.put({f"shop/{number}.py": text(number, f"basket price {WORDS[number % 5]}") for number in range(40)})
+        shared = KeywordIndex(project.db)
+        expected = dict([answer(KeywordIndex(project.db))])
+        over, problems, given_answers = threading.Event(), [], []
+
+        def ask() -> None:
+            while not over.is_set():
+                try:
+                    given_answers.append(answer(shared))
+                except Exception as error:  # noqa: BLE001 - whatever it is, it is a failure of this test
+                    problems.append(error)
+                    return
+
+        readers = [threading.Thread(target=ask) for _ in range(READERS)]
+        for reader in readers:
+            reader.start()
+        for number, step in enumerate(steps):
+            with project.db.generations.changing():
+                project.put({path: text(number, words) for path, words in step.items()})
+            expected |= dict([answer(KeywordIndex(project.db))])
+        over.set()
+        for reader in readers:
+            reader.join()
+        assert not problems
+        for generation, found in given_answers:
+            assert found == expected[generation]
 
     with_project(check)
 

@@ -162,8 +162,10 @@ class Watcher:
 
     def _report(self, changes: Changes) -> None:
         if changes != NOTHING:
-            self._state = replace(self._state, fired_at=time.time(), did=f"reported {changes}")
+            fired_at = time.time()
             self._on_change(changes)
+            # Afterwards: what its state shows, the scheduler has.
+            self._state = replace(self._state, fired_at=fired_at, did=f"reported {changes}")
 
 
 def _identity(folder: Path) -> tuple[int, int]:

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-VARIABLES = (
-    "CLAUDE_CONFIG_DIR",
-    "CODEX_HOME",
-    "XDG_DATA_HOME",
-    "OPENCODE_DB",
-    "COPILOT_HOME",
-    "GEMINI_CLI_HOME",
-    "CURSOR_DATA_DIR",
-)
+from cm_tui.paths import AGENT_FOLDERS
+
+VARIABLES = (*AGENT_FOLDERS, "XDG_DATA_HOME", "OPENCODE_DB")
 """Places to search if transcripts are not in their usual place."""
