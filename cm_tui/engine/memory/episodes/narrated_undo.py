@@ -49,7 +49,7 @@ class UndoRequest(NamedTuple):
 
 
 def take_back(asked: UndoRequest) -> Undone:
-    """Undo what a decision wrote, whoever decided, also where its events came with a backup.
+    """Undo what a decision of the user or of a policy wrote, also where its events came with a backup.
 
     Raises UsageError if it cannot be undone; CmError if a note or a file of entries cannot be read or written.
     """
