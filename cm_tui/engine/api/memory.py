@@ -212,7 +212,7 @@ class MemoryMethods(IndexMethods):
             UsageError: the text is empty or too long.
             StoreError: the journal cannot be written.
         """
-        from cm_tui.engine.memory.episodes import by_hand
+        from cm_tui.engine.memory.episodes import edits
         from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 
         head = self._repository.head().sha if self._repository.git else None
@@ -221,7 +221,7 @@ class MemoryMethods(IndexMethods):
             files=tuple(self._inside(path) for path in files), base=head or "", actor=actor, title=title,
             outcome=outcome, tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
         )  # fmt: skip
-        return self._episodes.listed(by_hand.record(self._episodes.journal, record, head=head))
+        return self._episodes.listed(edits.record(self._episodes.journal, record, head=head))
 
     @needs("nothing")
     def episode_moments(self) -> tuple[int, ...]:

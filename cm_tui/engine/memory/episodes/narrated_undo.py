@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import CHANGED as ENTRY_CHANGED
-from cm_tui.engine.memory.entries.entry_events import REVERTED, State, states_of
 from cm_tui.engine.memory.entries.entry_record import digest
+from cm_tui.engine.memory.entries.entry_writing import CHANGED as ENTRY_CHANGED
+from cm_tui.engine.memory.entries.entry_writing import REVERTED, State, states_of
 from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.notes import hunks, marked_lines
 from cm_tui.engine.memory.notes.marked_lines import Written
 from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
 from cm_tui.engine.memory.notes.note_undo import take_back as take_note_back
 from cm_tui.engine.memory.notes.notes import Notes
-from cm_tui.engine.memory.notes.topic_events import CHANGED as TOPIC_CHANGED
+from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.notes.topic_undo import take_back as take_topics_back
 from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
 from cm_tui.engine.platform.journal.event import Event, Position

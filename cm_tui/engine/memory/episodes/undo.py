@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries import curation
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import APPROVED, CHANGED, states_of
 from cm_tui.engine.memory.entries.entry_undo import take_back
+from cm_tui.engine.memory.entries.entry_writing import APPROVED, CHANGED, states_of
 from cm_tui.engine.memory.episodes import changes, narrated_undo
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change, words_of
 from cm_tui.engine.memory.episodes.episodes import Episodes
@@ -21,7 +21,7 @@ from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
 from cm_tui.engine.memory.notes.note_undo import make_again
 from cm_tui.engine.memory.notes.note_undo import take_back as take_note_back
 from cm_tui.engine.memory.notes.notes import Notes
-from cm_tui.engine.memory.notes.topic_events import CHANGED as TOPIC_CHANGED
+from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.notes.topic_undo import take_back as take_topics_back
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.narrated import DECIDED

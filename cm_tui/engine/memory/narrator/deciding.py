@@ -15,10 +15,10 @@ from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import CHANGED as ENTRY_CHANGED
-from cm_tui.engine.memory.entries.entry_events import ids_told
 from cm_tui.engine.memory.entries.entry_record import digest
 from cm_tui.engine.memory.entries.entry_text import changed_by
+from cm_tui.engine.memory.entries.entry_writing import CHANGED as ENTRY_CHANGED
+from cm_tui.engine.memory.entries.entry_writing import ids_told
 from cm_tui.engine.memory.entries.ledger import RULE
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change
 from cm_tui.engine.memory.episodes.narrated_undo import UndoRequest, take_back
@@ -30,7 +30,7 @@ from cm_tui.engine.memory.narrator.line_changes import ACTIONS, changed_since
 from cm_tui.engine.memory.narrator.note_lines import said_by
 from cm_tui.engine.memory.narrator.proposals import Parts, Proposals
 from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
-from cm_tui.engine.memory.notes.topic_events import CHANGED as TOPIC_CHANGED
+from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.projection.narrated import DECIDED, STANDS_ON, WORDED
 from cm_tui.engine.memory.projection.visibility import UNDONE
 from cm_tui.engine.platform.journal.event import Event
