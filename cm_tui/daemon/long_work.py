@@ -21,7 +21,7 @@ from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.turns import Turns
 from cm_tui.engine.api import projects
-from cm_tui.engine.code.index.summary import IndexOutcome
+from cm_tui.engine.code.index.index_run import IndexOutcome
 from cm_tui.engine.platform.store import memory
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, IndexSummary, Progress

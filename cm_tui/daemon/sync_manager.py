@@ -11,7 +11,7 @@ from pathlib import Path
 from cm_tui.config import load_config
 from cm_tui.engine.code.freshness.project_sync import ProjectSync
 from cm_tui.engine.code.freshness.scheduler import path_filter
-from cm_tui.engine.code.index.summary import IndexOutcome
+from cm_tui.engine.code.index.index_run import IndexOutcome
 from cm_tui.errors import StoreBusyError
 from cm_tui.lru import LRU
 from cm_tui.model import Freshness

@@ -18,7 +18,7 @@ AREAS: tuple[tuple[str, Written | None], ...] = (
     # What follows from the rest: the index, which any question brings up to what was recorded, positions, locks, the log.
     (r"home/data/projects/|.*/lock$|.*\.lock$|.*\.cm-new$|home/state/(last-texts|hook|follow)/|home/state/daemon\.log", None),
     (r"home/data/journal/[^/]+/(ingestion/cursor-|imports/)|home/data/note-changes/|home/data/(links|journal/roots)\.json$|project/\.cm/\.gitignore$", None),
-    (r"home/data/journal/[^/]+/assemblies/|home/data/recalls/|home/state/session-cache/", "log"),
+    (r"home/data/journal/[^/]+/assemblies/|home/data/recalls/", "log"),
     (r"home/data/(journal|entries|notes)/|project/\.cm/(memory\.json$|memory/|notes/)|project/[^/]+\.md$", "memory"),
     (r"project/\.cm/marks\.json$", "marks"),
     (r"project/\.cm/(schemas|retrieval|rules|ingestion)/", "definitions"),

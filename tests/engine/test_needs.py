@@ -69,7 +69,7 @@ def test_what_else_is_written() -> None:
         "settings": {"save_profile", "reset_profile"},
         "marks": {"put_mark", "remove_mark"},
         "definitions": {"new_definition", "context_definitions"},
-        "log": {"note_recalled", "cache_for_session", "assemble", "run_definition", "narrate"},
+        "log": {"note_recalled", "assemble", "run_definition", "narrate"},
     }
 
 

@@ -12,8 +12,8 @@ from mcp_types import PromptReference, ResourceTemplateReference
 
 from cm_tui.mcp import build
 from cm_tui.mcp.engine_pool import EnginePool
-from cm_tui.mcp.outgoing import filtered
 from cm_tui.mcp.safe_text import fitting, short, shortened
+from cm_tui.mcp.server import filtered
 from cm_tui.mcp.tools import TOOLS
 from tests.gitrepo import Repo
 from tests.mcp.served import answering

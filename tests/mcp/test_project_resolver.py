@@ -12,9 +12,9 @@ import pytest
 from mcp_types import ErrorData, ListRootsResult
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.mcp import build, client_folders
-from cm_tui.mcp.client_folders import folders_of, without_odd_roots
+from cm_tui.mcp import build, project_resolver
 from cm_tui.mcp.engine_pool import EnginePool
+from cm_tui.mcp.project_resolver import folders_of, without_odd_roots
 from tests.cli.conftest import git
 from tests.mcp.served import Answers, answering, environment
 from tests.mcp.test_access import rooted
@@ -154,7 +154,7 @@ async def test_a_client_that_never_lists_its_folders_is_asked_once(shop: Path, m
         await anyio.sleep_forever()
         raise AssertionError
 
-    monkeypatch.setattr(client_folders, "ROOTS_SECONDS", 0.05)
+    monkeypatch.setattr(project_resolver, "ROOTS_SECONDS", 0.05)
     async with answering(shop, mode="legacy", list_roots_callback=never) as asked:
         for _ in range(2):
             text, _ = await asked.ok("codememory_definitions", symbol="Cart")

@@ -123,8 +123,7 @@ class EntryMethods(ForgettingMethods):
             StoreError: a file cannot be read.
         """
         from cm_tui.engine.memory.entries import entry_undo
-        from cm_tui.engine.memory.entries.entries import Found
-        from cm_tui.engine.memory.entries.entry_list import page
+        from cm_tui.engine.memory.entries.entries import Found, page
 
         entries = self._entries()
         found = Found(entry_undo.forgotten(entries)) if forgotten else entries.all()
@@ -270,8 +269,8 @@ class EntryMethods(ForgettingMethods):
             raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
 
     def _accept(self, proposal: model.Proposal) -> model.MemoryChange:
-        from cm_tui.engine.memory.entries.entry_events import State
         from cm_tui.engine.memory.entries.entry_text import changed_by
+        from cm_tui.engine.memory.entries.entry_writing import State
 
         who = model.Author()
         if proposal.of == "episode":

@@ -139,7 +139,7 @@ class ErasureMethods(MemoryMethods):
 
     def _forget_beside(self, ids: Collection[str]) -> list[str]:
         """Drop data derived from events outside journal and store; return messages for the user."""
-        from cm_tui.engine.context.ingestion.forgetting import forget
+        from cm_tui.engine.context.ingestion.ledger import forget
 
         self._recall_log.forget(ids)
         self._snapshots.remove_naming(ids)

@@ -64,7 +64,7 @@ class ForgettingMethods(MemoryMethods):
         return Proposals(self._entries())
 
     def _forget_entry(self, entry: model.Entry, who: model.Author, reason: str) -> model.MemoryChange:
-        from cm_tui.engine.memory.entries.entry_events import State
+        from cm_tui.engine.memory.entries.entry_writing import State
 
         if who.actor != "person" and self._entries().is_protected(entry):
             return waits_as(self._proposals().add_change(entry, None, who, reason))

@@ -14,8 +14,8 @@ from cm_tui.engine.api.rooms import Rooms, of_one_generation
 from cm_tui.engine.platform import lazy
 
 if TYPE_CHECKING:
+    from cm_tui.engine.code.index.index_run import IndexOutcome
     from cm_tui.engine.code.index.indexer import Indexer
-    from cm_tui.engine.code.index.summary import IndexOutcome
 
 
 class IndexMethods(Rooms):

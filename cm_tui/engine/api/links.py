@@ -13,9 +13,9 @@ from pathlib import Path
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.known_projects import known_project
 from cm_tui.engine.code.mainline import user_marks
-from cm_tui.engine.memory.entries import entry_backup, entry_events, ledger
+from cm_tui.engine.memory.entries import entry_backup, entry_writing, ledger
 from cm_tui.engine.memory.entries.ledger import LedgerFile
-from cm_tui.engine.memory.notes import note_saves, topic_events
+from cm_tui.engine.memory.notes import note_saves, topic_files
 from cm_tui.engine.memory.recalls.recall_log import RecallLog
 from cm_tui.engine.memory.recording import pauses
 from cm_tui.engine.platform.git import checkout_links
@@ -108,13 +108,13 @@ def _counts(journal: Journal) -> tuple[int, int]:
     entries: set[str] = set()
     notes: set[str] = set()
     for event in journal.read():
-        if event.kind in {entry_events.CHANGED, entry_events.REVERTED}:
-            for state in entry_events.states_of(event.data):
+        if event.kind in {entry_writing.CHANGED, entry_writing.REVERTED}:
+            for state in entry_writing.states_of(event.data):
                 (entries.add if state.after is not None else entries.discard)(state.told.id)
         elif event.kind in {note_saves.CHANGED, note_saves.REVERTED}:
             (notes.discard if event.data.get("deleted") else notes.add)(str(event.data.get("note")))
-        elif event.kind in {topic_events.CHANGED, topic_events.REVERTED}:
-            for told in topic_events.files_of(event):
+        elif event.kind in {topic_files.CHANGED, topic_files.REVERTED}:
+            for told in topic_files.files_of(event):
                 (notes.add if told.after is not None else notes.discard)(told.note)
     return len(entries), len(notes)
 

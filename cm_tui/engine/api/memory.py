@@ -5,11 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cm_tui import model
 from cm_tui.engine.api.index import IndexMethods
 from cm_tui.engine.api.needs import needs
+from cm_tui.engine.platform.lazy import shared_property
 from cm_tui.errors import CmError
+
+if TYPE_CHECKING:
+    from cm_tui.engine.context.layers.working import WorkingMemory
 
 
 class MemoryMethods(IndexMethods):
@@ -207,7 +212,7 @@ class MemoryMethods(IndexMethods):
             UsageError: the text is empty or too long.
             StoreError: the journal cannot be written.
         """
-        from cm_tui.engine.memory.episodes import by_hand
+        from cm_tui.engine.memory.episodes import edits
         from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 
         head = self._repository.head().sha if self._repository.git else None
@@ -216,7 +221,7 @@ class MemoryMethods(IndexMethods):
             files=tuple(self._inside(path) for path in files), base=head or "", actor=actor, title=title,
             outcome=outcome, tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
         )  # fmt: skip
-        return self._episodes.listed(by_hand.record(self._episodes.journal, record, head=head))
+        return self._episodes.listed(edits.record(self._episodes.journal, record, head=head))
 
     @needs("nothing")
     def episode_moments(self) -> tuple[int, ...]:
@@ -251,26 +256,27 @@ class MemoryMethods(IndexMethods):
         found = self._recall_log.counts(set(paths))
         return tuple(found.get(path) or model.Recalls(path) for path in paths)
 
-    @needs("nothing", writes=("log",))
+    @needs("nothing")
     def cache_for_session(self, session: str, key: str, value: str) -> None:
         """Cache a text for a session for half an hour, with secrets redacted; the oldest of more than three is dropped.
 
         `session`: its id; other sessions and projects do not see it. `value`: the text, at most 100,000 characters.
-        Raises UsageError: session or name is missing, or something is too long; StoreError if it cannot be written.
+        Raises UsageError: session or name is missing, or something is too long.
         """
-        from cm_tui.engine.memory.recalls.session_cache import SessionCache
+        from cm_tui.engine.platform.redaction.redact import redact
 
-        SessionCache(self._root, session).put(key, value)
+        self._session_cache.put(session, key, redact(value).text)
 
     @needs("nothing")
     def cached_for_session(self, session: str, key: str) -> str | None:
-        """Return a session's cached text; None: missing or expired.
+        """Return a session's cached text; None: missing or expired."""
+        return next((one.value for one in self._session_cache.matching(session) if one.key == key), None)
 
-        Raises UsageError if no session is given.
-        """
-        from cm_tui.engine.memory.recalls.session_cache import SessionCache
+    @shared_property
+    def _session_cache(self) -> WorkingMemory:
+        from cm_tui.engine.context.layers.working import WorkingMemory
 
-        return SessionCache(self._root, session).get(key)
+        return WorkingMemory(keys=3, ttl=1_800.0, characters=100_000)
 
     def _read_soon(self) -> None:
         """Let searches see a change at once, or with the next request if other writers take longer than the user waits."""

@@ -46,7 +46,7 @@ class NarratorMethods(EntryMethods):
     def _code(self) -> Code | None:
         """Return the lookup for names of the code; None: no index yet."""
         from cm_tui.engine.memory.mentions.check import Checker
-        from cm_tui.engine.memory.mentions.items import WrittenAt
+        from cm_tui.engine.memory.mentions.mention_rows import WrittenAt
         from cm_tui.engine.memory.narrator.stale_facts import Code
 
         if not self._db.get_meta("indexed_at"):

@@ -306,8 +306,7 @@ class Rooms:
 
     @shared_property
     def _mentions(self) -> MentionIndex:
-        from cm_tui.engine.memory.mentions.confirmations import Confirmations
-        from cm_tui.engine.memory.mentions.mention_index import MentionIndex
+        from cm_tui.engine.memory.mentions.mention_index import Confirmations, MentionIndex
         from cm_tui.engine.memory.mentions.written_at import WrittenCommits
 
         commits, confirmed = WrittenCommits(self._db, self._root), Confirmations(self._episodes)

@@ -90,7 +90,7 @@ class StaleMethods(EntryMethods):
         cannot be written.
         """
         from cm_tui.engine.memory.entries.entry_writing import head_at
-        from cm_tui.engine.memory.mentions.confirmations import Confirmations
+        from cm_tui.engine.memory.mentions.mention_index import Confirmations
         from cm_tui.engine.memory.mentions.report import fate_of
 
         if actor != "person":

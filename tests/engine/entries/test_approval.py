@@ -14,9 +14,9 @@ from cm_tui.engine.memory.entries.curation import merge, move, promote
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_backup import entries_of
 from cm_tui.engine.memory.entries.entry_backup import merge as restore_backup
-from cm_tui.engine.memory.entries.entry_events import APPROVED, State
 from cm_tui.engine.memory.entries.entry_record import entry_data
 from cm_tui.engine.memory.entries.entry_undo import restore, take_back
+from cm_tui.engine.memory.entries.entry_writing import APPROVED, State
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Entry, EntryEdit

@@ -14,8 +14,8 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.entries.curation import merge, move
 from cm_tui.engine.memory.entries.duplicates import WORDS, duplicates
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import CHANGED, State
 from cm_tui.engine.memory.entries.entry_undo import forgotten, take_back
+from cm_tui.engine.memory.entries.entry_writing import CHANGED, State
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.search.ranking.tokens import STOP_WORDS, stem, words
 from cm_tui.errors import NotFoundError, RefusedError, UsageError

@@ -15,12 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import CHANGED, State
+from cm_tui.engine.memory.entries.entries import Entries, page
 from cm_tui.engine.memory.entries.entry_file import FILE
-from cm_tui.engine.memory.entries.entry_list import page
 from cm_tui.engine.memory.entries.entry_record import CONTENT_CHARACTERS, entry_data, new_id, read_entry
 from cm_tui.engine.memory.entries.entry_undo import restore, take_back
+from cm_tui.engine.memory.entries.entry_writing import CHANGED, State
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.files import private_umask

@@ -11,7 +11,7 @@ import pytest
 from cm_tui.engine.api import entry_trust, links
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import State
+from cm_tui.engine.memory.entries.entry_writing import State
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author

@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui.config import WatchConfig
 from cm_tui.engine.code.freshness.project_sync import ProjectSync
-from cm_tui.engine.code.index.summary import IndexOutcome
+from cm_tui.engine.code.index.index_run import IndexOutcome
 from tests.gitrepo import Repo
 from tests.waiting import let_others_go
 

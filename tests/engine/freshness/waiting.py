@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 
-from cm_tui.engine.code.index.summary import IndexOutcome
+from cm_tui.engine.code.index.index_run import IndexOutcome
 from cm_tui.model import Progress
 from tests.waiting import PATIENCE, until
 

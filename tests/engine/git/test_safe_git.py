@@ -12,7 +12,7 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.projection.recorder import record_turn
 from cm_tui.engine.memory.projection.turns import Turn
-from cm_tui.engine.platform.git import git_cli, safe_git
+from cm_tui.engine.platform.git import safe_git
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.errors import CmError
@@ -126,7 +126,7 @@ def test_nothing_of_them_runs(planted: Planted):
         assert found.code == 0
         assert planted.ran() == set()
     assert "equals = 2" in safe_git.run(planted.root, "diff").data.decode()
-    assert set(git_cli.status(planted.root)) >= {"plain.py", "equals.py", "gone.py"}
+    assert set(safe_git.status(planted.root)) >= {"plain.py", "equals.py", "gone.py"}
     assert safe_git.setting(planted.root, "core.hooksPath") == ""
     assert planted.ran() == set()
 

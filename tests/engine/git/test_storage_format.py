@@ -6,9 +6,9 @@ from contextlib import closing
 import pytest
 
 from cm_tui.engine.platform.git.identity import identify
+from cm_tui.engine.platform.git.opening import UnreadableGit, checkout_around, unreadable_format
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.git.roots import find_root
-from cm_tui.engine.platform.git.storage_format import UnreadableGit, checkout_around, unreadable_format
 from cm_tui.engine.platform.store.database import Database
 from tests import indexing
 from tests.gitrepo import Repo

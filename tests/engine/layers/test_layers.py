@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from cm_tui.engine.memory.projection.ingested import Entity, Relation
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import EpisodeEdit
+from tests.planted import GITHUB
 
 
 def kv_file(root: Path, text: str) -> Path:
@@ -118,6 +120,34 @@ def test_working_memory_is_of_a_session_and_of_its_turn(engine: Engine, root: Pa
         assert not file.is_file() or b"quagga" not in file.read_bytes()
     Journal.of(root).append("hook.stop", {"session": "s1", "root": str(root)})
     assert engine.read_memory("working://*", session="s1").text == "", "its turn has ended"
+
+
+def test_a_session_caches_three_texts_for_half_an_hour(engine: Engine, cm_home: Path, monkeypatch: pytest.MonkeyPatch):
+    start = time.time()
+
+    def cached(after: float, session: str = "s1") -> list[str | None]:
+        monkeypatch.setattr(time, "time", lambda: start + after)
+        return [engine.cached_for_session(session, f"k{number}") for number in range(5)]
+
+    for number in range(4):
+        monkeypatch.setattr(time, "time", lambda number=number: start + number)
+        engine.cache_for_session("s1", f"k{number}", f"v{number}")
+    assert cached(10) == [None, "v1", "v2", "v3", None]
+    assert cached(10, "s2") == [None] * 5
+    monkeypatch.setattr(time, "time", lambda: start + 20)
+    engine.cache_for_session("s1", "k1", f"token {GITHUB}")
+    monkeypatch.setattr(time, "time", lambda: start + 21)
+    engine.cache_for_session("s1", "k4", "v" * 100_000)
+    found = cached(22)
+    assert (found[2], found[3]) == (None, "v3")
+    assert found[1] is not None
+    assert GITHUB not in found[1]
+    assert [found is not None for found in cached(20 + 1_799)] == [False, True, False, False, True]
+    assert cached(20 + 1_801)[1] is None
+    for session, key, value in (("", "k", "v"), ("s", "", "v"), ("s", "k" * 201, "v"), ("s", "k", "v" * 100_001)):
+        with pytest.raises(UsageError):
+            engine.cache_for_session(session, key, value)
+    assert not any(b"vvvv" in file.read_bytes() for file in cm_home.rglob("*") if file.is_file()), "never on disk"
 
 
 def test_notes_by_name_title_and_slug(engine: Engine, root: Path) -> None:

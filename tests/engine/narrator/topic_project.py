@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from cm_tui import paths
-from cm_tui.engine.memory.notes.topic_events import CHANGED
+from cm_tui.engine.memory.notes.topic_files import CHANGED
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal
 from tests.gitrepo import Repo

@@ -13,11 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui import paths
-from cm_tui.engine.memory.notes.archived_topics import archived, is_archived, place_of, restored
 from cm_tui.engine.memory.notes.note_file import forget_kept, kept_file, writing
 from cm_tui.engine.memory.notes.notes import Notes
-from cm_tui.engine.memory.notes.topic_events import CHANGED, REVERTED
-from cm_tui.engine.memory.notes.topic_files import FileChange, TopicFiles
+from cm_tui.engine.memory.notes.topic_files import (
+    CHANGED,
+    REVERTED,
+    FileChange,
+    TopicFiles,
+    archived,
+    is_archived,
+    place_of,
+    restored,
+)
 from cm_tui.engine.memory.notes.topic_undo import merged_back, take_back
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal

@@ -12,7 +12,7 @@ from cm_tui.engine.code.freshness import staleness, watcher
 from cm_tui.engine.code.freshness.scheduler import DEBOUNCE_S, EVERYTHING, LONGEST_S, Changes, PathFilter, Scheduler
 from cm_tui.engine.code.freshness.staleness import StalenessCheck
 from cm_tui.engine.code.freshness.watcher import Watcher
-from cm_tui.engine.code.index.summary import IndexOutcome
+from cm_tui.engine.code.index.index_run import IndexOutcome
 from cm_tui.errors import NotIndexedError, RefusedError
 from cm_tui.model import IndexSummary
 from cm_tui.model.freshness import Freshness, LayerState

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.config import Config
 from cm_tui.counts import count, noun
 from cm_tui.engine.code.index.classify import FileClassifier
-from cm_tui.engine.code.index.stored_state import NEXT_BLOB, digest_of_rules, load
-from cm_tui.engine.code.index.summary import IndexOutcome, summarise
+from cm_tui.engine.code.index.stored_state import NEXT_BLOB, StoredState, digest_of_rules, load
 from cm_tui.engine.code.index.target_state import TargetState, build_partial_state, build_state, is_stored, write
 from cm_tui.engine.code.mainline.commits import compare
 from cm_tui.engine.code.parse import records
@@ -29,11 +30,67 @@ from cm_tui.engine.platform.store.generations import GENERATION
 from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.engine.search.ranking.source import MakeSource, SourceContext
 from cm_tui.errors import CmError, ModelError, NotIndexedError
-from cm_tui.model import Cancel, Progress
+from cm_tui.model import Cancel, IndexSummary, Progress
 
 if TYPE_CHECKING:
     from cm_tui.engine.search.ranking.passages import PassageDelta
     from cm_tui.engine.search.vectors.by_source import ProjectVectors
+
+
+# --- result of a run: counts for the user, and paths for keeping the index fresh ---
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOutcome:
+    """The end of a run: its summary, and the paths that it compared with the disk."""
+
+    summary: IndexSummary
+    files: Collection[str]
+    """Every path that the index holds now."""
+    skipped: Collection[str]
+    """Every path that was excluded."""
+
+
+def summarise(
+    db: Database,
+    state: TargetState,
+    stored: StoredState,
+    *,
+    blobs: int,
+    embedded: int,
+    seconds: Mapping[str, float],
+    mode: str,
+    notes: Sequence[str],
+) -> IndexSummary:
+    """Count the content of the index, and the differences from before the run.
+
+    `state`: the new state; `stored`: the previous state; `blobs`: number of parsed files; `embedded`: number of
+    embedded passages; `seconds`: by stage; `mode`: the current search mode; `notes`: reasons for a lesser mode.
+    """
+    return IndexSummary(
+        files=len(state.now()),
+        blobs=blobs,
+        symbols=db.value("SELECT count(*) FROM symbol JOIN now_file USING (blob)"),
+        references=db.value("SELECT count(*) FROM reference JOIN now_file USING (blob)"),
+        passages=db.value("SELECT count(*) FROM passage"),
+        embedded=embedded,
+        skipped=dict(sorted(Counter(state.skipped.values()).items())),
+        seconds={stage: round(spent, 4) for stage, spent in seconds.items()},
+        changed=_changed(db, state, stored),
+        mode=mode,
+        notes=tuple(notes),
+    )
+
+
+def _changed(db: Database, state: TargetState, stored: StoredState) -> int:
+    """Return how many paths hold other content than before."""
+    oids = dict(db.rows("SELECT id, oid FROM blob"))
+    before = {path: held.oid for path in stored.paths() if (held := stored.at(path)) is not None}
+    after = {path: oids[blob] for path, blob in state.now().items()}
+    return sum(before.get(path) != after.get(path) for path in before.keys() | after.keys())
+
+
+# --- one index run ---
 
 PARSE_SECONDS = 30.0
 """Seconds of CPU that a parser may take for a blob before that is cut by lines; time in which others run does not count."""

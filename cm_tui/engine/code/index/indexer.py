@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.config import Config
-from cm_tui.engine.code.index.index_run import Run
-from cm_tui.engine.code.index.summary import IndexOutcome
+from cm_tui.engine.code.index.index_run import IndexOutcome, Run
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.engine.search.ranking.code_source import CodeSource

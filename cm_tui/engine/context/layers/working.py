@@ -28,29 +28,33 @@ class WorkingValue(NamedTuple):
 
 
 class WorkingMemory:
-    """The values of all sessions of one project; used from any thread."""
+    """The values of all sessions of one project; used from any thread.
 
-    def __init__(self) -> None:
+    `keys`: values of a session; `ttl`: seconds that a value is kept at most; `characters`: of a value.
+    """
+
+    def __init__(self, keys: int = MOST_KEYS, ttl: float = TTL_SECONDS, characters: int = VALUE_CHARACTERS) -> None:
+        self._keys, self._ttl, self._characters = keys, ttl, characters
         self._lock = threading.Lock()
         self._sessions: LRU[str, LRU[str, WorkingValue]] = LRU(MOST_SESSIONS)
 
     def put(self, session: str, key: str, value: str, ttl: float | None = None) -> WorkingValue:
-        """Store a text for a session's turn; the oldest of more than fifty is dropped.
+        """Store a text for a session's turn; the oldest of too many is dropped.
 
         Raises:
             UsageError: the session or key is missing, or something is too long.
         """
         if not session:
             raise UsageError("Working memory needs a session.", hint="Give its id.")
-        if not 0 < len(key) <= LONGEST_KEY or len(value) > VALUE_CHARACTERS or len(session) > LONGEST_KEY:
+        if not 0 < len(key) <= LONGEST_KEY or len(value) > self._characters or len(session) > LONGEST_KEY:
             raise UsageError(
                 f"{key[:40]!r} cannot be stored.",
-                hint=f"A key has 1 to {LONGEST_KEY} letters, a value at most {VALUE_CHARACTERS:,}.",
+                hint=f"A key has 1 to {LONGEST_KEY} letters, a value at most {self._characters:,}.",
             )
         now = time.time()
-        kept = WorkingValue(key, value, now + min(ttl or TTL_SECONDS, TTL_SECONDS), now)
+        kept = WorkingValue(key, value, now + min(ttl or self._ttl, self._ttl), now)
         with self._lock:
-            values = self._sessions.get(session) or LRU(MOST_KEYS)
+            values = self._sessions.get(session) or LRU(self._keys)
             values.put(key, kept)
             self._sessions.put(session, values)
         return kept
@@ -65,7 +69,7 @@ class WorkingMemory:
         """
         now = time.time()
         with self._lock:
-            values = self._sessions.get(session) or LRU(MOST_KEYS)
+            values = self._sessions.get(session) or LRU(self._keys)
             for key, one in values.items():
                 if one.expires <= now or one.kept < since:
                     values.pop(key)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from cm_tui import paths
 from cm_tui.engine.memory.backup import stream
-from cm_tui.engine.memory.entries import entry_events
-from cm_tui.engine.memory.entries.entry_events import CHANGED, REVERTED
+from cm_tui.engine.memory.entries import entry_writing
+from cm_tui.engine.memory.entries.entry_writing import CHANGED, REVERTED
 from cm_tui.engine.memory.projection.visibility import PURGED
 from cm_tui.engine.platform.journal.archive import ARCHIVED
 from cm_tui.engine.platform.journal.event import MAX_BYTES, TRACES
@@ -31,7 +31,7 @@ def is_sound(kind: str, data: Mapping[str, Any]) -> bool:
         return True
     if not all(fits(data[name]) for name, fits in _FIELDS.items() if data.get(name) is not None):
         return False
-    return kind not in (CHANGED, REVERTED) or entry_events.is_sound(data)
+    return kind not in (CHANGED, REVERTED) or entry_writing.is_sound(data)
 
 
 def _is_string(value: object) -> bool:

@@ -7,9 +7,7 @@ from dataclasses import replace
 from typing import Unpack
 
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import APPROVED, State
 from cm_tui.engine.memory.entries.entry_file import writing
-from cm_tui.engine.memory.entries.entry_names import checked_scope
 from cm_tui.engine.memory.entries.entry_record import (
     CONTENT_CHARACTERS,
     digest,
@@ -17,8 +15,8 @@ from cm_tui.engine.memory.entries.entry_record import (
     says_the_same,
     split_keywords,
 )
-from cm_tui.engine.memory.entries.entry_text import Details, changed_by
-from cm_tui.engine.memory.entries.entry_writing import Change
+from cm_tui.engine.memory.entries.entry_text import Details, changed_by, checked_scope
+from cm_tui.engine.memory.entries.entry_writing import APPROVED, Change, State
 from cm_tui.engine.memory.entries.ledger import RULE
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import Journal

@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.entries.entry_events import CHANGED, State
 from cm_tui.engine.memory.entries.entry_file import EntryFile, Stamps, writing
-from cm_tui.engine.memory.entries.entry_names import checked_scope, one_named
-from cm_tui.engine.memory.entries.entry_record import digest, new_id, says_the_same
-from cm_tui.engine.memory.entries.entry_text import Details, changed_by, edited, new_entry
-from cm_tui.engine.memory.entries.entry_writing import Change, Writer, head_at
+from cm_tui.engine.memory.entries.entry_record import checked_category, digest, new_id, says_the_same
+from cm_tui.engine.memory.entries.entry_text import Details, changed_by, checked_scope, edited, new_entry, one_named
+from cm_tui.engine.memory.entries.entry_writing import CHANGED, Change, State, Writer, head_at
 from cm_tui.engine.memory.entries.ledger import LedgerFile, Standing
 from cm_tui.errors import UsageError
 from cm_tui.files import stamp_of
 from cm_tui.lru import LRU
-from cm_tui.model import Entry, EntryEdit, Scope
+from cm_tui.model import Entry, EntryEdit, Page, Scope
 from cm_tui.model.author import Author
+from cm_tui.model.page import bounded
 
 T = TypeVar("T")
 _MOST_KEPT = 2
@@ -245,3 +244,34 @@ def _held(number: int) -> str:
         f"{count(number, 'entry', 'entries')} came with this repository and {'waits' if number == 1 else 'wait'} until you trust "
         f"{'it' if number == 1 else 'them'}: `cm trust --show` lists, `cm trust` decides."
     )
+
+
+# --- lists of entries ---
+
+
+def page(found: Found, match: str, category: str, scope: str, *, held: bool, limit: int) -> Page[Entry]:
+    """Return the entries that contain every word, the most recently changed first.
+
+    `found`: all entries. `category`: only this category; empty: any. `scope`: only this scope; empty: both. `held`:
+    include entries that are untrusted or never recalled. Raises UsageError if there is no such category or scope.
+    """
+    only = checked_scope(scope)
+    wanted = checked_category(category) if category else None
+    words = match.lower().split()
+    rows = [
+        one
+        for one in (found.entries if held else found.recalled)
+        if wanted in {None, one.category} and only in {None, one.scope} and _has(one, words)
+    ]
+    # Of equal times those later in the file come first: a stable sort keeps that.
+    rows.reverse()
+    rows.sort(key=lambda one: -one.timestamp)
+    return Page(tuple(rows[: bounded(limit)]), len(rows), " ".join(found.notes))
+
+
+def _has(entry: Entry, words: Sequence[str]) -> bool:
+    if not words:
+        return True
+    texts = (entry.id, entry.title, entry.content, *entry.keywords, entry.category, entry.agent)
+    said = "\n".join(texts).lower()
+    return all(word in said for word in words)

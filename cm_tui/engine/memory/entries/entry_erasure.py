@@ -9,9 +9,9 @@ from typing import Any
 
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_backup import WAITING
-from cm_tui.engine.memory.entries.entry_events import APPROVED, CHANGED, REVERTED, ids_told
 from cm_tui.engine.memory.entries.entry_file import Content, EntryFile, writing
 from cm_tui.engine.memory.entries.entry_record import digest, read_entry
+from cm_tui.engine.memory.entries.entry_writing import APPROVED, CHANGED, REVERTED, ids_told
 from cm_tui.engine.memory.entries.ledger import Ledger
 from cm_tui.engine.memory.entries.proposals import DECIDED, PROPOSED
 from cm_tui.engine.platform.journal.event import Event

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import CHANGED, REVERTED, State, states_of
-from cm_tui.engine.memory.entries.entry_names import all_named
 from cm_tui.engine.memory.entries.entry_record import says_the_same, storable
-from cm_tui.engine.memory.entries.entry_text import changed_by
+from cm_tui.engine.memory.entries.entry_text import all_named, changed_by
+from cm_tui.engine.memory.entries.entry_writing import CHANGED, REVERTED, State, states_of
 from cm_tui.engine.platform.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from cm_tui.engine.memory.entries.entry_events import APPROVED, CHANGED
+from cm_tui.engine.memory.entries.entry_writing import APPROVED, CHANGED
 from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
-from cm_tui.engine.memory.notes.topic_events import CHANGED as TOPIC_CHANGED
+from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.narrated import DECIDED
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of

@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.episodes import changes
 from cm_tui.engine.memory.episodes.episodes import Episodes
+from cm_tui.engine.memory.projection import episode_record
+from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN, RESTORED
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Actor, Edited, EpisodeEdit
+
+# --- recording an episode by hand: a note, a command, a question and its answer ---
+
+
+def record(journal: Journal, record: EpisodeRecord, *, head: str | None) -> str:
+    """Write an episode into the journal, and return its id.
+
+    `record`: the episode; without a session it belongs to that of the day. `head`: the commit that is checked out.
+    Raises UsageError if it is empty or too long; StoreError if the journal cannot be written.
+    """
+    if not any(prompt.strip() for prompt in record.prompts):
+        raise UsageError("There is nothing to record.", hint="Give a text.")
+    if not record.session:
+        who = record.agent or "notes"
+        record = replace(record, session=f"{who}-{time.strftime('%Y-%m-%d')}")
+    return journal.append(episode_record.KIND, record.to_event_data(), head=head).id
+
+
+# --- editing episodes ---
 
 IDS = 10_000
 """Ids that are put into one event, which has a limit."""

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries import curation
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import APPROVED, CHANGED, states_of
 from cm_tui.engine.memory.entries.entry_undo import take_back
+from cm_tui.engine.memory.entries.entry_writing import APPROVED, CHANGED, states_of
 from cm_tui.engine.memory.episodes import changes, narrated_undo
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change, words_of
 from cm_tui.engine.memory.episodes.episodes import Episodes
+from cm_tui.engine.memory.episodes.narrated_undo import UndoRequest
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
 from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
 from cm_tui.engine.memory.notes.note_undo import make_again
 from cm_tui.engine.memory.notes.note_undo import take_back as take_note_back
 from cm_tui.engine.memory.notes.notes import Notes
-from cm_tui.engine.memory.notes.topic_events import CHANGED as TOPIC_CHANGED
+from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.notes.topic_undo import take_back as take_topics_back
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.narrated import DECIDED
-from cm_tui.engine.memory.projection.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
+from cm_tui.engine.memory.projection.visibility import FORGOTTEN, RESTORED, UNDONE, ids_of
 from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Edited, EpisodeEdit, Undone
@@ -36,27 +36,12 @@ UNDONE_PREFIX = "undone: "
 _LEFT_OUT = "skipped, because it cannot be undone"
 
 
-class Asked(NamedTuple):
-    """A request to undo a change, or to make it again."""
-
-    root: Path
-    """Of the checkout."""
-    episodes: Episodes
-    """Of the project."""
-    events: Sequence[Event]
-    """The change, as the journal has it, in order."""
-    dry_run: bool = False
-    """Write nothing."""
-    theirs_too: bool = False
-    """Undo even what was changed since."""
-
-
-Undoer = Callable[[Asked], Undone]
+Undoer = Callable[[UndoRequest], Undone]
 """Undoes a change of its kind; `undo` adds the id of the change. With conflicts, the change stays. The episodes' own events are excluded once they are undone; an undoer that keeps
 something else, such as a file, restores it. After a crash it is called again."""
 
 
-def _of_episodes(asked: Asked) -> Undone:
+def _of_episodes(asked: UndoRequest) -> Undone:
     ids = tuple(dict.fromkeys(id_ for event in asked.events for id_ in sorted(ids_of(event))))
     said = []
     for event in {event.kind: event for event in asked.events}.values():
@@ -78,41 +63,30 @@ def _edit(data: Mapping[str, Any]) -> EpisodeEdit:
     )
 
 
-def _of_recording(asked: Asked) -> Undone:
+def _of_recording(asked: UndoRequest) -> Undone:
     return Undone("", tuple(event.id for event in asked.events), "recorded by hand: 1 episode")
 
 
-def _of_entry(asked: Asked) -> Undone:
+def _of_entry(asked: UndoRequest) -> Undone:
     entries, event = Entries(asked.root), asked.events[0]
     return take_back(entries, event, Author(), dry_run=asked.dry_run, theirs_too=asked.theirs_too)
 
 
-def _of_note(asked: Asked) -> Undone:
+def _of_note(asked: UndoRequest) -> Undone:
     # Lines that were changed since cannot be restored by force: their place is unknown.
     return take_note_back(Notes(asked.root), asked.events[0], dry_run=asked.dry_run)
 
 
-def _of_topics(asked: Asked) -> Undone:
+def _of_topics(asked: UndoRequest) -> Undone:
     return take_topics_back(Notes(asked.root), asked.events[0], dry_run=asked.dry_run)
 
 
-def _of_narrated(asked: Asked) -> Undone:
-    said = narrated_undo.data_of(asked.events)
-    change, tables = change_of(asked.events[0]), asked.episodes.tables
-    undone = partial(narrated_undo.undone_writes, tables, asked.episodes.journal, change)
-    done = narrated_undo.take_back(
-        asked.root, said, asked.events, undone=undone, dry_run=asked.dry_run, theirs_too=asked.theirs_too
-    )
-    ids = tuple(one for one in (said.get("proposal"),) if isinstance(one, str))
-    return Undone("", ids, done.words, done.conflicts)
-
-
-def _of_approval(asked: Asked) -> Undone:
+def _of_approval(asked: UndoRequest) -> Undone:
     id_ = curation.take_back(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
     return Undone("", (id_,), f"approved the Rule {id_}")
 
 
-def _of_confirmation(asked: Asked) -> Undone:
+def _of_confirmation(asked: UndoRequest) -> Undone:
     path = asked.events[0].data.get("path")
     name = path if isinstance(path, str) else ""
     return Undone("", (name,), f"still true: {name}")
@@ -133,7 +107,7 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
             skipped[change] = f"{_LEFT_OUT}: the journal no longer has the change {change}"
             continue
         try:
-            done = KINDS[kind].undo(Asked(root, episodes, events, dry_run, theirs_too))
+            done = KINDS[kind].undo(UndoRequest(root, episodes, change, events, dry_run, theirs_too))
             break
         except UsageError as error:
             if only:
@@ -181,11 +155,11 @@ def events_of(episodes: Episodes, change: str, *, undone: bool = False) -> list[
 # --- redo ---
 
 
-def _redo_entries(undone: Asked) -> str:
+def _redo_entries(undone: UndoRequest) -> str:
     return Entries(undone.root).put(states_of(undone.events[0].data), Author()).event
 
 
-def _redo_note(undone: Asked) -> str:
+def _redo_note(undone: UndoRequest) -> str:
     event, notes = undone.events[0], Notes(undone.root)
     id_, target = event.data.get("note"), event.data.get("target")
     if isinstance(id_, str) and isinstance(target, str):
@@ -195,7 +169,7 @@ def _redo_note(undone: Asked) -> str:
     return make_again(notes, event)
 
 
-def _redo_edits(undone: Asked) -> str:
+def _redo_edits(undone: UndoRequest) -> str:
     """What an event states of episodes counts again once a later event of the journal states it."""
     change, journal = new_change(), undone.episodes.journal
     with journal.held():
@@ -204,7 +178,7 @@ def _redo_edits(undone: Asked) -> str:
     return change
 
 
-def _redo_recording(undone: Asked) -> str:
+def _redo_recording(undone: UndoRequest) -> str:
     change, journal = new_change(), undone.episodes.journal
     with journal.held():
         data = {"change": change, "actor": "person"}
@@ -216,7 +190,7 @@ class Kind(NamedTuple):
     """How changes of a kind are undone and redone."""
 
     undo: Undoer
-    redo: Callable[[Asked], str] | None = None
+    redo: Callable[[UndoRequest], str] | None = None
     """Returns the id of the new change; None: it is made again where it was made."""
 
 
@@ -225,7 +199,7 @@ KINDS: Mapping[str, Kind] = {
     NOTE_CHANGED: Kind(_of_note, _redo_note),
     TOPIC_CHANGED: Kind(_of_topics),
     APPROVED: Kind(_of_approval),
-    DECIDED: Kind(_of_narrated),
+    DECIDED: Kind(narrated_undo.take_back),
     changes.EDITED: Kind(_of_episodes, _redo_edits),
     changes.CONFIRMED: Kind(_of_confirmation, _redo_edits),
     FORGOTTEN: Kind(_of_episodes, _redo_edits),
@@ -251,6 +225,6 @@ def redo(episodes: Episodes, root: Path, change: str) -> Edited:
     events = events_of(episodes, change, undone=True) if redoer is not None else []
     if redoer is None or not events:
         raise UsageError("This change cannot be redone.", hint="Make it again where it was made.")
-    made = redoer(Asked(root, episodes, events))
+    made = redoer(UndoRequest(root, episodes, change, events))
     again = undo(episodes, root, made, dry_run=True, theirs_too=False)
     return Edited(made, again.ids, again.words.removeprefix(UNDONE_PREFIX))

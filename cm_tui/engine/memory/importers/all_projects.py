@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cm_tui.engine.memory.importers.project import formats_of, has_news
+from cm_tui.engine.memory.importers.project import Survey, formats_of, has_news
 from cm_tui.engine.memory.importers.project_folders import left_of
 from cm_tui.engine.memory.importers.state import ImportState
-from cm_tui.engine.memory.importers.survey import Survey
 from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.transcript import Transcript

@@ -9,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from cm_tui.config import load_config
-from cm_tui.engine.memory.importers.heads import Heads
 from cm_tui.engine.memory.importers.known import origin_of_turn, words_of
 from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION
 from cm_tui.engine.memory.importers.project import FORMATS
-from cm_tui.engine.memory.importers.record import Session, record_of
+from cm_tui.engine.memory.importers.record import Heads, Session, record_of
 from cm_tui.engine.memory.importers.state import ImportState
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.recording import gate

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cm_tui.engine.memory.importers.heads import Heads
 from cm_tui.engine.memory.importers.known import Known, origin_of
 from cm_tui.engine.memory.importers.project import Found
+from cm_tui.engine.memory.importers.record import Heads
 from cm_tui.engine.memory.importers.state import ImportState, TranscriptState
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN, REPLACED_BY
 from cm_tui.engine.memory.recording.gate import PastGate

@@ -10,16 +10,64 @@ from typing import Any, NamedTuple
 
 from cm_tui.engine.code.history.revisions import Revisions
 from cm_tui.engine.code.mainline import coverage
-from cm_tui.engine.memory.mentions import items, mention_rows
+from cm_tui.engine.memory.episodes.changes import CONFIRMED, texts
+from cm_tui.engine.memory.episodes.episodes import Episodes
+from cm_tui.engine.memory.mentions import mention_rows
 from cm_tui.engine.memory.mentions.check import Checker
-from cm_tui.engine.memory.mentions.confirmations import Confirmed
-from cm_tui.engine.memory.mentions.items import CommitsOf, WrittenAt
-from cm_tui.engine.memory.mentions.mention_rows import Changed, Row
+from cm_tui.engine.memory.mentions.mention_rows import Changed, CommitsOf, Row, WrittenAt
 from cm_tui.engine.memory.mentions.recognise import named_in
 from cm_tui.engine.platform.git.repository import Repository
+from cm_tui.engine.platform.journal.event import Position
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.platform.store.generations import GENERATION, PASSAGE_GENERATION
+from cm_tui.errors import CmError
 from cm_tui.model import EPISODES
+
+# --- the user's confirmations that stale items are true: events of the journal, which `undo` undoes ---
+
+Confirmed = frozenset[tuple[str, str]]
+"""Path of an item, and the confirmed state of one of its names."""
+
+
+class Confirmations:
+    """The confirmations of one project. `episodes`: of the project; their tables exclude undone changes."""
+
+    def __init__(self, episodes: Episodes) -> None:
+        self._episodes = episodes
+        self._read: tuple[list[tuple[int, int]], Confirmed] = ([], frozenset())
+
+    def all(self) -> Confirmed:
+        """Return all current ones; if the journal is unreadable, the previous ones."""
+        try:
+            self._episodes.index.follow()
+            sql = "SELECT segment, place FROM change WHERE kind = ? AND NOT undone ORDER BY event"
+            places = self._episodes.tables.rows(sql, [CONFIRMED])
+            if places != self._read[0]:
+                self._read = places, frozenset(one for place in places for one in self._at(Position(*place)))
+        except CmError:
+            return self._read[1]
+        return self._read[1]
+
+    def add(self, path: str, fates: Sequence[str], head: str | None) -> str:
+        """Record that an item is still true; return the id of the change.
+
+        `fates`: the states of its names; `head`: the commit that is checked out. Raises StoreError if the journal
+        cannot be written.
+        """
+        data = {"path": path, "fates": list(fates), "actor": "person"}
+        event = self._episodes.journal.append(CONFIRMED, data, head=head)
+        self._episodes.index.follow()
+        return event.id
+
+    def _at(self, position: Position) -> list[tuple[str, str]]:
+        event = next(self._episodes.journal.read(position), None)
+        path = event.data.get("path") if event is not None else None
+        if event is None or not isinstance(path, str):
+            return []
+        return [(path, fate) for fate in texts(event.data.get("fates"))]
+
+
+# --- the mentions of a project, updated incrementally ---
 
 _VERSION = 2
 """Counted up when names are recognised or checked in another way: all items are read again then."""
@@ -175,7 +223,7 @@ class MentionIndex:
             return []
         by_path = {one.path: one for one in changed}
         placed = WrittenAt(self._db, self._revisions)
-        found = items.read(self._db, list(by_path), self._commits_of)
+        found = mention_rows.read(self._db, list(by_path), self._commits_of)
         kept = [(by_path[item.path], item, placed.ordinal(item.commit, item.time)) for item in found]
         # A session mentions much that is not the project's: only its files are looked up.
         names = [named_in(item.text, files_only=item.kind == EPISODES) for item in found]

@@ -11,18 +11,17 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_events import CHANGED as ENTRY_CHANGED
-from cm_tui.engine.memory.entries.entry_events import ids_told
 from cm_tui.engine.memory.entries.entry_record import digest
 from cm_tui.engine.memory.entries.entry_text import changed_by
+from cm_tui.engine.memory.entries.entry_writing import CHANGED as ENTRY_CHANGED
+from cm_tui.engine.memory.entries.entry_writing import ids_told
 from cm_tui.engine.memory.entries.ledger import RULE
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change
-from cm_tui.engine.memory.episodes.narrated_undo import DecisionBack, take_back, undone_writes
+from cm_tui.engine.memory.episodes.narrated_undo import UndoRequest, take_back
 from cm_tui.engine.memory.episodes.undo import events_of
 from cm_tui.engine.memory.narrator import decisions, line_changes, policy, topic_changes
 from cm_tui.engine.memory.narrator.decisions import STATES, Decision, Open, object_in, read_worded
@@ -31,13 +30,13 @@ from cm_tui.engine.memory.narrator.line_changes import ACTIONS, changed_since
 from cm_tui.engine.memory.narrator.note_lines import said_by
 from cm_tui.engine.memory.narrator.proposals import Parts, Proposals
 from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
-from cm_tui.engine.memory.notes.topic_events import CHANGED as TOPIC_CHANGED
+from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.projection.narrated import DECIDED, STANDS_ON, WORDED
 from cm_tui.engine.memory.projection.visibility import UNDONE
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
-from cm_tui.model import EPISODES, Edited, NarratedChange, NarratedDecision, NarratedProposal, Scope
+from cm_tui.model import EPISODES, Edited, NarratedChange, NarratedDecision, NarratedProposal, Scope, Undone
 from cm_tui.model.author import Author
 from cm_tui.model.text import one_line
 from cm_tui.state_file import holding
@@ -118,11 +117,9 @@ class Deciding:
             found = self._proposals.decisions.now().by_proposal.get(one.id)
             if found is None or one.state == "waiting":
                 raise UsageError(f"Nothing was decided on {one.id}: it waits.", hint="`cm proposals` lists what waits.")
-            back = take_back(
-                self._parts.root, found.data, events_of(self._parts.episodes, found.change),
-                words={} if found.shown is None else {"said": found.shown.text, "back": found.shown.old},
-                undone=partial(undone_writes, self._parts.episodes.tables, self._journal, found.change),
-            )  # fmt: skip
+            episodes = self._parts.episodes
+            events = events_of(episodes, found.change)
+            back = take_back(UndoRequest(self._parts.root, episodes, found.change, events))
             if back.conflicts:
                 return NarratedChange(found.proposal, "", done=False, problem=_conflict_words(back), proposal=one)
             self._mark_undone(found.change, found.proposal, DECIDED, PERSON)
@@ -356,7 +353,7 @@ def _checked(names: Sequence[str], decision: NarratedDecision) -> NarratedDecisi
     return replace(decision, reason=reason[:_REASON_CHARACTERS])
 
 
-def _conflict_words(back: DecisionBack) -> str:
+def _conflict_words(back: Undone) -> str:
     """Return the message for a later change of the written text."""
     one = back.conflicts[0]
     then = f"“{_short(one.yours)}” was written" if one.yours else "another text was written"

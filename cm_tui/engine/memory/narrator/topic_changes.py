@@ -17,13 +17,11 @@ from cm_tui.engine.memory.narrator.line_changes import Look, diff
 from cm_tui.engine.memory.narrator.note_blocks import new_head
 from cm_tui.engine.memory.narrator.topic_names import MOST_TITLE, name_of, new_topic, retired_named, topic_named
 from cm_tui.engine.memory.narrator.topics import origins_of, tags_of
-from cm_tui.engine.memory.notes.archived_topics import archived, restored
 from cm_tui.engine.memory.notes.note_file import refuse_locked, writing
 from cm_tui.engine.memory.notes.note_reader import ReadNote, made_of, read_data, text_of, written_like
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import Found
-from cm_tui.engine.memory.notes.topic_events import as_text, shown
-from cm_tui.engine.memory.notes.topic_files import FileChange, TopicFiles
+from cm_tui.engine.memory.notes.topic_files import FileChange, TopicFiles, archived, as_text, restored, shown
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.files import Stamp

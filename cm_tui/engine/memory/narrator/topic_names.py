@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 
-from cm_tui.engine.memory.notes.archived_topics import ArchivedTopics, is_archived
 from cm_tui.engine.memory.notes.known_scan import known_notes
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import USER, Found
 from cm_tui.engine.memory.notes.scan import scan_folders
+from cm_tui.engine.memory.notes.topic_files import ArchivedTopics, is_archived
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
 _TOPICS = "topics/"

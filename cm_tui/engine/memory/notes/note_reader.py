@@ -7,9 +7,8 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cm_tui.engine.memory.notes.front_matter import FrontMatter, front_matter
+from cm_tui.engine.memory.notes.front_matter import FrontMatter, day_of_path, front_matter, seconds_of
 from cm_tui.engine.memory.notes.headings import first_heading
-from cm_tui.engine.memory.notes.note_date import day_of_path, seconds_of
 from cm_tui.engine.memory.notes.places import Found, below_a_link
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import NotFoundError, RefusedError, StoreError

@@ -12,8 +12,17 @@ from cm_tui.engine.memory.notes.hunks import lines_of, merge
 from cm_tui.engine.memory.notes.note_file import kept_file, refuse_locked, writing
 from cm_tui.engine.memory.notes.note_reader import text_of
 from cm_tui.engine.memory.notes.notes import Notes
-from cm_tui.engine.memory.notes.topic_events import CHANGED, REVERTED, Now, bytes_of, files_of, pool_of, shown
-from cm_tui.engine.memory.notes.topic_files import FileChange, TopicFiles
+from cm_tui.engine.memory.notes.topic_files import (
+    CHANGED,
+    REVERTED,
+    FileChange,
+    Now,
+    TopicFiles,
+    bytes_of,
+    files_of,
+    pool_of,
+    shown,
+)
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.errors import UsageError
 from cm_tui.files import read_regular

@@ -19,8 +19,7 @@ from cm_tui import paths
 from cm_tui.engine.platform.git import checkout_links, root_commit
 from cm_tui.engine.platform.git.folder_mark import FolderMark
 from cm_tui.engine.platform.git.git_dir import folders_at
-from cm_tui.engine.platform.git.opening import open_around
-from cm_tui.engine.platform.git.storage_format import UnreadableGit, unreadable_remotes
+from cm_tui.engine.platform.git.opening import UnreadableGit, open_around, unreadable_remotes
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import write_atomically
 from cm_tui.state_file import read_object

@@ -13,16 +13,15 @@ from types import MappingProxyType
 import pygit2
 from pygit2.enums import DeltaStatus, DiffFind, FileStatus
 
-from cm_tui.engine.platform.git import git_cli
+from cm_tui.engine.platform.git import safe_git
 from cm_tui.engine.platform.git.attributes import Attributes
 from cm_tui.engine.platform.git.commits import CommitInfo, CommitNames, Commits, MissingError
 from cm_tui.engine.platform.git.git_dir import folders_at
 from cm_tui.engine.platform.git.head import Head, read_head
 from cm_tui.engine.platform.git.loose_objects import LooseObjects
-from cm_tui.engine.platform.git.opening import open_around, private_repository, refuse_broken_head
+from cm_tui.engine.platform.git.opening import UnreadableGit, open_around, private_repository, refuse_broken_head
 from cm_tui.engine.platform.git.reach import FOREIGN, has_foreign_history
 from cm_tui.engine.platform.git.special_files import refuse_special_below, refuse_special_ignores
-from cm_tui.engine.platform.git.storage_format import UnreadableGit
 from cm_tui.engine.platform.git.trees import TreeEntry, entries_of, files_of
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.history import SHORT_SHA
@@ -186,7 +185,7 @@ class Repository:
             # Git itself reads more than its library: split and sparse indexes, commits written by other tools, and the
             # neighbours of an unreadable folder.
             try:
-                return git_cli.status(self.root)
+                return safe_git.status(self.root)
             except CmError:
                 raise CmError(f"git cannot compare {self.root}: {error}", hint="Check it with `git status`.") from error
 
@@ -195,7 +194,7 @@ class Repository:
         if not self.git or not Path(self._opened.path, "info", "sparse-checkout").exists():
             return frozenset()
         try:
-            return frozenset(git_cli.not_checked_out(self.root))
+            return frozenset(safe_git.not_checked_out(self.root))
         except CmError:
             # They are deleted files then, as for git's library.
             return frozenset()

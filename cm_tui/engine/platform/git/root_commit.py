@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pygit2
 
 from cm_tui import paths
 from cm_tui.engine.platform.git import safe_git
 from cm_tui.engine.platform.git.commits import Commits
-from cm_tui.engine.platform.git.fact_cache import get, put
 from cm_tui.engine.platform.git.git_dir import folders_at
-from cm_tui.errors import CmError
+from cm_tui.errors import CmError, StoreError
+from cm_tui.state_file import read_object, write_json
+
+# --- a cache of small facts that take long to compute, in a file that may be deleted at any time ---
+
+_KEPT = 500
+"""Most entries; the oldest are dropped first."""
+
+
+def get(file: Path) -> dict[str, Any]:
+    """Return the entries of a cache file, by key."""
+    return read_object(file)
+
+
+def put(file: Path, key: str, entry: Any) -> None:
+    """Put an entry into a cache file, as the newest one."""
+    known = get(file)
+    known.pop(key, None)
+    known[key] = entry
+    kept = dict(list(known.items())[-_KEPT:])
+    # Not kept on a full or read-only disk: it costs time, and the next write of state reports the problem.
+    with suppress(StoreError):
+        write_json(file, kept, durable=False)
+
+
+# --- the first commit of a checkout's mainline, cached, as finding it requires walking the whole mainline ---
 
 FILE = "origins.json"
 _MARKS = 64

@@ -8,9 +8,8 @@ from pathlib import Path
 import pygit2
 
 from cm_tui.engine.platform.git.identity import Identity, identify
-from cm_tui.engine.platform.git.opening import open_around
+from cm_tui.engine.platform.git.opening import UnreadableGit, open_around
 from cm_tui.engine.platform.git.special_files import refuse_special_ignores
-from cm_tui.engine.platform.git.storage_format import UnreadableGit
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.paths import PROJECT_FOLDER
 

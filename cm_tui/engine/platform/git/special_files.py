@@ -10,8 +10,14 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cm_tui.engine.platform.git.config_text import CONFIG_BYTES, settings_in
-from cm_tui.engine.platform.git.git_dir import alternates, folders_at, git_folders, head_chain
+from cm_tui.engine.platform.git.git_dir import (
+    CONFIG_BYTES,
+    alternates,
+    folders_at,
+    git_folders,
+    head_chain,
+    settings_in,
+)
 from cm_tui.errors import RefusedError
 from cm_tui.files import read_regular
 

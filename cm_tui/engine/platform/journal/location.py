@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
-from cm_tui.engine.platform.git.fact_cache import get, put
 from cm_tui.engine.platform.git.folder_mark import FolderMark, first_file
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of
+from cm_tui.engine.platform.git.root_commit import get, put
 from cm_tui.errors import StoreError
 from cm_tui.files import stamp_of
 
