@@ -185,6 +185,21 @@ def test_a_question_about_use_finds_the_section(engine: Engine) -> None:
     assert (first.path, first.kind) == ("docs/guide.md", "section")
 
 
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("where is a session closed", "shop/client.py"),
+        ("how does it close a session", "shop/client.py"),
+        ("how do we close a session", "shop/client.py"),
+        ("how do I close a session", "docs/guide.md"),
+        ("how to close a session", "docs/guide.md"),
+        ("can I close a session", "docs/guide.md"),
+    ],
+)
+def test_the_kind_of_question_decides_between_code_and_documents(engine: Engine, query: str, path: str) -> None:
+    assert engine.search(query).hits[0].path == path
+
+
 def test_names_of_tests_come_after_those_of_the_code(engine: Engine) -> None:
     code, test = engine.search("request").hits[:2]
     assert shows(code, "shop/client.py", line_of(CLIENT, "def request"))

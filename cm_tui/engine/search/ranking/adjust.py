@@ -30,7 +30,7 @@ DETAILS = {
     "container": "words of the query in the names of the enclosing symbols",
     "head": "words of the query in its first lines of code",
     "length": "long enough for code that does work",
-    "usage": "a document, for a question about use",
+    "usage": "a document: up for a question about use, down for one about code",
     "file": "the file as a whole answers the query",
     "frame": "a place in the trace",
     "message": "has words of the error message in a row",

@@ -24,10 +24,24 @@ _USE = re.compile(
     r"\b(?:install(?:ation|ing|ed)?|set ?up|configur(?:e|ing|ation)|options?|flags?|usage|examples?|tutorial|guide|getting started"
     r"|requirements?|licen[sc]e|upgrad(?:e|ing)|migrat(?:e|ing|ion)|changelog|faq|troubleshoot(?:ing)?|environment variables?"
     r"|deploy(?:ing|ment)?|prerequisites?|quick ?start|documentation|docs?|readme|manual|command[- ]line|instructions?"
-    r"|(?:how|what|where|when) (?:do|can|should|must) (?:i|you|we)|(?:can|should|do|must) (?:i|we|you)|you|your|my)\b",
+    r"|why|you|your|my)\b",
     re.IGNORECASE,
 )
-"""How people ask about using a project rather than about its code."""
+"""Words of documents for users, and of questions that they answer."""
+_HOW_TO = re.compile(
+    r"\bhow to\b|\b(?:do|can|could|should|must|may) (?:i|you)\b"
+    r"|\A\s*(?:install|set ?up|configure|upgrade|migrate|deploy)\b",
+    re.IGNORECASE,
+)
+"""How people ask what they have to do."""
+_WORKING = re.compile(
+    r"\s*(?:where|how|(?:which|what) (?:code|part|file|module|function|method|class|calls|happens))\b", re.IGNORECASE
+)
+"""How people ask where something is done, or how it works."""
+_MENTIONED = 0.4
+"""How much a mere word of documents asks for them."""
+_INSIDE = -0.6
+"""How much a question about code asks for documents: they still answer where no code does."""
 _SEPARATOR = re.compile(r"\.|::|->|\\|#")
 _CAPITALS_INSIDE = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
 
@@ -132,9 +146,15 @@ class Query:
         return self.is_name or known.issuperset(map(_bare, self.cut.replace(",", " ").split()))
 
     @cached_property
-    def asks_for_use(self) -> bool:
-        """Return whether it is about installing or using something, which documents answer; never for a report."""
-        return self.report is None and _USE.search(self.cut) is not None
+    def documents(self) -> float:
+        """Return how much it asks for documents: 1 for what to do, less than 0 for how it works; 0 for a report."""
+        if self.report is not None:
+            return 0.0
+        if _HOW_TO.search(self.cut):
+            return 1.0
+        if _WORKING.match(self.cut):
+            return _INSIDE
+        return _MENTIONED if _USE.search(self.cut) else 0.0
 
     @cached_property
     def names(self) -> list[Name]:

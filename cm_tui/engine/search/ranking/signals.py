@@ -1,4 +1,4 @@
-"""Signals for adjustments: columns of numbers from 0 to 1, one per candidate."""
+"""Signals for adjustments: columns of numbers from 0 to 1 (`usage`: from -1), one per candidate."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class _Asked:
             len(around) / max(1, len(self.weights)),
             sum(self.weights[stem] for stem in head) / self.total,
             traits.length,
-            traits.document and self.query.asks_for_use,
+            traits.document * self.query.documents,
             record.generated,
             traits.nameless,
             traits.values,
