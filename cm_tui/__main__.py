@@ -18,6 +18,8 @@ def main() -> None:
     with private_umask():
         code = _run()
     drop_unwritten()
+    # At its end Python looks for cycles among all objects, several times: a tenth of a second.
+    gc.freeze()
     sys.exit(code)
 
 
@@ -61,10 +63,11 @@ def _run() -> int:
         return 0
     # Every command would look through all installed packages for plugins of the library that checks options and settings.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Rows come by the hundred thousand, and hardly ever in cycles: looking for those took a tenth of an index run, and a
+    # tenth of a start.
+    gc.set_threshold(300_000, 50, 100)
     from cm_tui.cli.app import run
 
-    # Rows come by the hundred thousand, and hardly ever in cycles: looking for those took a tenth of an index run.
-    gc.set_threshold(100_000, 50, 100)
     return run(sys.argv[1:])
 
 

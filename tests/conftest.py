@@ -29,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Errors of finalizers are no test's: pytest's own way of ignoring them collects cycles five times at the end.
     sys.unraisablehook = lambda _: None
     # As `cm` itself: a tenth of the time went into looking for cycles.
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(300_000, 50, 100)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -346,17 +346,13 @@ class _Server(uvicorn.Server):
         if self._state.done.is_set():
             self.should_exit = True
         if counter % 10 == 0:
-            self._check_need()
-        if counter % CODE_TICKS == 0 and self._code is not None and self._code.is_replaced():
-            _log.info("the code of cm was replaced")
-            self.is_outdated = True
-            self._state.leave(handover=True)
+            self._check_need(self._code if counter % CODE_TICKS == 0 else None)
         return await super().on_tick(counter)
 
-    def _check_need(self) -> None:
+    def _check_need(self, code: LoadedCode | None) -> None:
         state = self._state
         if self._sweeping is None or self._sweeping.done():
-            self._sweeping = asyncio.get_running_loop().run_in_executor(None, self._sweep)
+            self._sweeping = asyncio.get_running_loop().run_in_executor(None, self._sweep, code)
         if not self._stays and state.idle_seconds >= state.config.idle_seconds:
             _log.info("idle for %.0f s", state.config.idle_seconds)
             state.leave()
@@ -365,7 +361,13 @@ class _Server(uvicorn.Server):
             _log.warning("the socket %s was removed", self._path)
             state.leave()
 
-    def _sweep(self) -> None:
+    def _sweep(self, code: LoadedCode | None) -> None:
+        """Do what would delay requests on the event loop. `code`: check these files, too."""
+        if code is not None and code.is_replaced():
+            _log.info("the code of cm was replaced")
+            self.is_outdated = True
+            self._state.leave(handover=True)
+            return
         for root in self._state.projects.sweep(self._state.config.project_idle_seconds):
             _log.info("%s is gone", root)
             self._state.events.publish("gone", project=str(root))

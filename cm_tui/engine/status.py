@@ -66,6 +66,7 @@ def status(db: Database, root: Path, repository: Repository, vectors: ProjectVec
         notes=_notes(db, root, repository, vectors, identity, why),
         stale=count_stale(db),
         conflicts=overwritten.count_below(root),
+        claims_other=bool(identity.claims),
     )
 
 

@@ -170,11 +170,10 @@ class CmApp(ModeApp):
 
     def on_engine_opened(self) -> None:
         """The project can be asked now."""
-        self.lifecycle.opened()
+        self.lifecycle.opened(self._projects.ask_if_moved)
         self.daemon_sync.begin()
         self._recording_watch.look()
         self._trust.ask_if_undecided()
-        self._projects.ask_if_moved()
         while self._startup_notes:
             self.tell(self._startup_notes.pop(0), severity="warning")
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from textual import events
 from textual.app import App
+from textual.css.stylesheet import Stylesheet
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
@@ -85,6 +86,21 @@ class ModeScreens:
             screen.post_message(message())
 
 
+class ParsedOnce(Stylesheet):
+    """A style sheet that is parsed again only with other variables: Textual does so for the first screen, too."""
+
+    def set_variables(self, variables: dict[str, str]) -> None:
+        """Set variables; the current ones change nothing."""
+        if variables != self._variables:
+            super().set_variables(variables)
+            self._require_parse = True
+
+    def reparse(self) -> None:
+        """Parse what has not been parsed."""
+        if self._require_parse:
+            super().reparse()
+
+
 SIGN_S = 0.08
 """Seconds after which a change that is being made shows: a person is to see a sign within 0.1 s."""
 _SAID_S = 6.0
@@ -107,7 +123,7 @@ class ModeApp(App[int]):
         self.register_theme(CM_LIGHT)
         # From the beginning: every widget is styled again when another theme is put on later.
         self.set_reactive(App.theme, CM_DARK.name)
-        self.stylesheet.set_variables(self.get_css_variables())
+        self.stylesheet = ParsedOnce(variables=self.get_css_variables())
         self.titles: Mapping[str, str] = TITLES
         self.modes = ModeScreens(self)
         self.typed_keys = TypedKeys(self)

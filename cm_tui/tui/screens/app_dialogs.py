@@ -12,7 +12,7 @@ from textual.content import Content
 from cm_tui.config import load_config
 from cm_tui.engine.api import recording
 from cm_tui.errors import CmError
-from cm_tui.model import KnownProject, RecordingState
+from cm_tui.model import KnownProject, ProjectStatus, RecordingState
 from cm_tui.model.dates import local_hour_minute
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.question import Line, ListDialog, Option, Question, ask, ask_line
@@ -89,8 +89,10 @@ class ProjectChooser:
             topic="app.projects",
         )
 
-    def ask_if_moved(self) -> None:
+    def ask_if_moved(self, status: ProjectStatus) -> None:
         """Ask about a folder that claims a project all of whose checkouts are gone."""
+        if not status.claims_other:
+            return
         root = self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
 
         def call() -> MemoryLink:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cm_tui.config.held import RepositoryTrust, repository_trust
 from cm_tui.counts import noun
+from cm_tui.paths import PROJECT_FOLDER
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.entry_trust_question import EntryTrustQuestion
 from cm_tui.tui.screens.question import Option, Question, ask
@@ -119,7 +120,9 @@ class TrustDialog:
             else:
                 entries()
 
-        self._look(look)
+        # All that it may bring is in this folder.
+        if (self._root / PROJECT_FOLDER).is_dir():
+            self._look(look, files=False)
 
     def ask_again(self) -> None:
         """Show the decision, and let the user change it."""
@@ -136,11 +139,14 @@ class TrustDialog:
                 self._cm.tell("Nothing of this repository needs trust: neither its settings nor any file or entry.")
             _in_turn(steps)
 
-        self._look(show)
+        self._look(show, files=True)
 
-    def _look(self, then: Callable[[Waiting], None]) -> None:
-        root = self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
-        self._work("", partial(_waiting, root), then)
+    @property
+    def _root(self) -> Path:
+        return self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
+
+    def _look(self, then: Callable[[Waiting], None], *, files: bool) -> None:
+        self._work("", partial(_waiting, self._root, files=files), then)
 
     def _work(self, about: str, call: Callable[[], T], then: Then[T]) -> None:
         self._cm.tasks.attempt(call, then, self._cm.tell_error, topic=f"app.trust{about}")
@@ -215,11 +221,16 @@ def _in_turn(steps: Sequence[Callable[[Callable[[], None]], None]]) -> None:
 # Late, each of these: nothing else of the application can trust.
 
 
-def _waiting(root: Path) -> Waiting:
-    from cm_tui.engine.api.definition_trust import asking_files
+def _waiting(root: Path, *, files: bool) -> Waiting:
     from cm_tui.engine.api.entry_trust import held_entries
 
-    return Waiting(root, repository_trust(root), held_entries(root), asking_files(root))
+    return Waiting(root, repository_trust(root), held_entries(root), _asking_files(root) if files else ())
+
+
+def _asking_files(root: Path) -> tuple[HeldFile, ...]:
+    from cm_tui.engine.api.definition_trust import asking_files
+
+    return asking_files(root)
 
 
 def _decide(found: RepositoryTrust, choice: Choice) -> None:

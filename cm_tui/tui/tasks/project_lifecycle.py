@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from cm_tui.errors import CmError
 from cm_tui.model import HistoryStatus, IndexPlan, Progress, ProjectStatus
+from cm_tui.paths import PROJECT_FOLDER
 from cm_tui.tui.state.project import Waiting
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.tasks.background_runs import ProjectWork
@@ -51,12 +52,17 @@ class ProjectLifecycle(ProjectWork):
         self.changed()
         self.tasks.open(first=first)
 
-    def opened(self) -> None:
-        """Ask for the project's state, then bring the index up to date."""
+    def opened(self, then: Callable[[ProjectStatus], None]) -> None:
+        """Request the project's state, then bring the index up to date. `then`: also called with that state."""
+
+        def begin(status: ProjectStatus) -> None:
+            then(status)
+            self._index_at_first(status)
+
         self.view.engine, self.view.error = "open", None
         self.log.add("The project is open.", "ok")
         self.tasks.start_waiting()
-        self.refresh_status(then=self._index_at_first)
+        self.refresh_status(then=begin)
         self.changed()
 
     def failed(self, error: CmError) -> None:
@@ -235,9 +241,11 @@ class ProjectLifecycle(ProjectWork):
 
 
 def _waiting(engine: Engine) -> Waiting:
-    from cm_tui.engine.api.entry_trust import undecided
+    items = engine.narrated(limit=1).total + engine.proposals().total
+    if (engine.root / PROJECT_FOLDER).is_dir():
+        from cm_tui.engine.api.entry_trust import undecided
 
-    items = engine.narrated(limit=1).total + engine.proposals().total + len(undecided(engine.root))
+        items += len(undecided(engine.root))
     # Without an index there is nothing to compare names with.
     with suppress(CmError):
         items += engine.stale_items(limit=1).total
