@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,6 +48,16 @@ def write_json(file: Path, value: Any, *, indent: int | None = None, durable: bo
     with reported(file):
         paths.private_dir(file.parent)
         write_atomically(file, json.dumps(value, indent=indent), durable=durable)
+
+
+def cache_entry(file: Path, key: str, entry: Any, most: int = 500) -> None:
+    """Put an entry into a JSON object as the newest one, and drop the oldest beyond `most`; the file may be deleted."""
+    entries = read_object(file)
+    entries.pop(key, None)
+    entries[key] = entry
+    # Not saved on a full or read-only disk: it costs time, and the next write of state reports the problem.
+    with suppress(StoreError):
+        write_json(file, dict(list(entries.items())[-most:]), durable=False)
 
 
 @contextmanager

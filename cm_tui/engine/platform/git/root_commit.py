@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pygit2
 
@@ -14,32 +12,8 @@ from cm_tui import paths
 from cm_tui.engine.platform.git import safe_git
 from cm_tui.engine.platform.git.commits import Commits
 from cm_tui.engine.platform.git.git_dir import folders_at
-from cm_tui.errors import CmError, StoreError
-from cm_tui.state_file import read_object, write_json
-
-# --- a cache of small facts that take long to compute, in a file that may be deleted at any time ---
-
-_KEPT = 500
-"""Most entries; the oldest are dropped first."""
-
-
-def get(file: Path) -> dict[str, Any]:
-    """Return the entries of a cache file, by key."""
-    return read_object(file)
-
-
-def put(file: Path, key: str, entry: Any) -> None:
-    """Put an entry into a cache file, as the newest one."""
-    known = get(file)
-    known.pop(key, None)
-    known[key] = entry
-    kept = dict(list(known.items())[-_KEPT:])
-    # Not kept on a full or read-only disk: it costs time, and the next write of state reports the problem.
-    with suppress(StoreError):
-        write_json(file, kept, durable=False)
-
-
-# --- the first commit of a checkout's mainline, cached, as finding it requires walking the whole mainline ---
+from cm_tui.errors import CmError
+from cm_tui.state_file import cache_entry, read_object
 
 FILE = "origins.json"
 _MARKS = 64
@@ -104,11 +78,11 @@ def find_without_library(root: Path, common: Path) -> RootCommit | None:
 
 def keep(common: Path, origin: RootCommit) -> None:
     """Store it in the cache. `common`: git's folder shared by its worktrees."""
-    put(paths.data_dir() / FILE, os.path.realpath(common), {"root": origin.root, "marks": origin.marks})
+    cache_entry(paths.data_dir() / FILE, os.path.realpath(common), {"root": origin.root, "marks": origin.marks})
 
 
 def _cached(common: Path) -> RootCommit | None:
-    match get(paths.data_dir() / FILE).get(os.path.realpath(common)):
+    match read_object(paths.data_dir() / FILE).get(os.path.realpath(common)):
         case {"root": str(root), "marks": dict(marks)} if all(isinstance(height, int) for height in marks.values()):
             return RootCommit(root, marks)
     return None

@@ -10,9 +10,9 @@ from typing import Any
 from cm_tui import paths
 from cm_tui.engine.platform.git.folder_mark import FolderMark, first_file
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of
-from cm_tui.engine.platform.git.root_commit import get, put
 from cm_tui.errors import StoreError
 from cm_tui.files import stamp_of
+from cm_tui.state_file import cache_entry, read_object
 
 _MAP = "roots.json"
 
@@ -30,7 +30,7 @@ def folder_of(root: Path) -> Path:
     """
     folder = os.path.realpath(root)
     sign = _sign(Path(folder))
-    kept = get(base() / _MAP).get(folder)
+    kept = read_object(base() / _MAP).get(folder)
     if isinstance(kept, dict) and kept.get("sign") == sign and isinstance(kept.get("name"), str):
         return base().joinpath(kept["name"])
     from cm_tui.engine.platform.git import identity
@@ -42,7 +42,7 @@ def folder_of(root: Path) -> Path:
         with suppress(StoreError):
             identity.claim(Path(folder))
         sign = _sign(Path(folder))
-    put(base() / _MAP, folder, {"sign": sign, "name": name, "identity": found.text, "title": found.name})
+    cache_entry(base() / _MAP, folder, {"sign": sign, "name": name, "identity": found.text, "title": found.name})
     return base() / name
 
 
@@ -54,12 +54,12 @@ def claim(name: str, root: Path) -> None:
     from cm_tui.engine.platform.git import checkout_links
 
     folder = os.path.realpath(root)
-    kept = get(base() / _MAP).get(folder)
+    kept = read_object(base() / _MAP).get(folder)
     if not isinstance(kept, dict) or kept.get("name") != name:
         return
     checkout_links.claim(str(kept.get("identity")), str(kept.get("title")), Path(folder))
     # It is the same journal as before; only the links have changed.
-    put(base() / _MAP, folder, {**kept, "sign": _sign(Path(folder))})
+    cache_entry(base() / _MAP, folder, {**kept, "sign": _sign(Path(folder))})
 
 
 def _sign(root: Path) -> list[Any]:
