@@ -66,6 +66,12 @@ def _run() -> int:
     # Rows come by the hundred thousand, and hardly ever in cycles: looking for those took a tenth of an index run, and a
     # tenth of a start.
     gc.set_threshold(300_000, 50, 100)
+    if not sys.argv[1:] and "_CM_COMPLETE" not in os.environ:
+        # The application is opened without the library for command lines.
+        from cm_tui.cli.failures import guarded
+        from cm_tui.cli.tui import launch
+
+        return guarded(launch)
     from cm_tui.cli.app import run
 
     return run(sys.argv[1:])

@@ -46,7 +46,7 @@ def quick_search(arguments: Sequence[str]) -> int | None:
         _print(answer, as_json=request.as_json)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - reported as for every command
-        from cm_tui.cli.app import failed
+        from cm_tui.cli.failures import failed
 
         return failed(error)
     return 0

@@ -6,18 +6,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cm_tui import paths
 from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 
-def launch(project: Path | None, episode: str = "") -> int:
+def launch(project: Path | None = None, episode: str = "") -> int:
     """Open the application on a project; the store is opened behind its first frame.
 
     `project`: a folder of it; the current one when not given. `episode`: name of an episode whose revision is shown.
     Returns the exit code. Raises UsageError if there is no terminal to draw on.
     """
+    paths.settle_environment()
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The application needs a terminal.", hint="Use a command instead: `cm --help` lists them.")
     folder: Path | None = (project or Path.cwd()).absolute()

@@ -14,7 +14,7 @@ from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreReadOnly
 if TYPE_CHECKING:
     from cm_tui.daemon.rpc import ProjectRef
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Progress, SecretsReport
+    from cm_tui.model import LayerState, Progress, SecretsReport
 
 
 def open_engine(
@@ -117,11 +117,16 @@ class _FollowedIndex:
 
 def _open_here(folder: Path | None, *, create: bool, force: bool) -> Engine:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.integrations.external_layers import outside_layers
 
     if not create and not projects.is_indexed(folder):
         raise NotIndexedError(f"{folder or Path.cwd()} has no index yet.", hint="Run `cm index` first.")
-    return Engine.open(folder, force=force, external_layers=outside_layers)
+    return Engine.open(folder, force=force, external_layers=_external_layers)
+
+
+def _external_layers(root: Path) -> tuple[LayerState, ...]:
+    from cm_tui.integrations.external_layers import outside_layers
+
+    return outside_layers(root)
 
 
 def _bring_here(engine: Engine) -> None:

@@ -152,10 +152,9 @@ class IndexMethods(Rooms):
 
     def _claim(self) -> None:
         """Claim this store for the project before anything is in it; a store elsewhere stays unclaimed."""
-        from cm_tui.engine.platform.git.identity import claim, identify
+        from cm_tui.engine.platform.git.identity import claim
 
-        if identify(self._root).folder == self.store:
-            claim(self._root)
+        claim(self._root, self.store)
 
     def _with_mentions(
         self, run: Generator[model.Progress, None, IndexOutcome], cancel: model.Cancel | None

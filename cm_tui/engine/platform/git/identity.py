@@ -111,7 +111,10 @@ def identify(root: Path) -> Identity:
     checkout with a memory keeps it, and one that claims a project with others' memory is a project of its own.
     """
     root = root.resolve()
-    found = _identify(root, frozenset())
+    return _of_memory(root, _identify(root, frozenset()))
+
+
+def _of_memory(root: Path, found: Identity) -> Identity:
     memory = checkout_links.memory_of(root)
     if memory is not None:
         return Identity(memory.identity, memory.name, claims=_others_claim(found, root, memory))
@@ -130,10 +133,15 @@ def claimed_memory(root: Path) -> Identity:
     return _begun(claimed(root))
 
 
-def claim(root: Path) -> None:
-    """Record the memory of a checkout permanently. Raises StoreError if it cannot be written."""
-    mine, found = identify(root), claimed(root)
-    checkout_links.claim(mine.text, mine.name, root, "" if found.text.startswith("path:") else found.text)
+def claim(root: Path, store: Path | None = None) -> None:
+    """Record the memory of a checkout permanently. Raises StoreError if it cannot be written.
+
+    `store`: nothing is recorded if the memory has another store.
+    """
+    found = claimed(root)
+    mine = _of_memory(root.resolve(), found)
+    if store in (None, mine.folder):
+        checkout_links.claim(mine.text, mine.name, root, "" if found.text.startswith("path:") else found.text)
 
 
 def earlier_memories(root: Path) -> tuple[str, ...]:
