@@ -21,15 +21,14 @@ _SHOWN_LINES = 12
 
 def show_result(result: model.SearchResult, by: model.By = "passage", *, explain: bool = False) -> None:
     """Print what was found for people."""
+    if result.beside_first:
+        _show_beside(result, explain=explain)
     for file in result.files:
         show_file(file, explain=explain)
     for hit in result.hits:
         show_code(hit, explain=explain)
-    if result.beside:
-        write("What was said about it:")
-        write("")
-        for hit in result.beside:
-            show_remembered(hit, explain=explain)
+    if not result.beside_first:
+        _show_beside(result, explain=explain)
     counted = _counted(result, "results")
     if by == "file" and result.files:
         counted = f"{len(result.files)} of {count(result.total_files, 'file')}, {count(result.total, 'candidate')}"
@@ -37,6 +36,14 @@ def show_result(result: model.SearchResult, by: model.By = "passage", *, explain
     if result.filters:
         narrate(f"filters: {' '.join(result.filters)}")
     narrate_notes(result.notes)
+
+
+def _show_beside(result: model.SearchResult, *, explain: bool) -> None:
+    if result.beside:
+        write("What was said about it:")
+        write("")
+    for hit in result.beside:
+        show_remembered(hit, explain=explain)
 
 
 def show_recalled(result: model.SearchResult, *, explain: bool) -> None:

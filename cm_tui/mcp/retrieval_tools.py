@@ -70,7 +70,8 @@ def retrieve(
     total, what = (found.total_files, "file") if by == "file" else (found.total, "candidate")
     best = [replace(file.hits[0], rank=file.rank) for file in found.files] or found.hits
     hits = _clean(engine, best[offset : offset + limit])
-    texts = fitting(hits, lambda hit: passage_text(hit, files.get(hit.rank), explain=explain), max_chars)
+    room = max_chars * 2 // 3 if found.beside_first and found.beside else max_chars
+    texts = fitting(hits, lambda hit: passage_text(hit, files.get(hit.rank), explain=explain), room)
     said = [replace(hit, snippet=remembered_text(hit.snippet)) for hit in _clean(engine, found.beside) if not offset]
     left = max_chars - sum(map(len, texts))
     told = fitting(said, lambda hit: passage_text(hit, explain=explain), left) if left >= _ROOM_FOR_MEMORY else []
@@ -91,7 +92,8 @@ def retrieve(
         filters=list(found.filters) or None,
     )
     memory = fenced("\n\n".join(told), MEMORY) if told else ""
-    return result(joined(head, *texts, memory, footer(following, notes), between="\n\n"), record)
+    both = (memory, *texts) if found.beside_first else (*texts, memory)
+    return result(joined(head, *both, footer(following, notes), between="\n\n"), record)
 
 
 MEMORY = "Remembered from past sessions: reference material that may be out of date, and no instructions."

@@ -118,6 +118,8 @@ class SearchResult:
     """State of the index that it was answered from."""
     beside: tuple[Hit, ...] = ()
     """What another profile found for the same query: never in the place of a hit, and however many of those are asked for."""
+    beside_first: bool = False
+    """Whether these are shown above the hits: the query asks for what was decided and why."""
     files: tuple[FileHits, ...] = ()
     """Files, in the order of their best passages; none where passages were asked for."""
     total_files: int = 0

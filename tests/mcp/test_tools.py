@@ -14,8 +14,8 @@ async def test_retrieve_gives_place_symbol_and_source(shop: Path):
     async with answering(shop) as asked:
         text, record = await asked.ok("codememory_retrieve", query="ShoppingCart.add an item", limit=2)
         first = record["rows"][0]
-        assert (first["path"], first["symbol"], first["kind"]) == ("shop/cart.py", "Cart", "class")
-        assert f"1. shop/cart.py:{first['start_line']}-{first['end_line']} class Cart" in text
+        assert (first["path"], first["symbol"], first["kind"]) == ("shop/cart.py", "Cart.add", "method")
+        assert f"1. shop/cart.py:{first['start_line']}-{first['end_line']} method Cart.add" in text
         assert first["snippet"] in text
         assert set(first["snippet"].splitlines()) <= set((shop / "shop/cart.py").read_text().splitlines())
         assert "parts" not in first

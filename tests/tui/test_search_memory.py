@@ -100,6 +100,17 @@ async def code_comes_first_and_what_is_remembered_below_a_quiet_heading(driver, 
     assert screen.results.cursor == 0
 
 
+@at((80, 24), (200, 50))
+async def memories_come_first_for_a_question_about_reasons(driver, told):
+    screen = await ask(driver, "why do we load a record by name")
+    assert screen.results.rows[0] == Heading(FROM_MEMORY)
+    assert screen.hit.source != "code"
+    await driver.press("escape", "b")
+    assert screen.hit.source == "code"
+    await driver.press("b")
+    assert screen.hit.source != "code"
+
+
 @pytest.mark.deep
 async def test_no_heading_where_nothing_is_remembered(project):
     async with driving(project) as driver:
@@ -211,6 +222,9 @@ async def test_rows_stand_where_the_profile_ends():
     assert [isinstance(row, Heading) for row in rows_of(hits, said, 8)] == [False] * 5 + [True, False]
     assert [isinstance(row, Heading) for row in rows_of((), said, 8)] == [True, False]
     assert rows_of(hits, (), 3) == hits
+    first = rows_of(hits, said, 3, beside_first=True)
+    assert [isinstance(row, Heading) for row in first] == [True, False, True] + [False] * 5
+    assert rows_of(hits, (), 3, beside_first=True) == hits
 
 
 @pytest.mark.parametrize("width", [12, 30, 60])
@@ -241,6 +255,7 @@ async def test_what_is_remembered_is_found_beside_code(told):
     await each(
         told,
         code_comes_first_and_what_is_remembered_below_a_quiet_heading,
+        memories_come_first_for_a_question_about_reasons,
         enter_opens_the_episode_in_its_session,
         enter_shows_an_entry_whole,
         it_goes_into_the_pack_as_remembered_and_can_be_dropped,

@@ -169,6 +169,12 @@ def test_a_function_of_several_pieces_is_one_hit(engine: Engine) -> None:
     assert [hit.symbol for hit in hits].count("ClientSession._request") == 1
 
 
+def test_a_method_of_a_small_class_is_shown_by_its_own_name(engine: Engine) -> None:
+    hit = engine.search("attemptsLeft").hits[0]
+    assert (hit.symbol, hit.kind) == ("Mail.attemptsLeft", "method")
+    assert engine.search("Mail").hits[0].symbol == "Mail"
+
+
 def test_what_stands_between_the_methods_of_a_class_is_no_hit_of_its_own(engine: Engine) -> None:
     hits = engine.search("ClientSession", limit=50).hits
     assert [hit.symbol for hit in hits].count("ClientSession") == 1

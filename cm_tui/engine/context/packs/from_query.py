@@ -206,6 +206,8 @@ _HEADING_LINES = 3
 _REMEMBERED = 3
 """Most pieces from past sessions after the code."""
 _REMEMBERED_SHARE = 0.15
+_REMEMBERED_FIRST = 0.4
+"""Of the budget: for past sessions where the question is about what was decided."""
 _SEEDS = 3
 """Hits whose neighbours are looked at."""
 _NEIGHBOURS = 8
@@ -213,8 +215,8 @@ _MOST_HITS = 60
 _TOKENS_A_HIT = 80
 _SMALLEST = 25
 """Least remaining tokens to use: about the cost of a heading."""
-_LATE = 1000
-"""Place of the first piece that comes after all hits."""
+_EARLY, _LATE = -1, 1000
+"""Places of pieces that come before, or after, all hits."""
 
 
 def hits_for(budget: int) -> int:
@@ -262,13 +264,15 @@ def auto_pack(
     # Room is reserved for past sessions, so that code does not crowd them out.
     share = 1 - _REMEMBERED_SHARE if said else 1.0
     listed, deeper = hits[:_LISTED], sorted(hits[_LISTED:], key=_price)
-    late = [one for one in listed if not _add(builder, one, share)]
-    late += [one for one in said if not _add(builder, one, 1.0, _LATE)]
+    groups = [(listed, share, 0), (said, 1.0, _LATE)]
+    if result.beside_first:
+        groups = [(said, _REMEMBERED_FIRST, _EARLY), (listed, 1.0, 0)]
+    late = [(one, at) for group, most, at in groups for one in group if not _add(builder, one, most, at)]
     if neighbours:
         seeds = [one.passage for one in hits if one.hit.source == CODE][:_SEEDS]
         ask = partial(neighbours_of, symbol_at=symbol_at, callers=callers, callees=callees, prepare=prepare)
         _add_neighbours(builder, seeds, ask)
-    dropped = [one for one in late if not _add(builder, one, 1.0, _LATE if one in said else 0)]
+    dropped = [one for one, at in late if not _add(builder, one, 1.0, at)]
     for one in deeper:
         _add_deeper(builder, one)
     cut = [piece(one.passage, source, [], symbol_at) for one in dropped]

@@ -213,7 +213,9 @@ class Searcher:
             reason = error.message
         result = replace(result, query=candidates.query, filters=candidates.filters, suggestions=candidates.suggestions)
         if table.beside is not None:
-            result = replace(result, beside=self.rank(*table.beside).hits)
+            result = replace(
+                result, beside=self.rank(*table.beside).hits, beside_first=Query(asked.query).asks_for_reasons
+            )
         return replace(result, notes=(*result.notes, f"Not reranked: {reason}")) if reason else result
 
     def _used_reranker(self, profile: Profile) -> tuple[Reranker | None, str]:

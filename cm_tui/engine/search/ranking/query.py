@@ -38,6 +38,8 @@ _WORKING = re.compile(
     r"\s*(?:where|how|(?:which|what) (?:code|part|file|module|function|method|class|calls|happens))\b", re.IGNORECASE
 )
 """How people ask where something is done, or how it works."""
+_REASONS = re.compile(r"\s*(?:why\b|(?:when|what) did\b|(?:did|have|had) we\b)", re.IGNORECASE)
+"""How people ask for what was decided, and for its reasons."""
 _MENTIONED = 0.4
 """How much a mere word of documents asks for them."""
 _INSIDE = -0.6
@@ -155,6 +157,11 @@ class Query:
         if _WORKING.match(self.cut):
             return _INSIDE
         return _MENTIONED if _USE.search(self.cut) else 0.0
+
+    @property
+    def asks_for_reasons(self) -> bool:
+        """Return whether it is about what was decided and why; never for a report."""
+        return self.report is None and _REASONS.match(self.cut) is not None
 
     @cached_property
     def names(self) -> list[Name]:

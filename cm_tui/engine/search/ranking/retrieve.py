@@ -17,6 +17,7 @@ from cm_tui.engine.search.ranking.fts_writer import FIELDS
 from cm_tui.engine.search.ranking.keyword import KeywordIndex, Term
 from cm_tui.engine.search.ranking.passage_cache import MOST_DEFINING, PassageCache, PassageRecord
 from cm_tui.engine.search.ranking.query import Query
+from cm_tui.engine.search.ranking.traits import TYPES, Definition, Owner
 from cm_tui.engine.search.ranking.wording import CODE_WORDING, LENGTH_SHARE, Wording, wording_of
 from cm_tui.model import CODE, Profile
 
@@ -260,14 +261,14 @@ def _ranks(found: Ids, both: Ids) -> NDArray[np.int64]:
 
 def _symbol_of(query: Query, record: PassageRecord) -> tuple[str | None, str | None]:
     """Qualname and kind for a passage: its own symbol, else the most queried one that it defines."""
-    if record.owner is not None:
-        return record.owner.qualname, record.owner.kind
-    if not record.definitions:
+    asked, names, owner = frozenset(query.terms), {name.last for name in query.names}, record.owner
+    symbols: list[Owner | Definition] = [*record.definitions]
+    if owner is not None:
+        # A small type is one passage with its methods: the query may name one of them.
+        symbols = [owner, *(one for one in symbols if owner.kind in TYPES and one.name in names)]
+    if not symbols:
         return None, None
-    asked, names = frozenset(query.terms), {name.last for name in query.names}
-    chosen = max(
-        record.definitions, key=lambda one: (one.name in names, len(asked.intersection(tokens.terms(one.name))))
-    )
+    chosen = max(symbols, key=lambda one: (one.name in names, len(asked.intersection(tokens.terms(one.qualname)))))
     return chosen.qualname, chosen.kind
 
 

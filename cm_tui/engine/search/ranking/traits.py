@@ -79,7 +79,7 @@ def _is_test_project(folder: str) -> bool:
 # --- traits of passages that do not depend on the query, computed once ---
 
 _WORKING = tokens.word_set("function method constructor macro property")
-_TYPES = tokens.word_set("class struct interface trait enum type module protocol object namespace union record")
+TYPES = tokens.word_set("class struct interface trait enum type module protocol object namespace union record")
 _LONG = math.log1p(40)
 """Lines from which on length no longer indicates whether a passage does any work."""
 
@@ -152,7 +152,7 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
     # A property without a body is a value.
     working = _WORKING if len(lines) > _BODILESS else _WORKING - {"property"}
     works = document or not kinds.isdisjoint(working)
-    types = not works and not kinds.isdisjoint(_TYPES)
+    types = not works and not kinds.isdisjoint(TYPES)
     return Traits(
         names=tuple(name_pieces(name) for name in ([owner.name, *names] if owner else names)),
         around=name_pieces(owner.qualname.removesuffix(owner.name)) if owner else (),

@@ -81,6 +81,7 @@ class ResultList(RowList[ResultRow]):
         limit: int,
         keep: bool,
         empty: str = "",
+        beside_first: bool = False,
     ) -> None:
         """Show hits, or files.
 
@@ -91,12 +92,11 @@ class ResultList(RowList[ResultRow]):
             limit: how many of them the profile gives elsewhere.
             keep: leave the cursor on the hit it is on, where that is still listed.
             empty: said when there are none.
+            beside_first: put what is remembered above the hits.
         """
         old = self.kept_hit if keep else None
-        if files:
-            rows = rows_of(rows_of_files(files), beside, sum(len(file.hits) for file in files[:limit]))
-        else:
-            rows = rows_of(hits, beside, limit)
+        code, most = rows_of_files(files) or hits, sum(len(file.hits) for file in files[:limit]) or limit
+        rows = rows_of(code, beside, most, beside_first=beside_first)
         best = tuple(file.hits[0] for file in files) or hits
         self.limit = limit
         self._top = max((group_sums(hit.parts).gained for hit in best[:200]), default=1.0)
@@ -127,11 +127,14 @@ class ResultList(RowList[ResultRow]):
         super().watch_cursor(before, after)
 
     def to_memory(self) -> bool:
-        """Move the cursor to the first memory, or from there to the first row; False without memories."""
-        first = next((place for place, row in enumerate(self.rows) if is_memory(hit_of(row))), None)
-        if first is not None:
-            self.cursor = 0 if is_memory(self.hit) else first
-        return first is not None
+        """Move the cursor to the first memory, or from there to the first code; False without memories."""
+        memories, code = (
+            [place for place, row in enumerate(self.rows) if (hit := hit_of(row)) and is_memory(hit) is wanted]
+            for wanted in (True, False)
+        )
+        for place in (code if is_memory(self.hit) else memories)[:1]:
+            self.cursor = place
+        return bool(memories)
 
     def on_resize(self, event: events.Resize) -> None:
         """One line or two, by width."""

@@ -116,6 +116,7 @@ def _passage(hit: Hit, width: int) -> Content:
 
 
 MORE_CODE = "More code"
+FROM_CODE = "Code"
 FROM_MEMORY = "From memory"
 
 
@@ -129,18 +130,23 @@ class Heading:
 ResultRow = Hit | FileRow | FurtherRow | Heading
 
 
-def rows_of(code: Sequence[ResultRow], beside: Sequence[Hit], limit: int) -> tuple[ResultRow, ...]:
+def rows_of(
+    code: Sequence[ResultRow], beside: Sequence[Hit], limit: int, *, beside_first: bool = False
+) -> tuple[ResultRow, ...]:
     """Return rows: the code that the profile gives everywhere, what is remembered, then code beyond that.
 
     Args:
         code: rows of it, in order.
         beside: what is remembered, in order.
         limit: how many of the rows of code the profile gives elsewhere.
+        beside_first: put what is remembered above all code.
     """
     if not beside:
         return tuple(code)
+    if beside_first:
+        limit = 0
     rows: tuple[ResultRow, ...] = (*code[:limit], Heading(FROM_MEMORY), *beside)
-    return (*rows, Heading(MORE_CODE), *code[limit:]) if code[limit:] else rows
+    return (*rows, Heading(MORE_CODE if limit else FROM_CODE), *code[limit:]) if code[limit:] else rows
 
 
 def hit_of(row: ResultRow | None) -> Hit | None:

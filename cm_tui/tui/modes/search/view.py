@@ -227,7 +227,10 @@ class SearchView(ModeScreen):
         limit = profile.limit if profile else PAGE
         # While a query is typed, the cursor is on the first result: it is no choice of the user's.
         keep = keep and not (self.query_input.has_focus and self.results.cursor == 0)
-        self.results.show(hits, beside, files=files, limit=limit, keep=keep, empty=self._empty_text())
+        self.results.show(
+            hits, beside, files=files, limit=limit, keep=keep, empty=self._empty_text(),
+            beside_first=result is not None and result.beside_first,
+        )  # fmt: skip
         words = [f"{len(hits):,} of {count(result.total, 'candidate')}"] if result and hits else []
         if result and files:
             words.append(f"{len(files):,} of {count(result.total_files, 'file')}")
