@@ -31,7 +31,7 @@ class Note:
     """Absolute path."""
     title: str
     time: float | None
-    """The day that it is about, seconds since the epoch; None: undated, it never fades."""
+    """The day that it is about, seconds since the epoch; None: undated, its score does not decay."""
     modified: float
     """When the file was changed last: seconds since the epoch."""
     bytes: int

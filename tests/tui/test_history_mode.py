@@ -104,7 +104,8 @@ async def what_changed_since_an_age_or_a_day(driver, story):
         assert "compared with #1" in driver.text
         await driver.press("m", "m")
     await go_to(driver, "2 moons")
-    assert "Name a branch" in " ".join(driver.text.split())
+    told = " ".join(driver.text_in("#prompt-hint").split())
+    assert "Name a branch, a tag, a commit, #17, a date such as 2021-03-04, or an age such as 2w." in told
     await driver.press("escape")
 
 

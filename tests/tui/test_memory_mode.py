@@ -155,6 +155,7 @@ async def the_text_of_strangers_is_never_markup(driver, told):
 
 async def nothing_was_written_down_yet(driver, project):
     assert "No entries and no notes yet." in driver.text
+    assert "Entries are rules, knowledge and experience" in driver.text
     await driver.press("e", "p", "d")
     assert any("nothing under the cursor" in words for words in driver.told)
 

@@ -109,6 +109,10 @@ def flat(driver: Driver) -> str:
     return " ".join(driver.text.replace("│", " ").split())
 
 
+def listed(driver: Driver) -> str:
+    return " ".join(driver.text_in("#proposals").replace("│", " ").split())
+
+
 def panel_of(driver: Driver) -> str:
     """Return all that the panel says, also what is below its edge."""
     return " ".join(" ".join(row.content.plain for row in screen_of(driver).panel.lines.rows).split())
@@ -209,7 +213,7 @@ async def nothing_proposed_says_what_the_narrator_does_and_the_key(driver, narra
     record_story(narrated.root, sha_of_head(narrated.root), now=time.time())
     narrated.propose()
     await driver.anew("7")
-    told = flat(driver)
+    told = listed(driver)
     assert "The narrator looks for what sessions teach" in told
     assert "n has it look now" in told
     await driver.press("a", "x", "d", "e", "o", "A", "R", "m")
@@ -222,8 +226,9 @@ async def nothing_proposed_says_what_the_narrator_does_and_the_key(driver, narra
 async def no_episodes_says_how_to_have_some(driver, narrated):
     narrated.propose()
     await driver.anew("7")
-    assert "no session was recorded here" in flat(driver)
-    assert "`cm import`" in flat(driver)
+    assert "no session was recorded here" in listed(driver)
+    assert "Everything that waits for your decision" in driver.text
+    assert "`cm import`" in listed(driver)
 
 
 async def what_cannot_be_read_says_so(driver, narrated):

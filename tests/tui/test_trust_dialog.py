@@ -79,6 +79,7 @@ async def test_each_one_is_decided_on_in_review(cloned):
         await driver.until(lambda: "2 wait" in driver.text)
         await driver.press("x", "x")
         await driver.until(lambda: "Nothing can be proposed" in driver.text)
+        assert "Everything that waits for your decision" in driver.text
     assert held_entries(cloned).state == "refused"
 
 

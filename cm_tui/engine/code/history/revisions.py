@@ -21,7 +21,7 @@ from cm_tui.model.dates import day, instant
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _STEPS_BACK = re.compile(r"([^~^]+)~(\d{0,9})")
 _LONGEST_NAME = 1000
-_NAME_ONE = "Name a branch, a tag, a commit, #17, a date such as 2024-05-01, or an age such as 2w."
+_NAME_ONE = "Name a branch, a tag, a commit, #17, a date such as 2021-03-04, or an age such as 2w."
 _A_DAY = 86_400
 _KEPT_PLACES = 1000
 _KEPT_ORDINALS = 200_000
@@ -73,7 +73,7 @@ class Revisions:
         if back is not None and (counted := self._counted_back(revision, back[1], int(back[2] or 1), head)) is not None:
             return counted
         try:
-            sha = self._repository.resolve(name)
+            sha = self._repository.resolve(name, hint=_NAME_ONE)
         except NotFoundError as error:
             try:
                 # Commits are dated in UTC.

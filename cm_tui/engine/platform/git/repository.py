@@ -250,8 +250,10 @@ class Repository:
         found = self._repository.get(oid)
         return found.data if isinstance(found, pygit2.Blob) else None
 
-    def resolve(self, ref: str) -> str:
+    def resolve(self, ref: str, *, hint: str = "Name a branch, a tag or a commit.") -> str:
         """Return the commit of a name.
+
+        `hint`: what else the caller accepts.
 
         Raises NotFoundError if there is no such commit; UsageError if the project has no git, or the name is ambiguous
         or malformed.
@@ -260,7 +262,7 @@ class Repository:
             raise UsageError(f"{self.root} is no git repository: there is no commit {ref!r}.")
         if "\0" in ref:
             # git's library would read it up to there.
-            raise UsageError(f"{ref!r} is no name of a commit.", hint="Name a branch, a tag or a commit.")
+            raise UsageError(f"{ref!r} is no name of a commit.", hint=hint)
         try:
             return CommitNames(self._repository, self._current(), self._loose).resolve(ref)
         except pygit2.AmbiguousError as error:
@@ -273,9 +275,7 @@ class Repository:
                 hint="`git fsck` lists what the repository lacks.",
             ) from error
         except (KeyError, ValueError, pygit2.GitError) as error:
-            raise NotFoundError(
-                f"There is no commit {ref!r} in this repository.", hint="Name a branch, a tag or a commit."
-            ) from error
+            raise NotFoundError(f"There is no commit {ref!r} in this repository.", hint=hint) from error
 
     def commit(self, sha: str) -> CommitInfo:
         """Return when a commit was made, by whom and what.

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 LAST = "last"
 """Since the person last looked."""
-_NAMES = "A branch, tag, sha or HEAD~20, an ordinal such as #3112, a date such as 2021-03-04, or an age such as 2w."
+_NAMES = "branch, tag, sha or HEAD~20, an ordinal such as #3112, a date such as 2021-03-04, or an age such as 2w."
 ALL = "all"
 _HINT = (
     "A revision: what was before it goes. An age such as 90d, 6m or 2y: what is older. "
@@ -38,7 +38,7 @@ _HINT = (
 
 def ask_revision(screen: HistoryView, then: Then[ResolvedRevision]) -> None:
     """Ask for a revision."""
-    _ask_until(screen, "Go to", _NAMES, lambda engine, ref: engine.resolve(ref), then)
+    _ask_until(screen, "Go to", f"A {_NAMES}", lambda engine, ref: engine.resolve(ref), then)
 
 
 def ask_since(screen: HistoryView, then: Then[ResolvedRevision]) -> None:
@@ -60,7 +60,7 @@ def ask_since(screen: HistoryView, then: Then[ResolvedRevision]) -> None:
             words = " ".join(found.notes) or "This is the first time that you look; from now on it is remembered."
             screen.cm.tell(words)
 
-    _ask_until(screen, "What changed since", f"`{LAST}`: since you last looked. Or: {_NAMES}", call, got, LAST)
+    _ask_until(screen, "What changed since", f"`{LAST}`: since you last looked. Or a {_NAMES}", call, got, LAST)
 
 
 def ask_symbol(screen: HistoryView, then: Then[str], value: str) -> None:

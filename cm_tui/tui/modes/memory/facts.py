@@ -119,7 +119,9 @@ def note_facts(note: Note, weight: int | None, width: int, about: About) -> Cont
         about: what was asked about it besides.
     """
     state: list[Piece] = [(KINDS[note.kind], "bold $secondary"), (_SCOPES[note.scope], "")]
-    state.append((f"of {local_day(note.time)}, fades" if note.time is not None else "undated, never fades", ""))
+    state.append(
+        (f"of {local_day(note.time)}, score decays" if note.time is not None else "undated, score does not decay", "")
+    )
     if note.came_along:
         state.append(("kept by git", "$soft"))
     if not note.writable:

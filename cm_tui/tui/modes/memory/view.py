@@ -229,7 +229,7 @@ class MemoryView(ListMode):
         self.items.refill(rows, empty=self._empty_text())
         self._come_to_pending()
         if not rows and not self.is_asking:
-            self.panel.clear("")
+            self.panel.clear("" if self.filter_input.value.strip() else self.INTRO)
         self._say(self._wrong)
         self._title(found)
         self._read_marks()

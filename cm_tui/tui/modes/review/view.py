@@ -119,7 +119,7 @@ class ReviewView(NarratorParts):
             self.query_one(Header).refresh_text()
         if not self.on_topics:
             if not self.proposals.rows:
-                self.panel.clear("")
+                self.panel.clear("" if self.filter_input.value.strip() else self.INTRO)
             self.retitle()
         self._say()
         self.refresh_keys()

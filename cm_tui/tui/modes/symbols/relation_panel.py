@@ -284,7 +284,7 @@ class LifeLine(ModePart):
         """Line and words."""
         width = self.content_size.width
         if self._life is None or self._status is None:
-            asked = self._problem or ("its history is not read yet: 6 opens History" if self._status else "…")
+            asked = self._problem or ("its history is not read yet: see History" if self._status else "…")
             return Content.styled(elide_end(asked, width), "$muted")
         words = life_words(self._life)
         if not self._status.complete:
