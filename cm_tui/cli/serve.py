@@ -13,8 +13,8 @@ from cm_tui.model.dates import local_minute
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
+    from cm_tui.daemon.daemon_state import Extensions
     from cm_tui.daemon.dispatcher import Dispatcher
-    from cm_tui.daemon.extensions import Extensions
     from cm_tui.model.freshness import Autostart
 
 
@@ -106,7 +106,7 @@ def extensions(dispatcher: Dispatcher) -> Extensions:
     `dispatcher`: the way to the projects, jobs and events.
     """
     from cm_tui.agent_hooks.http import prompts
-    from cm_tui.daemon.extensions import Extensions
+    from cm_tui.daemon.daemon_state import Extensions
     from cm_tui.daemon.ingestion_runner import IngestionRunner
     from cm_tui.daemon.journal_work import JournalWork
     from cm_tui.daemon.lazy_app import Lazy

@@ -4,21 +4,55 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+from starlette.types import ASGIApp
 
 from cm_tui import __version__
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import daemon_log, endpoint, runtime_dir
 from cm_tui.daemon.dispatcher import Dispatcher
-from cm_tui.daemon.events import Events
-from cm_tui.daemon.extensions import Extensions, MakeExtensions
-from cm_tui.daemon.jobs import Jobs
+from cm_tui.daemon.jobs import Events, Jobs
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import plain
+
+# --- what joins the daemon: applications that are mounted beside its own paths, and work that is done behind ---
+
+
+class Background(Protocol):
+    """Work that the daemon does by itself: the journal, watchers. Called on threads; must return soon."""
+
+    def start(self, dispatcher: Dispatcher) -> None:
+        """The daemon answers from now on."""
+
+    def on_nudge(self, root: Path) -> None:
+        """The journal of the project at this root has news."""
+
+    def close(self) -> None:
+        """The daemon ends."""
+
+
+@dataclass(frozen=True)
+class Extensions:
+    """What joins the daemon.
+
+    Mounted applications get requests below their path; their lifespan is run with the daemon's.
+    """
+
+    mounts: Mapping[str, ASGIApp] = field(default_factory=dict)
+    background: tuple[Background, ...] = ()
+
+
+MakeExtensions = Callable[[Dispatcher], Extensions]
+"""Makes them for a daemon, which hands its dispatcher: the way to the projects, jobs and events."""
+
+
+# --- what a daemon is made of, and when it has done enough ---
 
 
 class DaemonState:

@@ -30,8 +30,7 @@ from cm_tui import __version__
 from cm_tui.config import DaemonConfig, load_config
 from cm_tui.daemon import endpoint, runtime_dir
 from cm_tui.daemon.daemon_log import set_up_log
-from cm_tui.daemon.daemon_state import DaemonState
-from cm_tui.daemon.extensions import MakeExtensions
+from cm_tui.daemon.daemon_state import DaemonState, MakeExtensions
 from cm_tui.daemon.http_api import service
 from cm_tui.daemon.port_token import port_token
 from cm_tui.daemon.runtime_dir import drop_socket_folder

@@ -25,9 +25,8 @@ from starlette.routing import Route
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import auth, bootstrap, endpoint, rpc, runtime_dir
 from cm_tui.daemon.connection import Connection
-from cm_tui.daemon.daemon_state import DaemonState
+from cm_tui.daemon.daemon_state import DaemonState, Extensions
 from cm_tui.daemon.dispatcher import Dispatcher
-from cm_tui.daemon.extensions import Extensions
 from cm_tui.daemon.http_api import BODY_BYTES, service
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.errors import CancelledError

@@ -182,7 +182,7 @@ def test_a_daemon_whose_code_is_replaced_goes_on_with_the_new_code(owned: Path, 
     (package / "data").symlink_to(ours / "data")
     code = (
         "from cm_tui.daemon import process\n"
-        "from cm_tui.daemon.extensions import Extensions\n"
+        "from cm_tui.daemon.daemon_state import Extensions\n"
         "process.CODE_TICKS = 2\n"
         "process.serve(lambda _: Extensions(), background=True, follows_code=True)\n"
     )
@@ -210,7 +210,7 @@ def _other_version(version: str, protocol: int) -> subprocess.Popen[bytes]:
         "import sys, cm_tui\n"
         "cm_tui.__version__ = sys.argv[1]\n"
         "from cm_tui.daemon import endpoint, process\n"
-        "from cm_tui.daemon.extensions import Extensions\n"
+        "from cm_tui.daemon.daemon_state import Extensions\n"
         "endpoint.PROTOCOL = int(sys.argv[2])\n"
         "process.serve(lambda _: Extensions(), background=True)\n"
     )

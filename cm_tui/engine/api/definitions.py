@@ -85,8 +85,8 @@ class DefinitionMethods(LayerMethods):
 
     @shared_property
     def _ingestion(self) -> Ingestion:
-        from cm_tui.engine.context.ingestion.batch import Means
         from cm_tui.engine.context.ingestion.ingestion import Ingestion
+        from cm_tui.engine.context.ingestion.inputs import Means
 
         means = Means(self._ask_model, self.config.context.processors)
         return Ingestion(self._root, means, self.episodes_of, self._why_not_recorded)

@@ -15,7 +15,7 @@ from cm_tui.engine.api.known_projects import known_project
 from cm_tui.engine.code.mainline import user_marks
 from cm_tui.engine.memory.entries import entry_backup, entry_writing, ledger
 from cm_tui.engine.memory.entries.ledger import LedgerFile
-from cm_tui.engine.memory.notes import note_saves, topic_files
+from cm_tui.engine.memory.notes import note_undo, topic_files
 from cm_tui.engine.memory.recalls.recall_log import RecallLog
 from cm_tui.engine.memory.recording import pauses
 from cm_tui.engine.platform.git import checkout_links
@@ -111,7 +111,7 @@ def _counts(journal: Journal) -> tuple[int, int]:
         if event.kind in {entry_writing.CHANGED, entry_writing.REVERTED}:
             for state in entry_writing.states_of(event.data):
                 (entries.add if state.after is not None else entries.discard)(state.told.id)
-        elif event.kind in {note_saves.CHANGED, note_saves.REVERTED}:
+        elif event.kind in {note_undo.CHANGED, note_undo.REVERTED}:
             (notes.discard if event.data.get("deleted") else notes.add)(str(event.data.get("note")))
         elif event.kind in {topic_files.CHANGED, topic_files.REVERTED}:
             for told in topic_files.files_of(event):

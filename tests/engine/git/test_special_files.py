@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.platform.git.commits import LooseObjects
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of
-from cm_tui.engine.platform.git.loose_objects import LooseObjects
 from cm_tui.engine.platform.git.opening import repository_around
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.git.roots import find_root

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.engine.memory.transcripts import lines as lines_of
@@ -19,7 +18,6 @@ from cm_tui.engine.memory.transcripts.transcript import parse_time
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, write_lines
-from tests.tiers import examples
 
 ANY = st.recursive(
     st.none()
@@ -232,41 +230,6 @@ def test_a_database_that_is_none_is_passed_over(machine: Machine):
     db.close()
     machine.run()
     assert machine.prompts() == ["First"]
-
-
-@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(found=st.lists(ANY, max_size=8), place=st.sampled_from(["message", "content", "part", "payload", "whole"]))
-def test_records_of_any_shape_end_nothing(tmp_path_factory: pytest.TempPathFactory, found: list[object], place: str):
-    machine = _machine(tmp_path_factory)
-    claude, codex = Claude(machine.claude, machine.root), Codex(machine.codex, machine.root)
-    claude.file, codex.file = (one.file.with_name(f"rollout-{os.urandom(4).hex()}.jsonl") for one in (claude, codex))
-    odd: list[object] = []
-    for value in found:
-        record = claude.asked("x")
-        shapes = {
-            "message": {**record, "message": value}, "content": {**record, "message": {"content": value}}, "whole": value,
-            "part": {**claude.said("y"), "message": {"content": [value, {"type": "tool_use", "input": value, "id": value}], "usage": value}},
-            "payload": codex.line("event_msg", {"type": "token_count", "info": value}),
-        }  # fmt: skip
-        odd.append(shapes[place])
-    claude.write([claude.asked("First"), *odd, claude.said("Last")])
-    codex.write([codex.meta(git=found[0] if found else None), codex.event("user_message", message="First"),
-                 *[codex.line("response_item", value if isinstance(value, dict) else {"type": "function_call", "arguments": value}) for value in found]])  # fmt: skip
-    machine.run()
-    assert machine.run().transcripts == 0
-
-
-_made: list[Machine] = []
-
-
-def _machine(factory: pytest.TempPathFactory) -> Machine:
-    """One machine for all examples: each writes transcripts of its own, and none is there of those before."""
-    if not _made:
-        _made.append(Machine(factory.mktemp("machine")))
-    machine = _made[0]
-    for folder in (machine.claude, machine.codex, machine.transcripts().state.folder):
-        shutil.rmtree(folder, ignore_errors=True)
-    return machine
 
 
 @given(ANY)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.memory.notes.hunks import hunks_between, merge, taken_back, with_kept_lines
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
-from cm_tui.engine.memory.notes.note_saves import CHANGED
-from cm_tui.engine.memory.notes.note_undo import take_back
+from cm_tui.engine.memory.notes.note_undo import CHANGED, take_back
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal

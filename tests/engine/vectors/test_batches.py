@@ -16,7 +16,7 @@ from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.embed import batch_jobs
 from cm_tui.engine.search.embed.choice import fallback_provider_for, provider_for
-from cm_tui.engine.search.vectors import batch_fill, batch_state
+from cm_tui.engine.search.vectors import batch_fill
 from cm_tui.engine.search.vectors.by_source import ProjectVectors
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
@@ -72,7 +72,7 @@ class Project:
 
     def jobs(self) -> int:
         """Return how many jobs are waited for."""
-        return len(batch_state.read(self.folder).jobs)
+        return len(batch_fill.read(self.folder).jobs)
 
     def is_right(self, endpoint: Endpoint) -> bool:
         """Return whether every passage has the vector that plain requests give it."""
@@ -96,7 +96,7 @@ def test_a_run_that_waits_has_every_vector(kind: str, db: Database, passages: Pa
     project = Project(db, endpoint, kind, wait=True)
     assert project.run() == (20, 20)
     assert project.jobs() == 0
-    assert not (project.folder / batch_state.FILE).exists()
+    assert not (project.folder / batch_fill.FILE).exists()
     assert len(endpoint.jobs) == 2, "the last five texts are few enough for a plain request"
     assert not endpoint.files, "nothing is left at the endpoint"
     assert project.is_right(endpoint)
@@ -115,7 +115,7 @@ def test_a_run_that_does_not_wait_leaves_them_to_a_later_process(
     assert any("2 batch jobs since" in note for note in project.vectors.take_news())
     heard = len(endpoint.heard)
     passages.add("def added(): a little later")
-    kept = (project.folder / batch_state.FILE).read_text()
+    kept = (project.folder / batch_fill.FILE).read_text()
     assert KEY not in kept
     assert "function_" not in kept
     vectors = project.reopen()
@@ -165,14 +165,14 @@ def test_jobs_that_end_badly_twice_are_given_up_with_the_reason(
     project.reopen()
     assert project.run() == (30, 30)
     assert len(endpoint.jobs) == 2
-    state = batch_state.read(project.folder)
-    batch_state.write(project.folder, replace(state, failed_at=time.time() - 7200))
+    state = batch_fill.read(project.folder)
+    batch_fill.write(project.folder, replace(state, failed_at=time.time() - 7200))
     endpoint.ends, endpoint.line_fails = "completed", lambda _: False
     passages.add(*map(said, range(50, 65)))
     project.reopen()
     assert project.run() == (45, 45)
     assert len(endpoint.jobs) > 2, "they are tried again after a while"
-    assert not batch_state.read(project.folder).failures
+    assert not batch_fill.read(project.folder).failures
 
 
 @pytest.mark.parametrize("kind", ["openai", "voyage"])
@@ -295,7 +295,7 @@ def test_answers_that_are_no_job_are_refused(
 @pytest.mark.parametrize("damage", [b"\xff", b'{"jobs": 3}', b'{"jobs": [{"id": 1}]}'])
 def test_a_damaged_note_of_jobs_is_no_traceback(damage: bytes, db: Database, passages: Passages, endpoint: Endpoint):
     passages.add(*map(said, range(6)))
-    db.folder.joinpath(batch_state.FILE).write_bytes(damage)
+    db.folder.joinpath(batch_fill.FILE).write_bytes(damage)
     project = Project(db, endpoint, "openai", wait=True)
     assert project.run() == (6, 6)
 

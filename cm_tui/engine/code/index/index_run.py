@@ -13,9 +13,15 @@ from typing import TYPE_CHECKING
 
 from cm_tui.config import Config
 from cm_tui.counts import count, noun
-from cm_tui.engine.code.index.classify import FileClassifier
 from cm_tui.engine.code.index.stored_state import NEXT_BLOB, StoredState, digest_of_rules, load
-from cm_tui.engine.code.index.target_state import TargetState, build_partial_state, build_state, is_stored, write
+from cm_tui.engine.code.index.target_state import (
+    FileClassifier,
+    TargetState,
+    build_partial_state,
+    build_state,
+    is_stored,
+    write,
+)
 from cm_tui.engine.code.mainline.commits import compare
 from cm_tui.engine.code.parse import records
 from cm_tui.engine.code.parse.pool import Pool

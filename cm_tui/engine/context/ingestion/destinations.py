@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cm_tui.engine.context.definitions.template import plain
-from cm_tui.engine.context.ingestion.batch import Item, digest_of
+from cm_tui.engine.context.ingestion.inputs import Item, digest_of
 from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.kv import KvStore
 from cm_tui.engine.memory.projection import ingested

@@ -14,8 +14,8 @@ from cm_tui.engine.context.definitions.loaded import Loaded
 from cm_tui.engine.context.definitions.operators import conditions_of, prepared
 from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, TriggerWhen
 from cm_tui.engine.context.ingestion import inputs
-from cm_tui.engine.context.ingestion.batch import LONGEST_TEXT, Batch, Input, Means, digest_of
 from cm_tui.engine.context.ingestion.destinations import Destinations
+from cm_tui.engine.context.ingestion.inputs import LONGEST_TEXT, Batch, Input, Means, digest_of
 from cm_tui.engine.context.ingestion.ledger import Entry, Ledger
 from cm_tui.engine.context.ingestion.run import Progress, run, spelt
 from cm_tui.engine.context.layers.blobs import Blobs

@@ -15,7 +15,7 @@ from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
 from cm_tui.engine.context.definitions.document import DocumentError
 from cm_tui.engine.context.definitions.parsing import parse
 from cm_tui.engine.context.definitions.shapes import ingestion as shapes
-from cm_tui.engine.context.ingestion.batch import MOST_ITEMS, Batch, Item, Means, numbered
+from cm_tui.engine.context.ingestion.inputs import MOST_ITEMS, Batch, Item, Means, numbered
 from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError, ModelError, NotFoundError, RefusedError, UsageError

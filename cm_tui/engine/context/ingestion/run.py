@@ -10,8 +10,8 @@ from typing import Any
 from cm_tui.engine.context.definitions.operators import conditions_of, prepared
 from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, Route
 from cm_tui.engine.context.definitions.template import render
-from cm_tui.engine.context.ingestion.batch import Batch, Item, Means
 from cm_tui.engine.context.ingestion.destinations import Destinations
+from cm_tui.engine.context.ingestion.inputs import Batch, Item, Means
 from cm_tui.engine.context.ingestion.processors import RUN
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import IngestedInto

@@ -16,7 +16,7 @@ from cm_tui.engine.memory.entries.entry_writing import REVERTED, State, states_o
 from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.notes import hunks, marked_lines
 from cm_tui.engine.memory.notes.marked_lines import Written
-from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
+from cm_tui.engine.memory.notes.note_undo import CHANGED as NOTE_CHANGED
 from cm_tui.engine.memory.notes.note_undo import take_back as take_note_back
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED

@@ -17,7 +17,7 @@ from cm_tui.engine.memory.episodes.edits import append_of_many, new_change, word
 from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.episodes.narrated_undo import UndoRequest
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
-from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
+from cm_tui.engine.memory.notes.note_undo import CHANGED as NOTE_CHANGED
 from cm_tui.engine.memory.notes.note_undo import make_again
 from cm_tui.engine.memory.notes.note_undo import take_back as take_note_back
 from cm_tui.engine.memory.notes.notes import Notes

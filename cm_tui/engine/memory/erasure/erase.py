@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -226,44 +226,54 @@ def erase_events(
     with erasure.alone(journal):
         again = erasure.ERASING.names(journal)
         selection, others = asked.select(journal, again)
-        # Looking for secrets takes long, so writing is not blocked meanwhile. Which events an interrupted erasure took
-        # them from is unknown.
-        everything = asked.found or bool(again)
+        # Which events an interrupted erasure took secrets from is unknown.
+        traces = _Traces(journal, None if asked.found or again else set(), forget_words)
+        # Looking for secrets takes long, so writing is not blocked meanwhile.
         known = [one.line for one in selection.chosen]
-        secrets = set() if everything else _secrets(journal, known)
-        # Before the lines are erased: after a crash in between, their text would be unknown.
-        said = said_in(journal, known)
-        sessions = {session for session, _ in said.prompts}
-        forget_words(said, None if everything else secrets)
+        traces.take(known)
         with journal.held():
             selection.read_on(held=True)
             lines = [one.line for one in selection.chosen]
-            late = set(lines) - set(known)
-            if late:
-                secrets |= set() if everything else _secrets(journal, late)
-                said = said_in(journal, late)
-                sessions |= {session for session, _ in said.prompts}
-                forget_words(said, None if everything else secrets)
+            if late := set(lines) - set(known):
+                traces.take(late)
             ids = [line.left[0] for line in lines if line.left is not None]
             places = [f"{line.segment}:{line.start}" for line in lines if line.left is None]
             erasure.ERASING.note(journal, dict.fromkeys([*again, *ids, *places, *sorted(selection.entries)]))
             erasure.erase_lines(journal, lines, list(dict.fromkeys([*again, *ids])))
-        cleaned = redact_files(store, None if everything else secrets)
+        cleaned = redact_files(store, traces.secrets)
         if entries is not None:
             dropped = entry_erasure.drop(entries, selection.entries, again)
-            cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, None if everything else secrets))))
+            cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, traces.secrets))))
         note_file.forget_kept((*again, *ids))
         overwritten.remove_last_texts()
         forget_counts({*again, *ids, *selection.entries})
-        removed = remove_copies(journal, sessions, {line.origin for line in lines}, interrupted=bool(again))
-        notes = [
-            *make_again(),
-            *([_COPIES.format(count(removed, "rescued copy", "rescued copies"))] if removed else []),
-        ]
+        removed = remove_copies(journal, traces.sessions, {line.origin for line in lines}, interrupted=bool(again))
+        notes = [*make_again()]
+        if removed:
+            notes.append(_COPIES.format(count(removed, "rescued copy", "rescued copies")))
         erasure.ERASING.forget(journal)
     report = _report(selection, asked, others, interrupted=bool(again))
     events = tuple(replace(event, words="") for event in report.events)
     return replace(report, events=events, files=cleaned, notes=(*report.notes, *notes))
+
+
+@dataclass
+class _Traces:
+    """What erased lines left elsewhere."""
+
+    journal: Journal
+    secrets: set[str] | None
+    """Their possible secrets; None: any secret."""
+    forget_words: Callable[[Said, Collection[str] | None], None]
+    sessions: set[str] = field(default_factory=set)
+
+    def take(self, lines: Collection[Line]) -> None:
+        """Note what some lines hold, before they are erased: after a crash in between, it would be unknown."""
+        if self.secrets is not None:
+            self.secrets |= _secrets(self.journal, lines)
+        said = said_in(self.journal, lines)
+        self.sessions |= {session for session, _ in said.prompts}
+        self.forget_words(said, self.secrets)
 
 
 def _clean_entries(entries: Entries, secrets: Collection[str] | None) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from cm_tui.engine.memory.mentions.commands import Defined, commands_of, is_definer
 from cm_tui.engine.memory.mentions.contents import Contents, File
-from cm_tui.engine.memory.mentions.finding import EVER, SOON, Finding, Known, Wanted
 from cm_tui.engine.memory.mentions.paths import PathCheck
+from cm_tui.engine.memory.mentions.report import EVER, SOON, Finding, Known, Wanted
 from cm_tui.engine.memory.mentions.settings import SettingCheck
 from cm_tui.engine.memory.mentions.symbols import SymbolCheck
 from cm_tui.engine.platform.git.repository import Repository

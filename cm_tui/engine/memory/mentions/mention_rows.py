@@ -13,8 +13,8 @@ import numpy as np
 from cm_tui.engine.code.history.revisions import Revisions
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
 from cm_tui.engine.memory.mentions.check import Answer, Asked
-from cm_tui.engine.memory.mentions.finding import SOON, UNCOMMITTED
 from cm_tui.engine.memory.mentions.recognise import Named
+from cm_tui.engine.memory.mentions.report import SOON, UNCOMMITTED
 from cm_tui.engine.memory.mentions.settings import WAITS
 from cm_tui.engine.platform.git.commits import MissingError
 from cm_tui.engine.platform.store import bulk

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
-from cm_tui.engine.memory.mentions.finding import EVER, UNCOMMITTED, Finding, Known, Wanted
+from cm_tui.engine.memory.mentions.report import EVER, UNCOMMITTED, Finding, Known, Wanted
 from cm_tui.engine.platform.git.commits import MissingError
 from cm_tui.engine.platform.git.delta import Trees
 from cm_tui.engine.platform.git.repository import Repository

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
 
 from cm_tui.engine.memory.mentions.contents import Contents, PathVersion
-from cm_tui.engine.memory.mentions.finding import Finding, Known, Wanted
+from cm_tui.engine.memory.mentions.report import Finding, Known, Wanted
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking import tokens
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cm_tui.engine.code.history.symbol_versions import SymbolVersions
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
-from cm_tui.engine.memory.mentions.finding import EVER, Finding, Known, Wanted
+from cm_tui.engine.memory.mentions.report import EVER, Finding, Known, Wanted
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import MentionState, SymbolKey
 

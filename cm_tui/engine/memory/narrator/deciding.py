@@ -29,7 +29,7 @@ from cm_tui.engine.memory.narrator.facts import Made
 from cm_tui.engine.memory.narrator.line_changes import ACTIONS, changed_since
 from cm_tui.engine.memory.narrator.note_lines import said_by
 from cm_tui.engine.memory.narrator.proposals import Parts, Proposals
-from cm_tui.engine.memory.notes.note_saves import CHANGED as NOTE_CHANGED
+from cm_tui.engine.memory.notes.note_undo import CHANGED as NOTE_CHANGED
 from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.projection.narrated import DECIDED, STANDS_ON, WORDED
 from cm_tui.engine.memory.projection.visibility import UNDONE

@@ -12,8 +12,7 @@ from cm_tui.engine.memory.notes.front_matter import front_matter
 from cm_tui.engine.memory.notes.headings import headings
 from cm_tui.engine.memory.notes.known_scan import known_notes
 from cm_tui.engine.memory.notes.note_file import refuse_locked, writing
-from cm_tui.engine.memory.notes.note_saves import REVERTED, NoteSaves
-from cm_tui.engine.memory.notes.note_undo import joined, text_before
+from cm_tui.engine.memory.notes.note_undo import REVERTED, NoteSaves, joined, text_before
 from cm_tui.engine.memory.notes.notes import NoteFile, Notes
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.platform.journal.event import Event

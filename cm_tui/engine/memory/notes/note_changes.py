@@ -16,7 +16,7 @@ from cm_tui.engine.memory.notes.note_file import (
     writing,
 )
 from cm_tui.engine.memory.notes.note_reader import read_data
-from cm_tui.engine.memory.notes.note_saves import NoteSaves
+from cm_tui.engine.memory.notes.note_undo import NoteSaves
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import Found, day_note
 from cm_tui.engine.memory.notes.scan import stamp_of

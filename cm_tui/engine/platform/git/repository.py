@@ -15,10 +15,9 @@ from pygit2.enums import DeltaStatus, DiffFind, FileStatus
 
 from cm_tui.engine.platform.git import safe_git
 from cm_tui.engine.platform.git.attributes import Attributes
-from cm_tui.engine.platform.git.commits import CommitInfo, CommitNames, Commits, MissingError
+from cm_tui.engine.platform.git.commits import CommitInfo, CommitNames, Commits, LooseObjects, MissingError
 from cm_tui.engine.platform.git.git_dir import folders_at
 from cm_tui.engine.platform.git.head import Head, read_head
-from cm_tui.engine.platform.git.loose_objects import LooseObjects
 from cm_tui.engine.platform.git.opening import UnreadableGit, open_around, private_repository, refuse_broken_head
 from cm_tui.engine.platform.git.reach import FOREIGN, has_foreign_history
 from cm_tui.engine.platform.git.special_files import refuse_special_below, refuse_special_ignores

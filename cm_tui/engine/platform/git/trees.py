@@ -8,8 +8,7 @@ from typing import NamedTuple
 import pygit2
 from pygit2.enums import FileMode
 
-from cm_tui.engine.platform.git.commits import MissingError
-from cm_tui.engine.platform.git.loose_objects import LooseObjects
+from cm_tui.engine.platform.git.commits import LooseObjects, MissingError
 
 
 class TreeEntry(NamedTuple):

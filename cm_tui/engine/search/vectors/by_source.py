@@ -19,7 +19,7 @@ from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.embed.choice import ask, prose_provider_for
 from cm_tui.engine.search.embed.provider import NotChosenError, Provider, model_name
-from cm_tui.engine.search.vectors import batch_state
+from cm_tui.engine.search.vectors import batch_fill
 from cm_tui.engine.search.vectors.index import State, VectorIndex
 from cm_tui.engine.search.vectors.snapshot import FALLBACK_FOLDER, PROSE_FOLDER
 from cm_tui.errors import ModelError
@@ -292,7 +292,7 @@ class ProjectVectors:
 
     def _say_of_jobs(self, side: Side) -> None:
         """Include pending jobs in the notes of responses and status."""
-        before, self._jobs = self._jobs, batch_state.read(self._folder).note(side.provider.fingerprint)
+        before, self._jobs = self._jobs, batch_fill.read(self._folder).note(side.provider.fingerprint)
         # Jobs of a restored first choice are reported while the fallback still serves.
         notes = self.code.notes
         if before in notes:
