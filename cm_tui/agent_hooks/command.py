@@ -109,14 +109,14 @@ def _edit(words: Words, facts: payload.Payload) -> str:
         if root is not None:
             by_root.setdefault(root, []).append(file.relative_to(root).as_posix())
     for root, files in by_root.items():
-        _record(root, words, {**_who(words, facts), "paths": files})
+        _record(root, words, {**_author_fields(words, facts), "paths": files})
         _notify(root)
     return ""
 
 
 def _session(words: Words, facts: payload.Payload, root: Path) -> str:
     chosen = settings.read(root)
-    data = _who(words, facts)
+    data = _author_fields(words, facts)
     texts: dict[str, str] = {}
     if words.event == "prompt":
         if not facts.prompt.strip():
@@ -130,7 +130,7 @@ def _session(words: Words, facts: payload.Payload, root: Path) -> str:
     if chosen.record or words.event == "session-start":
         _record(root, words, data, texts, folder=facts.folder)
     if words.event == "prompt" and (chosen.budget or chosen.start_budget):
-        return _answered(words, facts, root, chosen)
+        return _response_text(words, facts, root, chosen)
     if words.event == "session-start":
         return _begun(words, facts, root, chosen)
     _notify(root)
@@ -152,7 +152,7 @@ def _begun(words: Words, facts: payload.Payload, root: Path, chosen: settings.Ho
         session_state.put(facts.session, "start")
         _start_daemon(root)
         return ""
-    said = _asked("/v1/hook/start", words, facts, root, chosen.wait_seconds)
+    said = _hook_output("/v1/hook/start", words, facts, root, chosen.wait_seconds)
     if said is None:
         session_state.put(facts.session, "start")
     return said or ""
@@ -187,7 +187,7 @@ def _may_record(root: Path, facts: payload.Payload) -> bool:
     return may_record(root, facts.session, facts.folder)
 
 
-def _who(words: Words, facts: payload.Payload) -> dict[str, Any]:
+def _author_fields(words: Words, facts: payload.Payload) -> dict[str, Any]:
     return {"agent": words.agent, "session": facts.session}
 
 
@@ -204,7 +204,7 @@ def _record(
     record_event(root, f"hook.{words.event}", data, texts, limit=payload.PROMPT_CHARACTERS, folder=folder)
 
 
-def _answered(words: Words, facts: payload.Payload, root: Path, chosen: settings.HookSettings) -> str:
+def _response_text(words: Words, facts: payload.Payload, root: Path, chosen: settings.HookSettings) -> str:
     from cm_tui.agent_hooks import session_state
 
     if not _daemon_may_run():
@@ -214,13 +214,13 @@ def _answered(words: Words, facts: payload.Payload, root: Path, chosen: settings
     if not (chosen.budget or is_first):
         return ""
     # Whether the prompt is worth it, the daemon decides: its rules take longer to import than to apply.
-    said = _asked("/v1/hook/prompt", words, facts, root, chosen.wait_seconds, first=is_first)
+    said = _hook_output("/v1/hook/prompt", words, facts, root, chosen.wait_seconds, first=is_first)
     if is_first and said is not None:
         session_state.take(facts.session, "start")
     return said or ""
 
 
-def _asked(
+def _hook_output(
     path: str, words: Words, facts: payload.Payload, root: Path, seconds: float, *, first: bool = False
 ) -> str | None:
     """Return what is printed for the agent of a daemon's answer; None: no daemon answered."""

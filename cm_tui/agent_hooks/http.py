@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from cm_tui.agent_hooks.prompt_context import Answers, Assemble, fitting_start
+from cm_tui.agent_hooks.prompt_context import Assemble, PromptContexts, fitting_start
 from cm_tui.agent_hooks.reply import CHARACTERS
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
@@ -53,7 +53,7 @@ class _Prompt(BaseModel):
     """It is the first prompt of a session that was given no memory when it began."""
 
 
-class _Asked:
+class _HookRequests:
     """Requests of hooks to a daemon's projects.
 
     `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge.
@@ -62,7 +62,7 @@ class _Asked:
     def __init__(self, dispatcher: Dispatcher, work: OnNudge) -> None:
         self._dispatcher = dispatcher
         self._work = work
-        self._answers = Answers(self._pack)
+        self._answers = PromptContexts(self._pack)
 
     def begun(self, asked: _Prompt) -> str:
         """Return what a session is given when it begins."""
@@ -154,16 +154,16 @@ def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:
 
     `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge.
     """
-    asked = _Asked(dispatcher, work)
+    asked = _HookRequests(dispatcher, work)
     return Starlette(
         routes=[
-            Route("/prompt", _answering(asked.prompted), methods=["POST"]),
-            Route("/start", _answering(asked.begun), methods=["POST"]),
+            Route("/prompt", _endpoint(asked.prompted), methods=["POST"]),
+            Route("/start", _endpoint(asked.begun), methods=["POST"]),
         ]
     )
 
 
-def _answering(work: Callable[[_Prompt], str]) -> Callable[[Request], Awaitable[JSONResponse]]:
+def _endpoint(work: Callable[[_Prompt], str]) -> Callable[[Request], Awaitable[JSONResponse]]:
     async def answer(request: Request) -> JSONResponse:
         status = 400
         try:

@@ -22,7 +22,7 @@ Assemble = Callable[[int, bool], Assembly]
 """An assembly for a prompt within a budget, of which a snapshot is kept or not."""
 
 
-class Answers:
+class PromptContexts:
     """Answers prompts; each question of a session once in a minute.
 
     `pack`: what makes a pack; `clock`: seconds that only grow.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cm_tui import model
 from cm_tui.cli.options import DryRun, Yes, ask, chosen_project, root_here
-from cm_tui.cli.output import as_json, narrate, narrate_notes, telling, write
+from cm_tui.cli.output import as_json, narrate, narrate_notes, progress_bar, write
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 
@@ -30,7 +30,7 @@ def backup(file: Path, *, everywhere: bool = False, dry_run: DryRun = False, yes
         raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
     if file.exists() and not (dry_run or yes):
         ask(f"{file} exists. Replace it?", f"{file} exists.", _HINT)
-    with telling() as tell:
+    with progress_bar() as tell:
         found = back_up(file, root, dry_run=dry_run, tell=tell)
     if as_json(found):
         return
@@ -65,16 +65,16 @@ def restore(
 
     file = file.expanduser().absolute()
     root = root_here(needed=into_here or chosen_project() is not None)
-    with telling() as tell:
+    with progress_bar() as tell:
         report = look_at_backup(file, root, into_here=into_here, everything=everything, tell=tell)
     is_new = any(one.changes_something for one in report.projects)
     if not dry_run and is_new:
         if not yes:
             _show(report)
             ask("Restore this?", "Restoring needs a confirmation, and there is no terminal to ask in.", _HINT)
-        with telling() as tell:
+        with progress_bar() as tell:
             report = restore_backup(file, root, into_here=into_here, everything=everything, mine=mine, tell=tell)
-        _tell_daemon(root)
+        _notify_daemon(root)
     if as_json(report):
         return
     if dry_run or yes or not is_new:
@@ -107,7 +107,7 @@ def _called(name: str, identity: str) -> str:
     return f"{name} ({identity})" if identity else name
 
 
-def _tell_daemon(root: Path | None) -> None:
+def _notify_daemon(root: Path | None) -> None:
     """Have a daemon read what came into the journal; one that does not run finds it by itself."""
     from cm_tui.daemon.bootstrap import notify
 

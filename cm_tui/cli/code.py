@@ -37,7 +37,7 @@ def symbols(
 
 def definitions(name: Name, *, at: At = None) -> None:
     """Show where a name is defined."""
-    page = _asked(at, lambda engine: engine.definitions(name, at=at))
+    page = _query(at, lambda engine: engine.definitions(name, at=at))
     print_page(page, symbol_line, row=symbol_row)
 
 
@@ -47,7 +47,7 @@ def callers(name: Name, *, depth: Depth = 1, at: At = None, unresolved: bool = F
     Args:
         unresolved: Instead, calls by that name that could not be resolved.
     """
-    page = _asked(at, lambda engine: engine.callers(name, depth=depth, at=at, unresolved=unresolved))
+    page = _query(at, lambda engine: engine.callers(name, depth=depth, at=at, unresolved=unresolved))
     print_page(page, _edge_line, more={"unresolved": page.unresolved})
     if page.unresolved and not unresolved:
         narrate("--unresolved lists those that could not be resolved")
@@ -55,7 +55,7 @@ def callers(name: Name, *, depth: Depth = 1, at: At = None, unresolved: bool = F
 
 def callees(name: Name, *, depth: Depth = 1, at: At = None) -> None:
     """Show what a symbol calls: one row a call site (`site` is the file of the call)."""
-    page = _asked(at, lambda engine: engine.callees(name, depth=depth, at=at))
+    page = _query(at, lambda engine: engine.callees(name, depth=depth, at=at))
     print_page(page, _edge_line)
 
 
@@ -65,7 +65,7 @@ def dependencies(path: str, *, at: At = None) -> None:
     Args:
         path: A file of the project.
     """
-    page = _asked(at, lambda engine: engine.dependencies(path, at=at))
+    page = _query(at, lambda engine: engine.dependencies(path, at=at))
     print_page(page, _import_line)
 
 
@@ -75,11 +75,11 @@ def importers(target: str, *, at: At = None) -> None:
     Args:
         target: A module as it is imported, or a file of the project.
     """
-    page = _asked(at, lambda engine: engine.importers(target, at=at))
+    page = _query(at, lambda engine: engine.importers(target, at=at))
     print_page(page, _import_line)
 
 
-def _asked(at: str | None, question: Callable[[Engine], model.Page[T]]) -> model.Page[T]:
+def _query(at: str | None, question: Callable[[Engine], model.Page[T]]) -> model.Page[T]:
     """Ask the engine; the history is read as far back first as a question about it needs."""
     with open_fresh_engine() as engine:
         if at is not None:

@@ -104,7 +104,7 @@ def _waterfall(one: model.Assembly) -> Iterator[str]:
     end = max(0.001, *(step.start_ms + step.ms for step in one.steps))
     width = min(max(len(f"{step.source} {step.name}") for step in one.steps), _NAME)
     for step in one.steps:
-        yield f"  {_short(f'{step.source} {step.name}', width):<{width}} {_bar(step, end)} {step.ms:7.1f} ms{_told(step)}"
+        yield f"  {_short(f'{step.source} {step.name}', width):<{width}} {_bar(step, end)} {step.ms:7.1f} ms{_summary(step)}"
 
 
 def _bar(step: model.AssemblyStep, end: float) -> str:
@@ -113,7 +113,7 @@ def _bar(step: model.AssemblyStep, end: float) -> str:
     return f"{'·' * begin}{'━' * length}{'·' * (_BAR - begin - length)}"
 
 
-def _told(step: model.AssemblyStep) -> str:
+def _summary(step: model.AssemblyStep) -> str:
     outcome = f", {step.outcome}" if step.outcome != "ok" else ""
     detail = f", {step.detail}" if step.detail else ""
     return f", {count(step.found, 'item')}{outcome}{detail}"

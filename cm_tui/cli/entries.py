@@ -13,10 +13,10 @@ from cm_tui.cli.entry_rows import (
     entry_line,
     entry_row,
     pair_lines,
+    print_changed,
+    print_written,
     show_entry,
     show_injection,
-    tell_changed,
-    tell_written,
     where,
 )
 from cm_tui.cli.options import Yes, need_terminal, open_engine, text_of
@@ -53,7 +53,7 @@ def approve(name: Id, *, scope: OfScope = "") -> None:
             if not typer.confirm("Give this Rule to agents?", default=False, err=True):
                 narrate("Not approved: search finds it, but agents do not receive it.")
                 return
-        tell_changed(engine.approve_entry(entry))
+        print_changed(engine.approve_entry(entry))
 
 
 def move(name: Id, *, scope: model.Scope) -> None:
@@ -63,7 +63,7 @@ def move(name: Id, *, scope: model.Scope) -> None:
         scope: Where it is to go: user or project.
     """
     with open_engine() as engine:
-        tell_changed(engine.move_entry(name, scope))
+        print_changed(engine.move_entry(name, scope))
 
 
 def merge(names: list[str], *, scope: OfScope = "") -> None:
@@ -73,7 +73,7 @@ def merge(names: list[str], *, scope: OfScope = "") -> None:
         names: Ids; the first keeps its id, category, title and scope.
     """
     with open_engine() as engine:
-        tell_changed(engine.merge_entries(names, scope=scope))
+        print_changed(engine.merge_entries(names, scope=scope))
 
 
 def duplicates(*, limit: Limit = 50) -> None:
@@ -110,7 +110,7 @@ def promote(
             keywords=tuple((keywords or "").split("|")),
             scope=scope,
         )
-    tell_written(entry)
+    print_written(entry)
 
 
 def _show_rule(entry: model.Entry) -> None:
@@ -179,7 +179,7 @@ def add(
             keywords=tuple((keywords or "").split("|")),
             scope=scope,
         )
-    tell_written(entry)
+    print_written(entry)
 
 
 def update(
@@ -206,7 +206,7 @@ def update(
     if edit == model.EntryEdit():
         raise UsageError("Nothing is to be changed.", hint="`cm entries update --help` lists what can be.")
     with open_engine() as engine:
-        tell_changed(engine.update_entry(name, edit, scope=scope))
+        print_changed(engine.update_entry(name, edit, scope=scope))
 
 
 def delete(name: Id, *, scope: OfScope = "") -> None:

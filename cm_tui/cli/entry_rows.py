@@ -65,7 +65,7 @@ def _recalled(recalls: model.Recalls) -> str:
     return f"recalled {count(recalls.times, 'time')}, last {age(time.time() - recalls.last)}: {by}"
 
 
-def tell_unapproved(entry: model.Entry) -> None:
+def print_unapproved(entry: model.Entry) -> None:
     """Say of a Rule that no person approved how that is done."""
     if entry.unapproved:
         narrate(f"no person approved this Rule yet: `cm entries approve {entry.id}`")
@@ -110,7 +110,7 @@ def show_injection(found: model.Injection, *, explain: bool) -> None:
     narrate_notes(found.notes)
 
 
-def tell_written(entry: model.Entry) -> None:
+def print_written(entry: model.Entry) -> None:
     """Print an entry that was written, and its notes."""
     narrate_notes(entry.notes)
     if as_json(entry):
@@ -120,12 +120,12 @@ def tell_written(entry: model.Entry) -> None:
         narrate(f"it stood there already, for {where(entry)}: nothing was written")
     else:
         narrate(f"saved for {where(entry)}; `cm undo` undoes it")
-    tell_unapproved(entry)
+    print_unapproved(entry)
     if entry.redacted and not entry.again:
         narrate(f"note: {count(entry.redacted, 'secret')} redacted")
 
 
-def tell_changed(done: model.MemoryChange) -> None:
+def print_changed(done: model.MemoryChange) -> None:
     """Print an entry as it is after a change, and say what was done."""
     assert done.entry is not None
     if as_json(done.entry):

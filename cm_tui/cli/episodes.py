@@ -72,10 +72,10 @@ def session_line(one: model.Session) -> str:
 
 def shown(one: model.Episode) -> str:
     """Return an episode whole, as text."""
-    return "\n".join(_whole(one))
+    return "\n".join(_full_text(one))
 
 
-def _whole(one: model.Episode) -> Iterator[str]:
+def _full_text(one: model.Episode) -> Iterator[str]:
     yield f"episode {one.id}  {local_minute(one.time)}"
     if one.forgotten is not None:
         yield f"{forgotten(one.forgotten)}; `cm forget --undo {one.id}` brings it back"

@@ -55,14 +55,14 @@ def register(app: typer.Typer, arguments: Sequence[str]) -> None:
     """Add the commands that these words may ask for: one family, all for help and for a word that is no command, or none."""
     from cm_tui.cli.declare import add
 
-    for family in _asked_for(arguments):
+    for family in _command_words(arguments):
         module = import_module(f"cm_tui.cli.{family}")
         for word in FAMILIES[family].split():
             name = word.replace("-", "_")
             add(app, word, getattr(module, f"{name}_" if iskeyword(name) else name))
 
 
-def _asked_for(arguments: Sequence[str]) -> Sequence[str]:
+def _command_words(arguments: Sequence[str]) -> Sequence[str]:
     everything = tuple(FAMILIES)
     if _COMPLETE in os.environ:
         return everything

@@ -91,7 +91,7 @@ def forget(
         _check_confirmed([*asked, *([FOUND] if found else [])], confirm or [])
     with open_engine() as engine:
         if not dry_run and sys.stdin.isatty():
-            _ask_twice(engine.erase(asked, found=found, with_patches=with_patches, dry_run=True))
+            _confirm_twice(engine.erase(asked, found=found, with_patches=with_patches, dry_run=True))
         report = engine.erase(asked, found=found, with_patches=with_patches, dry_run=dry_run)
     print_json(report) if wants_json() else _show_erased(report)
 
@@ -108,7 +108,7 @@ def _forget(names: list[str], *, undo: bool, reason: str) -> None:
                 if not wants_json():
                     back = "" if undo else f"; `cm forget --undo {change.id}` brings it back"
                     narrate(f"{change.words}{back}")
-                _tell_notes(change)
+                _print_notes(change)
     finally:
         # Also when a later name is invalid: report what was done.
         if wants_json() and done:
@@ -129,22 +129,22 @@ def _decide(names: list[str], *, accept: bool) -> None:
                 done.append(decided.id)
                 if not wants_json():
                     narrate(decided.words)
-                _tell_notes(decided)
+                _print_notes(decided)
     finally:
         if wants_json() and done:
             print_json({"accepted" if accept else "declined": done})
 
 
-def _tell_notes(change: model.MemoryChange) -> None:
+def _print_notes(change: model.MemoryChange) -> None:
     narrate_notes(change.entry.notes if change.entry else ())
 
 
 def _list_proposals() -> None:
-    from cm_tui.cli.proposal_rows import wish_lines
+    from cm_tui.cli.proposal_rows import agent_proposal_lines
 
     with open_engine() as engine:
         page: model.Page[model.Proposal] = engine.proposals()
-    print_page(page, wish_lines)
+    print_page(page, agent_proposal_lines)
     if page.rows:
         advise("`cm forget --proposed ID` accepts one, `cm forget --decline ID` declines it")
 
@@ -159,7 +159,7 @@ def _check_confirmed(asked: list[str], confirmed: list[str]) -> None:
         )
 
 
-def _ask_twice(report: model.ErasureReport) -> None:
+def _confirm_twice(report: model.ErasureReport) -> None:
     _show_erased(report)
     typer.confirm("Erase this for good, with all that was made from it?", abort=True, err=True)
     if typer.prompt("It cannot be brought back. Type `erase`", err=True).strip() != "erase":

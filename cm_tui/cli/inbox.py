@@ -57,7 +57,7 @@ def filter_of(
     )
 
 
-def is_wish(name: str) -> bool:
+def is_agent_proposal(name: str) -> bool:
     """Return whether a name is that of what an agent proposes about an entry or an episode."""
     return model.plain_id(name).lower().startswith(_LETTER)
 
@@ -82,7 +82,7 @@ def listed(
 
     `where`: which are wanted; `limit`: how many at most; `agents`: only what agents propose.
     """
-    wishes = _wishes(engine, where) if not where.policy and (agents or not where.kinds) else []
+    wishes = _agent_proposals(engine, where) if not where.policy and (agents or not where.kinds) else []
     if agents:
         # A filter has no word for who proposed it.
         page = engine.narrated(where, limit=MOST)
@@ -105,7 +105,7 @@ def one_of(engine: Engine, name: str) -> model.NarratedProposal | model.Proposal
     Raises NotFoundError: no such proposal; UsageError if the name is ambiguous or malformed.
     """
     (wanted,) = checked([name])
-    return _wish(engine, wanted) if is_wish(wanted) else engine.narrated_proposal(wanted)
+    return _agent_proposal(engine, wanted) if is_agent_proposal(wanted) else engine.narrated_proposal(wanted)
 
 
 def decide(engine: Engine, names: Sequence[str], decision: model.NarratedDecision) -> list[model.NarratedChange]:
@@ -115,31 +115,35 @@ def decide(engine: Engine, names: Sequence[str], decision: model.NarratedDecisio
     nothing of the only name.
     """
     wanted = checked(names)
-    own = [name for name in wanted if not is_wish(name)]
+    own = [name for name in wanted if not is_agent_proposal(name)]
     done = {}
     if len(wanted) == 1 and own:
         # Something that is not there is said with an exit code of its own.
         engine.narrated_proposal(wanted[0])
     if own:
         done = dict(zip(own, engine.decide_narrated(own, decision), strict=True))
-    return [done[name] if name in done else _decide_wish(engine, name, decision, len(wanted)) for name in wanted]
+    return [
+        done[name] if name in done else _decide_agent_proposal(engine, name, decision, len(wanted)) for name in wanted
+    ]
 
 
-def check_wishes(names: Sequence[str], options: Sequence[str]) -> None:
+def check_options(names: Sequence[str], options: Sequence[str]) -> None:
     """Refuse options that only what is to be written into a note knows.
 
     Raises UsageError if some are given, and an agent's wish about an entry is named.
     """
-    if options and (wishes := [name for name in names if is_wish(name)]):
+    if options and (wishes := [name for name in names if is_agent_proposal(name)]):
         raise UsageError(
             f"{', '.join(options)} goes with what is written into a note; {wishes[0]} is about an entry or an episode.",
             hint=f"`cm proposals approve {wishes[0]}` does as the agent proposes; `cm entries update` changes the entry.",
         )
 
 
-def _decide_wish(engine: Engine, name: str, decision: model.NarratedDecision, named: int) -> model.NarratedChange:
+def _decide_agent_proposal(
+    engine: Engine, name: str, decision: model.NarratedDecision, named: int
+) -> model.NarratedChange:
     try:
-        found = _wish(engine, name)
+        found = _agent_proposal(engine, name)
         if decision.verdict == "defer":
             raise UsageError(
                 f"{found.id} cannot be put off: what agents wish waits until you decide.",
@@ -153,7 +157,7 @@ def _decide_wish(engine: Engine, name: str, decision: model.NarratedDecision, na
     return model.NarratedChange(name, made.words, made.change)
 
 
-def _wish(engine: Engine, name: str) -> model.Proposal:
+def _agent_proposal(engine: Engine, name: str) -> model.Proposal:
     wanted = name.partition("@")[0].lower()
     waiting = engine.proposals().rows
     found = [one for one in waiting if one.id == wanted] or [one for one in waiting if one.id.startswith(wanted)]
@@ -169,13 +173,13 @@ def _wish(engine: Engine, name: str) -> model.Proposal:
     )
 
 
-def _wishes(engine: Engine, where: model.NarratedFilter) -> list[model.Proposal]:
+def _agent_proposals(engine: Engine, where: model.NarratedFilter) -> list[model.Proposal]:
     if "waiting" not in where.states:
         return []
     words = where.text.casefold().split()
-    return [one for one in engine.proposals().rows if all(word in _said(one) for word in words)]
+    return [one for one in engine.proposals().rows if all(word in _summary(one) for word in words)]
 
 
-def _said(one: model.Proposal) -> str:
+def _summary(one: model.Proposal) -> str:
     told = f"{one.after.title} {one.after.content}" if one.after is not None else ""
     return f"{one.words} {one.reason} {one.target} {one.agent} {told}".casefold()

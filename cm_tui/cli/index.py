@@ -117,13 +117,13 @@ def rebuild(*, yes: bool = False) -> None:
 
     where = chosen_project()
     if not yes:
-        _ask_where_long()
+        _confirm_long_rebuild()
     summary = follow(rebuild_project(where, say=narrate))
     if summary is not None:
         print_json(summary) if wants_json() else narrate(_sentence(summary))
 
 
-def _ask_where_long() -> None:
+def _confirm_long_rebuild() -> None:
     """Ask before a long rebuild; without a terminal, only print the estimate."""
     from cm_tui.engine.api import projects
 
@@ -132,13 +132,13 @@ def _ask_where_long() -> None:
         return
     told = f"{count(plan.files, 'file is', 'files are')} read again, which takes about {_span(plan.estimated_seconds)}."
     kept = "The journal, your marks and your settings are kept."
-    if not _can_be_asked():
+    if not _is_interactive():
         narrate(f"{told} {kept}")
         return
     typer.confirm(f"{told} {kept} Rebuild the index?", abort=True, err=True)
 
 
-def _can_be_asked() -> bool:
+def _is_interactive() -> bool:
     return sys.stdin.isatty()
 
 

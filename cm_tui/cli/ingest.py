@@ -46,7 +46,7 @@ def pending() -> None:
     if as_json({"rows": found, "total": len(found)}):
         return
     for one in found:
-        _tell(one)
+        _print_result(one)
     if not found:
         narrate("Nothing has happened that a pipeline waits for.")
 
@@ -64,7 +64,7 @@ def list_(*, pipeline: str = "", failed: bool = False, limit: Limit = _LISTED) -
     if as_json({"rows": found.rows, "total": found.total}):
         return
     for one in found.rows:
-        _tell(one)
+        _print_result(one)
     if not found.rows:
         narrate("No pipeline has run yet: `cm context new ingestion NAME` writes one.")
     elif found.total > len(found.rows):
@@ -95,7 +95,7 @@ def tail(*, lines: Annotated[int, Bounds(0)] = 10) -> None:
         for one in reversed(found):
             shown[one.id, one.attempts] = None
         for one in reversed(found[:lines]):
-            _tell(one)
+            _print_result(one)
         narrate("Waiting for runs; Ctrl+C ends.")
         try:
             while True:
@@ -103,19 +103,19 @@ def tail(*, lines: Annotated[int, Bounds(0)] = 10) -> None:
                 for one in reversed(engine.ingest_runs(limit=100).rows):
                     if (one.id, one.attempts) not in shown:
                         shown[one.id, one.attempts] = None
-                        _tell(one)
+                        _print_result(one)
         except KeyboardInterrupt:
             return
 
 
 def _end(found: model.IngestRun) -> None:
     """Print a run; exit with 1 when it failed."""
-    print_json(found) if wants_json() else _tell(found)
+    print_json(found) if wants_json() else _print_result(found)
     if found.outcome == "failed":
         raise typer.Exit(1)
 
 
-def _tell(one: model.IngestRun) -> None:
+def _print_result(one: model.IngestRun) -> None:
     into = ", ".join(f"{row.destination} ×{row.items}" for row in one.written)
     write(
         one_line(

@@ -53,7 +53,7 @@ def reset(*, everywhere: bool = False, drop: bool | None = None, yes: Yes = Fals
     chosen = [name for name in names if name in stores or (drop and name in recorded)]
     if chosen and not yes:
         for name in chosen:
-            narrate(f"  {projects.store_folder(name)}" + _said_of(name, recorded, drop=bool(drop)))
+            narrate(f"  {projects.store_folder(name)}" + _description(name, recorded, drop=bool(drop)))
         typer.confirm(_question(len(stores), recorded if drop else {}), abort=True, err=True)
     for name in chosen:
         remove(projects.store_folder(name), drop_episodes=bool(drop))
@@ -81,7 +81,7 @@ def _counted(recorded: Mapping[str, int]) -> str:
     return count(sum(recorded.values()), "episode")
 
 
-def _said_of(name: str, recorded: Mapping[str, int], *, drop: bool) -> str:
+def _description(name: str, recorded: Mapping[str, int], *, drop: bool) -> str:
     episodes = _counted({name: recorded.get(name, 0)})
     return f"  ({episodes} {'go too' if drop else 'stay'})" if recorded.get(name) else ""
 

@@ -103,12 +103,12 @@ def edit(name: str, *, text: str | None = None, keep: Literal["mine", "theirs", 
     """
     with open_engine() as engine:
         base = _text_of(engine, name)
-        wanted = _wanted(base or "", text)
+        wanted = _target_text(base or "", text)
         try:
             change = engine.write_note(name, wanted, base=base, decision=keep or "")
         except CmError as error:
             if text is None:
-                error.hint = f"{error.hint} Your text is in {_kept(wanted, 'note.md')}.".strip()
+                error.hint = f"{error.hint} Your text is in {_save_unwritten(wanted, 'note.md')}.".strip()
             raise
         if change.conflict is not None:
             raise _conflict(change)
@@ -170,7 +170,7 @@ def _text_of(engine: Engine, name: str) -> str | None:
     return "\n".join(parts) + "\n"
 
 
-def _wanted(base: str, text: str | None) -> str:
+def _target_text(base: str, text: str | None) -> str:
     if text is not None:
         return text_of(text)
     if not sys.stdin.isatty():
@@ -185,7 +185,7 @@ def _wanted(base: str, text: str | None) -> str:
     return edited
 
 
-def _kept(text: str, name: str) -> Path:
+def _save_unwritten(text: str, name: str) -> Path:
     """Keep a text that could not be written in a folder of its own."""
     import tempfile
 
@@ -199,7 +199,7 @@ def _kept(text: str, name: str) -> Path:
 def _conflict(change: model.NoteChange) -> CmError:
     """Keep what was written where the person finds it, and say what the file says by now."""
     assert change.conflict is not None
-    kept = _kept(change.conflict.both, "both.md")
+    kept = _save_unwritten(change.conflict.both, "both.md")
     return CmError(
         f"{change.words}: nothing was written. Both sides are in {kept}.",
         hint="Edit it again, or say which lines count: --keep mine, theirs or both.",

@@ -96,7 +96,7 @@ def _put(text: str) -> None:
 
 def narrate(text: str) -> None:
     """A line for the person on stderr; names without end are cut."""
-    _tell(one_line(cut_names(text)) + "\n")
+    _write_stderr(one_line(cut_names(text)) + "\n")
 
 
 def narrate_notes(notes: Iterable[str]) -> None:
@@ -105,7 +105,7 @@ def narrate_notes(notes: Iterable[str]) -> None:
         narrate(f"note: {note}")
 
 
-def _tell(text: str) -> None:
+def _write_stderr(text: str) -> None:
     """Write to stderr, best effort: a closed pipe or a full disk does not stop the work."""
     with suppress(OSError):
         sys.stderr.write(text)
@@ -149,28 +149,28 @@ def follow(steps: Iterable[model.Progress]) -> model.IndexSummary | None:
 def follow_to(steps: Iterable[model.Progress], result: Callable[[model.Progress], T | None]) -> T | None:
     """Show progress on stderr until the work ends; return the last result that a step carries."""
     found = None
-    for step in _told(steps):
+    for step in _with_progress(steps):
         found = result(step) or found
     return found
 
 
 @contextmanager
-def telling() -> Iterator[Callable[[model.Progress], None]]:
+def progress_bar() -> Iterator[Callable[[model.Progress], None]]:
     """Give what shows steps of work as a bar on stderr; nothing where no terminal is, or JSON is asked for."""
     live = sys.stderr.isatty() and not wants_json()
     try:
         yield _bar if live else model.tell_nobody
     finally:
         if live:
-            _tell("\r\x1b[K")
+            _write_stderr("\r\x1b[K")
 
 
 def _waiting(*, live: bool) -> None:
     words = "Waiting to start; Health in `cm` lists running jobs."
-    _tell(f"\r\x1b[K{words}") if live else narrate(words)
+    _write_stderr(f"\r\x1b[K{words}") if live else narrate(words)
 
 
-def _told(steps: Iterable[model.Progress]) -> Iterator[model.Progress]:
+def _with_progress(steps: Iterable[model.Progress]) -> Iterator[model.Progress]:
     live = sys.stderr.isatty()
     # A queued job has no steps yet.
     waiting = threading.Timer(_LATE, _waiting, kwargs={"live": live})
@@ -195,14 +195,14 @@ def _shown(steps: Iterable[model.Progress], waiting: threading.Timer, *, live: b
         stage = step.stage
         yield step
     if live:
-        _tell("\r\x1b[K")
+        _write_stderr("\r\x1b[K")
 
 
 def _bar(step: model.Progress) -> None:
     if step.stage == "wait":
-        _tell(f"\r\x1b[K{one_line(step.message)}")
+        _write_stderr(f"\r\x1b[K{one_line(step.message)}")
         return
     share = step.done / step.total if step.total else 1.0
     filled = round(share * 24)
     counts = f"{step.done:,}/{step.total:,}" if step.total else ""
-    _tell(f"\r\x1b[K{step.stage:<9} {'━' * filled}{'─' * (24 - filled)} {counts} {one_line(step.message[:40])}")
+    _write_stderr(f"\r\x1b[K{step.stage:<9} {'━' * filled}{'─' * (24 - filled)} {counts} {one_line(step.message[:40])}")

@@ -60,7 +60,7 @@ def pause(
         _marked(recording.never_record(root, session, unknown=unknown), root, never=True)
         return
     seconds = None if time is None else recording.seconds_of(time)
-    _tell(recording.recording_state(root) if show else recording.pause(root, seconds))
+    _print_result(recording.recording_state(root) if show else recording.pause(root, seconds))
 
 
 def resume(name: str = "", *, show: bool = False, everywhere: Everywhere = False, session: Session = "") -> None:
@@ -87,7 +87,7 @@ def resume(name: str = "", *, show: bool = False, everywhere: Everywhere = False
     if session:
         _marked(recording.never_record(here, session, never=False), here, never=False)
         return
-    _tell(recording.resume(None, here=here) if everywhere else recording.resume(here))
+    _print_result(recording.resume(None, here=here) if everywhere else recording.resume(here))
 
 
 def _marked(session: str, root: Path | None, *, never: bool) -> None:
@@ -101,7 +101,7 @@ def _marked(session: str, root: Path | None, *, never: bool) -> None:
         narrate(f"Session {session} is recorded again.")
 
 
-def _tell(found: model.RecordingState) -> None:
+def _print_result(found: model.RecordingState) -> None:
     if as_json(found):
         return
     write(sentence(found))

@@ -39,7 +39,7 @@ def change_row(one: model.NarratedChange) -> dict[str, Any]:
 
 def lines(one: model.NarratedProposal | model.Proposal) -> list[str]:
     """Return a proposal as lines of a list."""
-    return [narrated_line(one)] if isinstance(one, model.NarratedProposal) else wish_lines(one)
+    return [narrated_line(one)] if isinstance(one, model.NarratedProposal) else agent_proposal_lines(one)
 
 
 def narrated_line(one: model.NarratedProposal) -> str:
@@ -47,7 +47,7 @@ def narrated_line(one: model.NarratedProposal) -> str:
     marks = [one.state if one.state != "waiting" else "", f"by {one.decided_by}" if one.decided_by else ""]
     marks += [f"proposed by {one.proposed_by}" if one.proposed_by else "", "problem" if one.problem else ""]
     marked = f"  ({', '.join(mark for mark in marks if mark)})" if any(marks) else ""
-    return f"{one.id}  {one.confidence:.2f}  {one.kind:<10}  {one.relation:<11}  {_text(one)}  → {place(one)}{_seen(one)}{marked}"
+    return f"{one.id}  {one.confidence:.2f}  {one.kind:<10}  {one.relation:<11}  {_text(one)}  → {place(one)}{_support(one)}{marked}"
 
 
 def place(one: model.NarratedProposal) -> str:
@@ -61,11 +61,11 @@ def _text(one: model.NarratedProposal) -> str:
     return short if one.action in ("add", "replace") else f"{one.action}: {short}"
 
 
-def _seen(one: model.NarratedProposal) -> str:
+def _support(one: model.NarratedProposal) -> str:
     return f"  {one.support:,}×/{one.sessions:,}" if one.support else ""
 
 
-def wish_lines(one: model.Proposal) -> list[str]:
+def agent_proposal_lines(one: model.Proposal) -> list[str]:
     """Return what an agent proposes about an entry or an episode, with what would change."""
     for_all = " for all projects" if one.kind == "write" else ""
     head = (
@@ -107,7 +107,7 @@ def show(one: model.NarratedProposal) -> None:
 
 def _facts(one: model.NarratedProposal) -> Iterator[str]:
     topics = f", topics {', '.join(one.topics)}" if one.topics else ""
-    yield f"{one.action}, in {place(one)}, for {_for_whom(one)}{topics}"
+    yield f"{one.action}, in {place(one)}, for {_scope_text(one)}{topics}"
     yield from _state(one)
     if one.why:
         yield f"why: {one.why}"
@@ -122,7 +122,7 @@ def _facts(one: model.NarratedProposal) -> Iterator[str]:
     yield from _evidence(one)
 
 
-def _for_whom(one: model.NarratedProposal) -> str:
+def _scope_text(one: model.NarratedProposal) -> str:
     return "all your projects" if one.scope == "user" else "this project"
 
 
@@ -156,7 +156,7 @@ def _evidence(one: model.NarratedProposal) -> Iterator[str]:
         yield f"  and {more:,} more: --json has all their ids"
 
 
-def tell_ways(one: model.NarratedProposal | model.Proposal) -> None:
+def print_commands(one: model.NarratedProposal | model.Proposal) -> None:
     """Print the commands that decide on a waiting proposal, or undo a decision."""
     if not isinstance(one, model.NarratedProposal):
         narrate(f"`cm proposals approve {one.id}` does it, `cm proposals reject {one.id}` declines it")
@@ -177,9 +177,9 @@ def tell_ways(one: model.NarratedProposal | model.Proposal) -> None:
         narrate(f"`cm proposals undo {one.id}` undoes it")
 
 
-def tell_changes(changes: list[model.NarratedChange]) -> None:
+def print_outcomes(changes: list[model.NarratedChange]) -> None:
     """Print the outcome of each proposal, and how to undo it."""
-    from cm_tui.cli.inbox import is_wish
+    from cm_tui.cli.inbox import is_agent_proposal
 
     for one in changes:
         if one.done:
@@ -188,7 +188,7 @@ def tell_changes(changes: list[model.NarratedChange]) -> None:
             narrate(f"{one.id}: {(one.problem or one.words).removesuffix('.')}; it stays as it was")
             if one.hint:
                 narrate(f"    {one.hint}")
-    own = [one.id for one in changes if one.done and not is_wish(one.id)]
+    own = [one.id for one in changes if one.done and not is_agent_proposal(one.id)]
     if own:
         narrate(f"`cm proposals undo {own[0] if len(own) == 1 else 'ID'}` undoes it")
     elif any(one.done and one.change for one in changes):

@@ -65,12 +65,12 @@ def show(name: Id) -> None:
         one = inbox.one_of(engine, name)
     if as_json(proposal_rows.row(one)):
         return
-    if inbox.is_wish(one.id):
+    if inbox.is_agent_proposal(one.id):
         for line in proposal_rows.lines(one):
             write(line)
     else:
         proposal_rows.show(cast("model.NarratedProposal", one))
-    proposal_rows.tell_ways(one)
+    proposal_rows.print_commands(one)
 
 
 def undo(name: Id) -> None:
@@ -78,7 +78,7 @@ def undo(name: Id) -> None:
     from cm_tui.cli import proposal_rows
 
     (wanted,) = inbox.checked([name])
-    if inbox.is_wish(wanted):
+    if inbox.is_agent_proposal(wanted):
         raise UsageError(f"{wanted} is about an entry or an episode.", hint="`cm undo` takes your last change back.")
     with open_engine() as engine:
         done = engine.undo_narrated(wanted.partition("@")[0])
@@ -119,7 +119,7 @@ def approve(
     given = [
         option for option, said in (("--text", text), ("--to", to), ("--as-rule", as_rule or None)) if said is not None
     ]
-    inbox.check_wishes(names or [], given)
+    inbox.check_options(names or [], given)
     decision = model.NarratedDecision(
         "approve", checked_reason(reason), None if text is None else text_of(text).strip(), as_rule, to
     )
@@ -128,12 +128,12 @@ def approve(
         if as_rule:
             _ask_rules(engine, wanted, decision)
         changes = _decided(engine, wanted, decision)
-    _tell(changes)
+    _print_result(changes)
 
 
 def edit(name: Id) -> None:
     """Open a proposal's text in your editor, and approve what you make of it."""
-    inbox.check_wishes([name], ["edit"])
+    inbox.check_options([name], ["edit"])
     if not sys.stdin.isatty():
         raise UsageError(
             "There is no terminal for an editor.", hint="`cm proposals approve ID --text TEXT` needs none."
@@ -149,7 +149,7 @@ def edit(name: Id) -> None:
         # Only on what was shown: another client may decide or write while the editor is open.
         shown = f"{one.id}@{one.digest}" if one.digest else one.id
         changes = _decided(engine, [shown], model.NarratedDecision("approve", text=" ".join(edited.split())))
-    _tell(changes)
+    _print_result(changes)
 
 
 def reject(names: Ids = None, *, reason: Reason = "", kind: Kind = "", every: Every = False, yes: Yes = False) -> None:
@@ -169,7 +169,7 @@ def _decide_on(
     with open_engine() as engine:
         wanted = _named(engine, names or [], kind, verdict, every=every, yes=yes)
         changes = _decided(engine, wanted, decision)
-    _tell(changes)
+    _print_result(changes)
 
 
 def _named(engine: Engine, names: list[str], kind: str, verdict: model.Verdict, *, every: bool, yes: bool) -> list[str]:
@@ -237,14 +237,14 @@ def _decided(engine: Engine, names: list[str], decision: model.NarratedDecision)
     return inbox.decide(engine, names, decision) if names else []
 
 
-def _tell(changes: list[model.NarratedChange]) -> None:
+def _print_result(changes: list[model.NarratedChange]) -> None:
     from cm_tui.cli import proposal_rows
 
     if wants_json():
         rows = [proposal_rows.change_row(one) for one in changes]
         print_json({"rows": rows, "total": len(rows), "done": sum(one.done for one in changes)})
     else:
-        proposal_rows.tell_changes(changes)
+        proposal_rows.print_outcomes(changes)
     if not all(one.done for one in changes):
         raise typer.Exit(1)
 

@@ -8,7 +8,7 @@ import typer
 
 from cm_tui import model
 from cm_tui.cli.declare import Positive
-from cm_tui.cli.entry_rows import entry_line, show_entry, tell_changed, tell_written
+from cm_tui.cli.entry_rows import entry_line, print_changed, print_written, show_entry
 from cm_tui.cli.options import open_engine, text_of
 from cm_tui.cli.output import as_json, narrate, narrate_notes, print_json, print_page, wants_json, write, write_text
 from cm_tui.counts import count, noun
@@ -81,7 +81,7 @@ def _write(
         keywords=tuple((keywords or "").split("|")),
         scope=scope or "project",
     )
-    tell_written(entry)
+    print_written(entry)
 
 
 def _change(engine: Engine, name: str, edit: model.EntryEdit) -> None:
@@ -90,7 +90,7 @@ def _change(engine: Engine, name: str, edit: model.EntryEdit) -> None:
         entry = engine.entry(name)
         print_json(entry) if wants_json() else show_entry(entry)
         return
-    tell_changed(engine.update_entry(name, edit))
+    print_changed(engine.update_entry(name, edit))
 
 
 def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, forgotten: bool) -> None:

@@ -31,7 +31,7 @@ _NAME = 26
 _COLUMN = 10
 
 
-def show_standing(standing: model.Standing) -> None:
+def print_position(standing: model.Standing) -> None:
     """Print where something stands, its parts beside those of the first and the last shown hit, and what would lift it.
 
     Raises NotFoundError if nothing in the index has that name.
@@ -178,7 +178,7 @@ def search(
     with open_fresh_engine() as engine:
         chosen = profile or load_config(engine.root).search.profile
         if why_not is not None:
-            show_standing(engine.why_not(query or "", why_not, profile=chosen, mode=mode, limit=limit))
+            print_position(engine.why_not(query or "", why_not, profile=chosen, mode=mode, limit=limit))
             return
         if ranks:
             show_pair(engine.search(query or "", profile=chosen, mode=mode, limit=max(ranks)), ranks)

@@ -58,22 +58,22 @@ def fix(name: Name, *, dry_run: bool = False) -> None:
         dry_run: Say what it would write; do nothing.
     """
     with open_fresh_engine() as engine:
-        _tell(engine.fix_stale(name, dry_run=dry_run))
+        _print_result(engine.fix_stale(name, dry_run=dry_run))
 
 
 def confirm(name: Name) -> None:
     """Confirm that an item is still true, until more code changes; `cm undo` undoes it."""
     with open_fresh_engine() as engine:
-        _tell(engine.confirm_stale(name))
+        _print_result(engine.confirm_stale(name))
 
 
 def archive(name: Name) -> None:
     """Forget an entry or an episode that is not true any more; `cm undo` brings it back."""
     with open_engine() as engine:
-        _tell(engine.forget_memory(name))
+        _print_result(engine.forget_memory(name))
 
 
-def _tell(done: model.MemoryChange) -> None:
+def _print_result(done: model.MemoryChange) -> None:
     if as_json(done):
         return
     write(done.words)

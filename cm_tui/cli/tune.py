@@ -113,7 +113,7 @@ def unmark(question: Question, name: str | None = None) -> None:
         name: Path, path:line or symbol of the mark; all of the question when not given.
     """
     with open_engine() as engine:
-        gone = _meant(engine.marks(), question, name)
+        gone = _selected_marks(engine.marks(), question, name)
         notes = [note for one in gone if (note := engine.remove_mark(one))]
     if as_json({"removed": gone}):
         return
@@ -122,7 +122,7 @@ def unmark(question: Question, name: str | None = None) -> None:
     narrate_notes(notes)
 
 
-def _meant(page: model.Page[Mark], question: str, name: str | None) -> list[Mark]:
+def _selected_marks(page: model.Page[Mark], question: str, name: str | None) -> list[Mark]:
     """The marks that are meant. Raises NotFoundError if there are none."""
     from cm_tui.model.tuning import normal
 

@@ -104,9 +104,9 @@ def _is_here(host: str) -> bool:
 
 def failed(error: Exception, status: int) -> Response:
     """Return an error as an answer."""
-    return answered({"error": rpc.error_record(error)}, status)
+    return record_response({"error": rpc.error_record(error)}, status)
 
 
-def answered(value: Any, status: int = 200) -> Response:
+def record_response(value: Any, status: int = 200) -> Response:
     """Return records as an answer."""
     return Response(rpc.dump(value), status, media_type="application/json")

@@ -215,14 +215,14 @@ def stop_daemon(*, handover: bool = False, timeout: float = 30.0) -> bool:
         if handover or not endpoint.owns():
             raise
         deadline = time.monotonic()
-    if not _has_let_go(deadline) and (handover or not _killed()):
+    if not _has_released(deadline) and (handover or not _killed()):
         info = endpoint.daemon_info()
         who = f" (process {info.pid})" if info else ""
         raise DaemonError(f"The daemon{who} does not end.", hint="End that process, then try again.")
     return True
 
 
-def _has_let_go(deadline: float) -> bool:
+def _has_released(deadline: float) -> bool:
     while endpoint.owns():
         if time.monotonic() > deadline:
             return False
@@ -242,6 +242,6 @@ def _killed() -> bool:
             break
         with suppress(OSError):
             os.kill(info.pid, number)
-        if _has_let_go(time.monotonic() + seconds):
+        if _has_released(time.monotonic() + seconds):
             return True
     return not endpoint.owns()

@@ -116,7 +116,7 @@ class RemoteEngine:
         except DaemonGoneError:
             bootstrap.start_daemon()
             answer = self._connection().ask("POST", path, full)
-        return rpc.answered(*answer).get("result")
+        return rpc.parse_response(*answer).get("result")
 
     def _about(self) -> dict[str, Any]:
         return {"where": rpc.plain(self.where)}

@@ -78,7 +78,7 @@ def tell(path: str, body: dict[str, Any], kind: Any) -> Any:
     answer = bootstrap.request("POST", path, body, timeout=bootstrap.START_SECONDS * 5)
     if answer is None:
         raise DaemonError("The daemon has gone.", hint="Run the command again.")
-    return rpc.checked(TypeAdapter(kind), rpc.answered(*answer).get("result"), f"the answer of {path}")
+    return rpc.checked(TypeAdapter(kind), rpc.parse_response(*answer).get("result"), f"the answer of {path}")
 
 
 def _agree(daemon: Mapping[str, Any]) -> bool:

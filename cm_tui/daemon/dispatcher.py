@@ -252,7 +252,7 @@ class Dispatcher:
             return False
         need, writes = method.need(values), method.writes(values)
         if need != "nothing" or (where.own_index and method.of_index):
-            result = self._query(method, where, values, policy.before_answer(self._check(where), need), client)
+            result = self._query(method, where, values, policy.prepare(self._check(where), need), client)
             if writes:
                 self._publish(self.pool.locate(where)[0], where, writes)
             return result

@@ -23,7 +23,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cm_tui.daemon import endpoint, rpc
-from cm_tui.daemon.auth import AuthMiddleware, answered, failed
+from cm_tui.daemon.auth import AuthMiddleware, failed, record_response
 from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.jobs import Job
 from cm_tui.daemon.upkeep import TASKS
@@ -267,7 +267,7 @@ async def _nudge(request: Request) -> Response:
         raise UsageError("root: an absolute path is needed.")
     state = _state(request)
     state.dispatcher.events.publish("nudge", project=str(root))
-    answer = answered({"result": True})
+    answer = record_response({"result": True})
     # A hook waits for the answer, and needs to know no more than that it was heard.
     answer.background = BackgroundTask(_work_on, request, root)
     return answer

@@ -210,7 +210,7 @@ class LongWork:
             self.waiters.await_waiters(project.root)
         if due:
             # What a run worked with stays with the process otherwise, until the next one.
-            memory.give_back()
+            memory.release_memory()
         if wants_history:
             self.catch_up(run.where)
         if remembers:
@@ -268,7 +268,7 @@ class LongWork:
             with self._pool.acquire(where, run=True) as project:
                 yield from project.engine.narrate(**arguments, cancel=cancel)
             # What a pass worked with stays with the process otherwise, until the next one.
-            memory.give_back()
+            memory.release_memory()
             self._events.publish("index", project=str(root))
 
         return self._submit(where, BY_ITSELF if by_itself else "narrate", work, NARRATE)

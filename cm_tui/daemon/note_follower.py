@@ -20,7 +20,7 @@ DEBOUNCE_S = 1.5
 
 
 @dataclass
-class _Seen:
+class _FollowedState:
     """State of a project's notes and entries."""
 
     sign: str
@@ -40,7 +40,7 @@ class NoteFollower(ProjectFollower):
     def __init__(self, interval_s: float = INTERVAL_S, debounce_s: float = DEBOUNCE_S) -> None:
         super().__init__("following the notes of", "cm-notes", interval_s)
         self._debounce_s = debounce_s
-        self._seen: dict[Path, _Seen] = {}
+        self._seen: dict[Path, _FollowedState] = {}
 
     def on_nudge(self, root: Path) -> None:
         """Do nothing: a journal has no event for a note that another program saved."""
@@ -67,7 +67,7 @@ class NoteFollower(ProjectFollower):
         """Read a project's notes and entries if they were saved, and not since."""
         now = time.monotonic()
         sign = _sign(root)
-        seen = self._seen.setdefault(root, _Seen("", "", now))
+        seen = self._seen.setdefault(root, _FollowedState("", "", now))
         if sign != seen.sign:
             seen.sign, seen.since = sign, now
         if seen.sign != seen.read and now - seen.since >= self._debounce_s:
@@ -90,6 +90,6 @@ class NoteFollower(ProjectFollower):
 
 def _sign(root: Path) -> str:
     from cm_tui.engine.memory.entries.entries import Entries
-    from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+    from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 
-    return f"{known_notes(places_of(root)).sign} {Entries(root).stamp()}"
+    return f"{scan_notes(places_of(root)).sign} {Entries(root).stamp()}"

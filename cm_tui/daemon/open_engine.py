@@ -49,7 +49,7 @@ def open_engine(
     if engine.read_only_note:
         say(engine.read_only_note)
     if own_index:
-        _bring_here(engine)
+        _index_this_checkout(engine)
     return engine
 
 
@@ -129,7 +129,7 @@ def _external_layers(root: Path) -> tuple[LayerState, ...]:
     return outside_layers(root)
 
 
-def _bring_here(engine: Engine) -> None:
+def _index_this_checkout(engine: Engine) -> None:
     """Update an index of another checkout to this one; the open store excludes others meanwhile."""
     try:
         if engine.indexed_checkout():

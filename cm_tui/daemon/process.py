@@ -371,5 +371,5 @@ class _Server(uvicorn.Server):
             _log.info("%s is gone", root)
             self._state.events.publish("gone", project=str(root))
         self._state.projects.rest()
-        if shared_provider().let_go_if_unused(self._state.config.project_idle_seconds):
+        if shared_provider().release_if_unused(self._state.config.project_idle_seconds):
             _log.info("the model of prose was not needed for long, and is no longer in memory")

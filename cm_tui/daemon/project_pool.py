@@ -289,7 +289,7 @@ class ProjectPool:
         if has_rested:
             # What a project worked with refers to itself, and is rarely collected otherwise.
             gc.collect()
-            memory.give_back()
+            memory.release_memory()
 
     def _take(self, project: Project) -> bool:
         """Take an unused project out of the pool; the caller holds the lock."""

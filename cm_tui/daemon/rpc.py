@@ -187,7 +187,7 @@ def error_record(error: Exception) -> dict[str, str]:
     }
 
 
-def answered(status: int, data: bytes) -> dict[str, Any]:
+def parse_response(status: int, data: bytes) -> dict[str, Any]:
     """Return what the daemon answered.
 
     Raises CmError: the failure that the answer tells of; DaemonError if it has no time, or it is no answer of a

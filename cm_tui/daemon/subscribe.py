@@ -36,7 +36,7 @@ def events(stop: threading.Event) -> Iterator[dict[str, Any]]:
                     if stop.is_set():
                         return
                     # A daemon that refuses, as it speaks another protocol, is none to be connected to.
-                    record = rpc.answered(status, data) if data else {}
+                    record = rpc.parse_response(status, data) if data else {}
                     if not connected:
                         connected = True
                         yield {"event": "connected"}
@@ -57,7 +57,7 @@ def jobs() -> list[JobRecord]:
     answer = bootstrap.request("GET", "/v1/jobs")
     if answer is None:
         return []
-    found = rpc.answered(*answer).get("result")
+    found = rpc.parse_response(*answer).get("result")
     records: list[JobRecord] = rpc.checked(TypeAdapter(list[JobRecord]), found, "jobs")
     return records
 
@@ -70,7 +70,7 @@ def follow(method: str, path: str, body: Any = None) -> Iterator[dict[str, Any]]
     connection = Connection(bootstrap.START_SECONDS)
     with closing(connection):
         for status, data in connection.lines(method, path, body):
-            record = rpc.answered(status, data) if data else {}
+            record = rpc.parse_response(status, data) if data else {}
             if "error" in record:
                 raise rpc.error_of(record["error"])
             if "end" in record:
@@ -95,4 +95,4 @@ def cancel(job: str) -> None:
     answer = bootstrap.request("POST", f"/v1/jobs/{job}/cancel", {})
     if answer is None:
         raise DaemonGoneError
-    rpc.answered(*answer)
+    rpc.parse_response(*answer)

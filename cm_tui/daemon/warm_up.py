@@ -47,7 +47,7 @@ class WarmUp:
             self._asked = dict(list(self._asked.items())[1 - MOST :]) | {root: now}
             # One at a time: other requests need the processor.
             if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._ask, args=(root,), name="cm-warm-up", daemon=True)
+                self._thread = threading.Thread(target=self._warm, args=(root,), name="cm-warm-up", daemon=True)
                 self._thread.start()
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class WarmUp:
         if thread is not None:
             thread.join(_LEAVE_S)
 
-    def _ask(self, root: Path) -> None:
+    def _warm(self, root: Path) -> None:
         dispatcher, where = self._dispatcher, ProjectRef(str(root), own_index=True)
         if dispatcher is None:
             return

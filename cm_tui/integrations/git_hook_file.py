@@ -124,7 +124,7 @@ class HookFile:
         shared_dir(self._folder)
         script = self._script()
         again = script is not None and self._was_moved_by_an_older_cm(script)
-        wanted = None if again else self._wanted()
+        wanted = None if again else self._target_content()
         if wanted is None:
             moved = self._move_aside(self._folder / self._moved_names[1] if again else self.path)
             wanted = wrapper(self._lines, moved)
@@ -142,7 +142,7 @@ class HookFile:
         rest = without_block(script)
         moved_name = self._moved_name()
         if moved_name is not None and rest == without_block(wrapper(self._lines, moved_name)):
-            self._move_back(moved_name)
+            self._restore(moved_name)
         elif rest == without_block(alone(self._lines)):
             self.path.unlink()
         else:
@@ -171,7 +171,7 @@ class HookFile:
             return f"ends as {moved_name}, the hook that was there before"
         return "" if script == alone(self._lines) else "together with the hook that was there before"
 
-    def _wanted(self) -> bytes | None:
+    def _target_content(self) -> bytes | None:
         """Return what the file shall hold; None when what is there has to be moved first."""
         script = self._script()
         if script is None:
@@ -226,7 +226,7 @@ class HookFile:
             hook.rename(path)
         return self._moved_names[0]
 
-    def _move_back(self, name: str) -> None:
+    def _restore(self, name: str) -> None:
         moved = self._folder / name
         if moved.is_symlink() and name == self._moved_names[0]:
             self.path.unlink()

@@ -65,7 +65,7 @@ class Access:
 
         Raises RefusedError if it was not given; CmError if it was given, but there is no such folder, or it is unsafe.
         """
-        if not self._may_be_given(folder):
+        if not self._is_allowed(folder):
             # Git's library does not even look at it, and nothing is said of what is there.
             raise self.refusal(folder)
         try:
@@ -92,16 +92,16 @@ class Access:
                 f"The `.git` of {asked or root} leads to a repository elsewhere that knows nothing of this folder, "
                 "or takes objects from one.",
                 hint="`git worktree repair` in that repository makes a worktree known; the objects of a clone made "
-                f"with `--shared` or `--reference` have to be given too. {self._ways()}",
+                f"with `--shared` or `--reference` have to be given too. {self._access_hint()}",
             )
         if found != "given":
             raise self.refusal(asked or root)
 
     def refusal(self, folder: Path) -> RefusedError:
         """Return the error for what was not given, with the ways in which a person can give it."""
-        return RefusedError(f"{folder} was not given to this server.", hint=self._ways())
+        return RefusedError(f"{folder} was not given to this server.", hint=self._access_hint())
 
-    def _ways(self) -> str:
+    def _access_hint(self) -> str:
         given = ", ".join(map(str, self.folders)) or "no folder so far"
         said = self._unless or f"It answers for {given}; a person widens that by `cm mcp --root FOLDER`, or by"
         return f"{said} listing the folder in `mcp.roots` of their own settings, {paths.config_file()}."
@@ -109,7 +109,7 @@ class Access:
     def _covers(self, folder: Path) -> bool:
         return any(_real(folder).is_relative_to(one) for one in (*self.folders, *map(_real, user_roots())))
 
-    def _may_be_given(self, folder: Path) -> bool:
+    def _is_allowed(self, folder: Path) -> bool:
         """Whether a folder lies in what was given, or in a worktree of that; by files that are read to their ends."""
         if self._covers(folder):
             return True

@@ -148,17 +148,17 @@ def working_memory(
         text = value or "" if action == "put" else ""
         engine.write_memory(_working(key), text, ttl=float(ttl) if text else None, session=session)
         done = "kept" if text else "removed"
-        return result(f"{one_line(key)} is {done}.", _kept(session, ""))
+        return result(f"{one_line(key)} is {done}.", _saved_record(session, ""))
     try:
         text = engine.read_memory(_working(key or "*", pattern=key is None), session=session).text
     except NotFoundError:
         text = ""
     told = remembered_text(text)
     shown = fenced(told, ABOUT_WORKING) if told else "This session keeps nothing of that."
-    return result(shown, _kept(session, told))
+    return result(shown, _saved_record(session, told))
 
 
-def _kept(session: str, text: str) -> records.Working:
+def _saved_record(session: str, text: str) -> records.Working:
     return records.Working(session=session, text=text, about=ABOUT_WORKING)
 
 

@@ -68,7 +68,7 @@ def at_sha(
 ) -> Annotated[CallToolResult, records.StateAt]:
     """Symbols or files that were alive at a past commit, also those that are gone now."""
     engine, _ = where.asked()
-    _read_back(engine, sha)
+    _read_history_to(engine, sha)
     if label == "File":
         files = replace(engine.files_at(sha), note="")
         return _listed_at(FILES_AT, files, where, sha, sha_ord, limit, offset, max_chars)
@@ -90,7 +90,7 @@ def callers_at_sha(
 ) -> Annotated[CallToolResult, records.CallsAt]:
     """Who called a symbol at a past commit. What called it before it was removed?"""
     engine, _ = where.asked()
-    _read_back(engine, sha)
+    _read_history_to(engine, sha)
     page = engine.callers(symbol, depth=depth, at=sha, unresolved=unresolved)
     return _listed_at(CALLERS_AT, page, where, sha, sha_ord, limit, offset, max_chars, unresolved=page.unresolved)
 
@@ -146,7 +146,7 @@ def drift(
     return result(joined(head, paths_text(changes), symbols, footer(following, record.notes)), record)
 
 
-def _read_back(engine: Engine, sha: str) -> ResolvedRevision:
+def _read_history_to(engine: Engine, sha: str) -> ResolvedRevision:
     """The revision of a name; history is read as far back first, as long as that does not take too long.
 
     The files of one off the mainline are read by the question about it. Raises NotFoundError if there is no such
@@ -173,7 +173,7 @@ def _rows(
             for row in found.rows
         ]
         return rows, found.total, found.current, None
-    place = _read_back(engine, head_sha)
+    place = _read_history_to(engine, head_sha)
     page = engine.changes("HEAD", head_sha, limit=limit)
     at = head_sha if place.exact else f"#{place.moment.ordinal}, the nearest to {head_sha}"
     rows = []

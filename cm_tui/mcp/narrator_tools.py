@@ -117,7 +117,7 @@ def propose(
     made = where.engine().propose_fact(
         text, why=why, scope=scope, topic=topic, episodes=tuple(episodes or ()), agent=agent_name(ctx)
     )
-    words, state = _said(made)
+    words, state = _outcome(made)
     kept = memory_records.Kept(
         id=made.target,
         kind="note",
@@ -128,7 +128,7 @@ def propose(
     return result(f"{kept.words}.", kept)
 
 
-def _said(made: NarratedProposal) -> tuple[str, Literal["proposed", "unchanged"]]:
+def _outcome(made: NarratedProposal) -> tuple[str, Literal["proposed", "unchanged"]]:
     """Return what became of an agent's proposal: a person may have decided on the same before."""
     if made.state == "rejected":
         return f"a person rejected that already{f': {made.reason}' if made.reason else ''}", "unchanged"

@@ -246,7 +246,7 @@ def projects_of(ctx: Context[ProjectResolver, Any]) -> ProjectResolver:
     return ctx.request_context.lifespan_context
 
 
-def tells_roots(ctx: Request) -> bool:
+def offers_roots(ctx: Request) -> bool:
     """Whether the client is asked for its folders: it can tell, and they have a say."""
     able = ctx.client_capabilities is not None and ctx.client_capabilities.roots is not None
     return able and projects_of(ctx).ask_roots
@@ -254,14 +254,14 @@ def tells_roots(ctx: Request) -> bool:
 
 async def client_roots(ctx: Request) -> ListRootsResult | ListRoots | None:
     """The client's folders, which say what is meant, and beyond which nothing is answered."""
-    if not tells_roots(ctx):
+    if not offers_roots(ctx):
         return None
     return ListRoots() if asks_in_answers(ctx) else await requested_roots(ctx)
 
 
 async def client_folders(ctx: Request | None) -> tuple[Path, ...] | InputRequiredResult:
     """Return what the client has open, for resources and prompts: its folders, or the answer that asks for them."""
-    if ctx is None or not tells_roots(ctx):
+    if ctx is None or not offers_roots(ctx):
         return ()
     if not asks_in_answers(ctx):
         return await open_folders(await requested_roots(ctx))

@@ -100,7 +100,7 @@ def test_no_byte_of_a_planted_secret_is_stored(
     # In this process, however many they are.
     monkeypatch.setattr(prose_process, "MANY", sys.maxsize)
     # No other test in this process meets a model that reads so little.
-    own = prose_process.ProseBeside(prose.ProseProvider())
+    own = prose_process.ProseProcesses(prose.ProseProvider())
     monkeypatch.setattr(prose_process, "shared_provider", lambda **_: own)
     who = {"session_id": "s", "cwd": str(repo.root)}
     texts = pieces(planted)

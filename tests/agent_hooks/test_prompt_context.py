@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from cm_tui.agent_hooks.prompt_context import MARKS_TOKENS, Answers
+from cm_tui.agent_hooks.prompt_context import MARKS_TOKENS, PromptContexts
 from cm_tui.agent_hooks.reply import CHARACTERS
 from cm_tui.model import Assembly, Pack, PackItem
 
@@ -38,7 +38,7 @@ class Packs:
 
 def test_a_pack_within_the_budget_is_marked():
     packs = Packs()
-    text = Answers(packs).prompt(ROOT, "s", ASKED, budget=2000, seconds=1)
+    text = PromptContexts(packs).prompt(ROOT, "s", ASKED, budget=2000, seconds=1)
     assert packs.asked == [(ASKED, 2000 - MARKS_TOKENS)]
     assert text.startswith("<cm-memory>")
     assert text.endswith("</cm-memory>")
@@ -50,14 +50,14 @@ def test_the_prompt_is_not_said_again():
             pack = super().__call__(root, question, budget)
             return pack and replace(pack, markdown=f"{question.strip()}\n\n### `a.py:1-2`\n\n{question.strip()}")
 
-    text = Answers(Asked()).prompt(ROOT, "s", f"  {ASKED}\n", budget=2000, seconds=1)
+    text = PromptContexts(Asked()).prompt(ROOT, "s", f"  {ASKED}\n", budget=2000, seconds=1)
     assert text.count(ASKED) == 1, "what a file says stays"
     assert text.endswith(f"\n\n### `a.py:1-2`\n\n{ASKED}\n</cm-memory>")
 
 
 def test_once_in_a_minute_for_each_session():
     clock, packs = Clock(), Packs()
-    answers = Answers(packs, clock)
+    answers = PromptContexts(packs, clock)
 
     def ask(session: str = "s", prompt: str = ASKED) -> bool:
         return bool(answers.prompt(ROOT, session, prompt, budget=2000, seconds=1))
@@ -75,14 +75,14 @@ def test_an_answer_that_came_too_late_does_not_count():
             clock.now += 2.0
             return super().__call__(root, question, budget)
 
-    answers = Answers(Slow(), clock)
+    answers = PromptContexts(Slow(), clock)
     assert answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1.5)
     assert answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1.5)
 
 
 def test_nothing_is_said_where_there_is_nothing_to_say():
     packs = Packs()
-    answers = Answers(packs)
+    answers = PromptContexts(packs)
     assert answers.prompt(ROOT, "s", "yes, continue", budget=2000, seconds=1) == ""
     assert answers.prompt(ROOT, "s", ASKED, budget=0, seconds=1) == ""
     assert packs.asked == []
@@ -94,7 +94,7 @@ def test_nothing_is_said_where_there_is_nothing_to_say():
 
 def test_a_pack_of_long_words_is_asked_for_again_smaller():
     packs = Packs(characters=9)
-    text = Answers(packs).prompt(ROOT, "s", ASKED, budget=2000, seconds=1)
+    text = PromptContexts(packs).prompt(ROOT, "s", ASKED, budget=2000, seconds=1)
     assert 0 < len(text) <= CHARACTERS
     assert len(packs.asked) == 2
 
@@ -114,7 +114,7 @@ class Assemblies:
 
 def test_an_assembly_is_handed_over_instead_and_kept_once():
     packs, made, given = Packs(), Assemblies(), []
-    answers = Answers(packs)
+    answers = PromptContexts(packs)
     text = answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1, assemble=made, on_given=given.append)
     assert made.asked == [(2000 - MARKS_TOKENS, False), (2000 - MARKS_TOKENS, True)]
     assert packs.asked == []
@@ -126,7 +126,7 @@ def test_an_assembly_is_handed_over_instead_and_kept_once():
 
 def test_of_assemblies_that_are_too_long_no_snapshot_is_kept():
     made = Assemblies(characters=9)
-    text = Answers(Packs()).prompt(ROOT, "s", ASKED, budget=2000, seconds=1, assemble=made)
+    text = PromptContexts(Packs()).prompt(ROOT, "s", ASKED, budget=2000, seconds=1, assemble=made)
     assert 0 < len(text) <= CHARACTERS
     assert [keep for _, keep in made.asked] == [False, False, True]
     assert made.asked[1][0] == made.asked[2][0] < made.asked[0][0]
@@ -134,7 +134,7 @@ def test_of_assemblies_that_are_too_long_no_snapshot_is_kept():
 
 def test_an_empty_assembly_adds_nothing():
     made, given = Assemblies(characters=0), []
-    answers = Answers(Packs())
+    answers = PromptContexts(Packs())
     assert answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1, assemble=made, on_given=given.append) == ""
     assert given == []
     assert made.asked == [(2000 - MARKS_TOKENS, False)]
@@ -149,7 +149,7 @@ def test_of_an_assembly_that_came_too_late_no_snapshot_is_kept():
             return super().__call__(budget, keep)
 
     made = Slow()
-    answers = Answers(Packs(), clock)
+    answers = PromptContexts(Packs(), clock)
     assert answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1.5, assemble=made, on_given=given.append) == ""
     assert [keep for _, keep in made.asked] == [False]
     assert given == []

@@ -10,7 +10,7 @@ import pytest
 from cm_tui.agent_hooks.prompt_context import fitting_start
 from cm_tui.agent_hooks.reply import CHARACTERS, answer
 from cm_tui.engine.context.packs.budget import tokens
-from cm_tui.engine.context.packs.injection import InjectionTable, Wanted
+from cm_tui.engine.context.packs.injection import EntryRequest, InjectionTable
 from cm_tui.model import Entry, Injection, Note, NoteText, WorkState
 
 ENTRY = Entry("gabcdef", "Rule", "Rounding", "Round half up.", (), "project", 1_750_000_000_000)
@@ -22,7 +22,7 @@ def log(day: str, text: str) -> NoteText:
 
 
 def inject(budget: int, entries: tuple[Entry, ...] = (ENTRY,)) -> Injection:
-    return InjectionTable(entries).inject(Wanted(budget), {}, 1_750_000_000.0)
+    return InjectionTable(entries).inject(EntryRequest(budget), {}, 1_750_000_000.0)
 
 
 def test_entries_come_first_and_then_the_days():

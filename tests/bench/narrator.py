@@ -80,7 +80,7 @@ def one_pass(root: str) -> None:
         report = list(engine.narrate())[-1].narrated
         seconds = time.perf_counter() - begun
         engine.rest()
-        memory.give_back()
+        memory.release_memory()
         assert report is not None
         said = {"seconds": seconds, "episodes": report.episodes, "observations": report.observations}
         print(json.dumps({**said, "waiting": report.waiting, "before_mb": resting, "after_mb": _resident_mb()}))

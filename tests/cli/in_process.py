@@ -106,7 +106,7 @@ def _made_once() -> Iterator[None]:
 
 def _command_line(words: Sequence[str]) -> typer.Typer:
     """The app with the families that these words ask for: the same one each time."""
-    asked_for = tuple(families._asked_for(words))
+    asked_for = tuple(families._command_words(words))
     if asked_for not in _apps:
         _apps[asked_for] = _new_command_line(words)
     return _apps[asked_for]

@@ -208,7 +208,7 @@ def test_a_rebuild_that_takes_long_asks_first(
 ):
     monkeypatch.setattr(index_commands, "_LONG_SECONDS", 0.0)
     before = shop.place.file.stat().st_mtime_ns
-    monkeypatch.setattr(index_commands, "_can_be_asked", lambda: True)
+    monkeypatch.setattr(index_commands, "_is_interactive", lambda: True)
     done = shop.cm("rebuild", stdin="n\n")
     assert done.code == 1
     assert "files are read again" in done.err
@@ -217,7 +217,7 @@ def test_a_rebuild_that_takes_long_asks_first(
     assert shop.cm("rebuild", stdin="y\n").code == 0
     assert shop.place.file.stat().st_mtime_ns != before
     assert "files are read again" not in shop.cm("rebuild", "--yes").err
-    monkeypatch.setattr(index_commands, "_can_be_asked", lambda: False)
+    monkeypatch.setattr(index_commands, "_is_interactive", lambda: False)
     done = shop.cm("rebuild")
     assert done.code == 0
     assert "files are read again" in done.err

@@ -74,7 +74,7 @@ def test_work_goes_on_though_nobody_reads_its_progress(monkeypatch: pytest.Monke
     monkeypatch.setattr(broken, "isatty", lambda: live)
     monkeypatch.setattr(sys, "stderr", broken)
     steps = [Progress("scan", 0, 2), Progress("scan", 2, 2)]
-    assert len(list(output._told(steps))) == 2
+    assert len(list(output._with_progress(steps))) == 2
 
 
 @pytest.mark.parametrize("live", [False, True])

@@ -20,7 +20,7 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
 ) -> None:
     trimmed: list[float] = []
     clock = FakeClock()
-    monkeypatch.setattr("cm_tui.engine.platform.store.memory.give_back", lambda: trimmed.append(clock.monotonic()))
+    monkeypatch.setattr("cm_tui.engine.platform.store.memory.release_memory", lambda: trimmed.append(clock.monotonic()))
     pool = ProjectPool(clock)
     roots = [make_project(tmp_path / f"shop-{number}") for number in range(_MOST_OPEN + 2)]
 
@@ -64,7 +64,7 @@ def test_freed_memory_is_returned_once_after_requests_and_caches_stay(
 ) -> None:
     done: list[str] = []
     monkeypatch.setattr(Database, "settle", lambda _: done.append("settle"))
-    monkeypatch.setattr(Database, "let_go_of_blocks", lambda _: done.append("caches"))
+    monkeypatch.setattr(Database, "release_blocks", lambda _: done.append("caches"))
     clock = FakeClock()
     pool, where = ProjectPool(clock), ProjectRef(str(make_project(tmp_path / "shop")))
     with pool.acquire(where) as project:

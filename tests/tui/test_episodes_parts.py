@@ -30,7 +30,7 @@ from cm_tui.tui.modes.episodes.query import (
 from cm_tui.tui.modes.episodes.recorded import activity_text
 from cm_tui.tui.modes.episodes.session_list import SessionList, TurnList, by_day
 from cm_tui.tui.modes.episodes.stories import path_below, session_story, turn_story
-from cm_tui.tui.modes.episodes.story import MOST_LINES, OUTCOMES, Part, day_name, fitting, lay_out
+from cm_tui.tui.modes.episodes.story import MOST_LINES, OUTCOMES, Part, day_name, fitting, layout
 from cm_tui.tui.tasks.ask import GrowingRows
 from cm_tui.tui.widgets.bars import sparkline
 from cm_tui.tui.widgets.text import wrapped
@@ -60,7 +60,7 @@ def session(id_: str, ended: float, parent: str = "", **fields: object) -> Sessi
 
 
 def plain(parts: tuple[Part, ...], width: int = 60, *, opened: bool = False) -> list[str]:
-    laid = lay_out(parts, width)
+    laid = layout(parts, width)
     return [line.content.plain for line in laid.lines(set(range(len(parts))) if opened else ())]
 
 
@@ -151,7 +151,7 @@ def test_an_episode_is_told_from_the_prompt_to_the_verdict():
 
 
 def test_lines_of_a_patch_know_where_they_are_in_the_file():
-    laid = lay_out(turn_story(EPISODE), 80)
+    laid = layout(turn_story(EPISODE), 80)
     lines = {line.content.plain.strip(): line for part in laid.parts for line in part.body}
     added = lines['+        name = name.strip("/")']
     assert (added.path, added.line, added.old_line) == ("src/store.py", 10, 10)
@@ -181,7 +181,7 @@ def test_no_text_of_a_stranger_is_wider_than_the_panel_or_moves_the_cursor(texts
         patch=f"diff --git a/x b/{path}\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n+{said}", agent=agent, tags=(tool,), title=said,
     )  # fmt: skip
     told = (*turn_story(one), *session_story([one], [session(agent, NOW, title=said)], whose=opened))
-    laid = lay_out(told, width)
+    laid = layout(told, width)
     for line in laid.lines(set(range(len(told))) if opened else ()):
         text = line.content.plain
         assert text.isprintable() or not text, repr(text)

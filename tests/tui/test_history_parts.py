@@ -21,7 +21,7 @@ from cm_tui.model import (
 )
 from cm_tui.model.dates import day
 from cm_tui.tui.modes.health.daemon_texts import DaemonFacts, jobs_text
-from cm_tui.tui.modes.history.commit_panel import known_text
+from cm_tui.tui.modes.history.commit_panel import coverage_text
 from cm_tui.tui.modes.history.detail_panel import diff_lines
 from cm_tui.tui.modes.history.rows import Spot, of_changes
 from cm_tui.tui.state.revision import ShownRevision, name_of
@@ -80,7 +80,7 @@ def test_a_reading_shows_the_numbers_that_health_has_of_it_whoever_began_it():
     step = Progress("history", 312, 5_000, "312 of 5,000 commits read")
     job = JobRecord("7", "/p", "backfill", "running", 0.0, None, step)
     of_others = replace(status(9_700, 9_389), running=True, wanted=5_000)
-    shown = [known_text(of_others, None, None, 60).plain, known_text(status(9_700, 9_389), step, None, 60).plain]
+    shown = [coverage_text(of_others, None, None, 60).plain, coverage_text(status(9_700, 9_389), step, None, 60).plain]
     assert all("312 of 5,000" in text and "9,700" not in text for text in shown)
     facts = DaemonFacts(used=True, daemon=object(), jobs=(job,))
     assert "312 of 5,000" in jobs_text(facts, 60).plain

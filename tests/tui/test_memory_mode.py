@@ -515,7 +515,7 @@ async def a_question_is_answered_with_why(driver, told):
     await driver.press("escape", "f")
     assert "Answers by notes" in driver.text
     await driver.press("escape")
-    assert not screen.is_asking
+    assert not screen.is_querying
 
 
 @at((120, 40))
@@ -545,7 +545,7 @@ async def a_first_question_is_shown_as_searched_and_no_answer_leaves_no_text(dri
         await driver.settle()
     assert "Nobody builds it by hand." not in driver.text
     await driver.press("escape")
-    assert not screen.is_asking
+    assert not screen.is_querying
     assert "entries" in driver.text
 
 

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from cm_tui import model
+from cm_tui.engine.api.engine_base import of_one_generation
 from cm_tui.engine.api.layers import LayerMethods
 from cm_tui.engine.api.needs import needs
-from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.engine.platform.lazy import shared_property
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
 
@@ -61,7 +61,7 @@ class AssemblyMethods(LayerMethods):
         self._read_what_was_recorded(model.CODE)
         task = self._task(prompt, budget, session, agent, files)
         made = self._assemble(task, frozenset(without), "")
-        return self._kept(made) if keep else made
+        return self._with_snapshot(made) if keep else made
 
     @needs("files", writes=("log",))
     def run_definition(
@@ -81,7 +81,7 @@ class AssemblyMethods(LayerMethods):
         failed = next((one for one in made.sources if one.cut == "failed"), None)
         if failed is not None:
             raise CmError(f"The definition {name} failed: {failed.why_cut}")
-        return self._kept(made)
+        return self._with_snapshot(made)
 
     @of_one_generation
     def _assemble(self, task: Task, without: frozenset[str], only: str) -> model.Assembly:
@@ -140,7 +140,7 @@ class AssemblyMethods(LayerMethods):
 
     # --- parts ---
 
-    def _kept(self, made: model.Assembly) -> model.Assembly:
+    def _with_snapshot(self, made: model.Assembly) -> model.Assembly:
         """Keep a snapshot, unless recording is off; a failed write is a note."""
         if why := self._why_not_recorded(made.session):
             return replace(made, notes=(*made.notes, f"No snapshot was kept: {why}"))

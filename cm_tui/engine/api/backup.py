@@ -8,7 +8,7 @@ from pathlib import Path
 from cm_tui import model
 from cm_tui.engine.api.known_projects import known_projects
 from cm_tui.engine.memory.backup.make import Chosen, make
-from cm_tui.engine.memory.backup.restore import Here, Wish
+from cm_tui.engine.memory.backup.restore import Here, RestoreOptions
 from cm_tui.engine.memory.backup.restore import look_at as look_at_file
 from cm_tui.engine.memory.backup.restore import restore as restore_file
 from cm_tui.engine.platform.git.identity import claimed, identify
@@ -46,7 +46,7 @@ def look_at_backup(
     checkout, whatever its origin. `everything`: also restore entries of the other projects. `tell`: called with the
     progress. Raises RefusedError if it is not a backup, or is damaged; CmError if it, or a journal, cannot be read.
     """
-    wish = Wish(_here(root), into_here, everything)
+    wish = RestoreOptions(_here(root), into_here, everything)
     return look_at_file(file, wish, tell=tell or model.tell_nobody)
 
 
@@ -65,7 +65,7 @@ def restore_backup(
     checkout, whatever its origin. `everything`: also restore entries of the other projects. `mine`: the user made it:
     text marked as free of secrets is not scanned again. `tell`: called with the progress.
     """
-    wish = Wish(_here(root), into_here, everything, mine)
+    wish = RestoreOptions(_here(root), into_here, everything, mine)
     return restore_file(file, wish, tell=tell or model.tell_nobody)
 
 

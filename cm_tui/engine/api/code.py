@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from cm_tui import model
+from cm_tui.engine.api.engine_base import EngineBase, of_one_generation
 from cm_tui.engine.api.needs import needs
-from cm_tui.engine.api.rooms import Rooms, of_one_generation
 
 if TYPE_CHECKING:
     from cm_tui.engine.code.graph.graph import Graph
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class CodeMethods(Rooms):
+class CodeMethods(EngineBase):
     """Definitions and uses of symbols; `at` names an earlier revision, as for `resolve`."""
 
     @needs("files")
@@ -32,7 +32,7 @@ class CodeMethods(Rooms):
     @of_one_generation
     def definitions(self, name: str, *, at: str | None = None) -> model.Page[model.Symbol]:
         """Return the definitions of a name or qualified name (any suffix of it, at a separator)."""
-        return self._asked(at, lambda graph: graph.definitions(name))
+        return self._query(at, lambda graph: graph.definitions(name))
 
     @needs("files")
     @of_one_generation
@@ -43,25 +43,25 @@ class CodeMethods(Rooms):
 
         The page counts further sites of that name that are unresolved; `unresolved` lists those instead.
         """
-        return self._asked(at, lambda graph: graph.callers(name, depth=depth, unresolved=unresolved))
+        return self._query(at, lambda graph: graph.callers(name, depth=depth, unresolved=unresolved))
 
     @needs("files")
     @of_one_generation
     def callees(self, name: str | model.SymbolKey, *, depth: int = 1, at: str | None = None) -> model.Page[model.Edge]:
         """Return what a symbol calls."""
-        return self._asked(at, lambda graph: graph.callees(name, depth=depth))
+        return self._query(at, lambda graph: graph.callees(name, depth=depth))
 
     @needs("files")
     @of_one_generation
     def dependencies(self, path: str, *, at: str | None = None) -> model.Page[model.ImportEdge]:
         """Return what a file imports."""
-        return self._asked(at, lambda graph: graph.dependencies(self._inside(path)))
+        return self._query(at, lambda graph: graph.dependencies(self._inside(path)))
 
     @needs("files")
     @of_one_generation
     def importers(self, target: str, *, at: str | None = None) -> model.Page[model.ImportEdge]:
         """Return who imports a module or a file."""
-        return self._asked(at, lambda graph: graph.importers(target))
+        return self._query(at, lambda graph: graph.importers(target))
 
     @needs("head", shared=False)
     @of_one_generation
@@ -73,5 +73,5 @@ class CodeMethods(Rooms):
             return self._history.source(at, self._inside(path), start_line, end_line)
         return self._file_view().source(self._inside(path), start_line, end_line)
 
-    def _asked(self, at: str | None, question: Callable[[Graph], model.Page[T]]) -> model.Page[T]:
+    def _query(self, at: str | None, question: Callable[[Graph], model.Page[T]]) -> model.Page[T]:
         return question(self._graph) if at is None else self._history.ask(at, question)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from cm_tui import model
 from cm_tui.engine.api.code import CodeMethods
+from cm_tui.engine.api.engine_base import of_one_generation
 from cm_tui.engine.api.needs import needs
-from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.engine.api.search import SearchMethods
 
 if TYPE_CHECKING:
@@ -106,13 +106,13 @@ class ContextMethods(SearchMethods, CodeMethods):
         come first. `files`: paths that the session works on: entries that name them come first. Raises UsageError if
         there is no such scope or category; StoreError if a file cannot be read.
         """
-        from cm_tui.engine.context.packs.injection import Wanted
+        from cm_tui.engine.context.packs.injection import EntryRequest
         from cm_tui.engine.memory.entries.entry_record import checked_category
         from cm_tui.engine.memory.entries.entry_text import checked_scope
 
         inside = tuple(self._inside(path) for path in files)
         only = checked_category(category) if category else ""
-        wanted = Wanted(model.bounded(budget), checked_scope(scope) or "", only, prompt, inside)
+        wanted = EntryRequest(model.bounded(budget), checked_scope(scope) or "", only, prompt, inside)
         return self._injection_table().inject(wanted, self._recall_log.totals())
 
     def _injection_table(self) -> InjectionTable:

@@ -46,7 +46,7 @@ class CurationMethods(EntryMethods):
         """
         from cm_tui.engine.memory.entries.curation import move
 
-        _only_a_person(actor, "moves an entry to another scope")
+        _refuse_agents(actor, "moves an entry to another scope")
         entries = self._entries()
         change = move(entries, entries.named(name), to, model.Author(actor))
         self._sync_memory()
@@ -73,7 +73,7 @@ class CurationMethods(EntryMethods):
         """
         from cm_tui.engine.memory.entries.curation import merge
 
-        _only_a_person(actor, "merges entries")
+        _refuse_agents(actor, "merges entries")
         entries = self._entries()
         found = [entries.named(name, scope) for name in names]
         change = merge(entries, found, model.Author(actor))
@@ -126,7 +126,7 @@ class CurationMethods(EntryMethods):
         """
         from cm_tui.engine.memory.entries.curation import promote
 
-        _only_a_person(actor, "makes an entry of an episode")
+        _refuse_agents(actor, "makes an entry of an episode")
         entry, notes = promote(
             self._entries(), self.episode(name), model.Author(actor), content=content, category=category, title=title,
             keywords=keywords, scope=scope,
@@ -145,6 +145,6 @@ class CurationMethods(EntryMethods):
         return {place: row for place, row in zip(ids, matrix, strict=True) if row.any()}
 
 
-def _only_a_person(actor: model.Actor, does: str) -> None:
+def _refuse_agents(actor: model.Actor, does: str) -> None:
     if actor != "person":
         raise RefusedError(f"Only the user {does}.", hint="Ask the user whose memory it is.")

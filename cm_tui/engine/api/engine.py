@@ -16,7 +16,7 @@ from cm_tui.engine.api.narrator import NarratorMethods
 from cm_tui.engine.api.stale import StaleMethods
 
 if TYPE_CHECKING:
-    from cm_tui.engine.api.rooms import ExternalLayers
+    from cm_tui.engine.api.engine_base import ExternalLayers
 
 
 class Engine(

@@ -14,7 +14,7 @@ from cm_tui.engine.api.needs import needs
 from cm_tui.errors import StoreBusyError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.memory.erasure.erase import Said
+    from cm_tui.engine.memory.erasure.erase import EventTexts
 
 
 class ErasureMethods(MemoryMethods):
@@ -50,25 +50,25 @@ class ErasureMethods(MemoryMethods):
         report = retention.purge(self._episodes, names, older_than=older_than, dry_run=True)
         if not report.ids or dry_run:
             return report
-        said = self._said_by(report.ids)
+        said = self._texts_of(report.ids)
         self._forget_words(said, ())
         # Before they are deleted: the rest does not name the turns of a transcript.
         self._remove_copies(said, report.ids)
         report = retention.purge(self._episodes, report.ids, older_than=None, dry_run=False)
-        stays = self._forget_beside(report.ids)
+        stays = self._drop_derived(report.ids)
         if derived := self._derived_from(report.ids):
             # What pipelines wrote of them is in the journal; erasing it makes the memory again, too.
             return replace(report, notes=(*self.erase(derived).notes, *stays))
         # A database keeps deleted data until it is overwritten.
-        return replace(report, notes=(*self._make_memory_again(), *stays))
+        return replace(report, notes=(*self._recreate_memory(), *stays))
 
-    def _said_by(self, ids: Collection[str]) -> Said:
+    def _texts_of(self, ids: Collection[str]) -> EventTexts:
         """Return the text of episodes."""
-        from cm_tui.engine.memory.erasure.erase import said_by
+        from cm_tui.engine.memory.erasure.erase import texts_of_episodes
 
-        return said_by(self._episodes.one(id_) for id_ in ids)
+        return texts_of_episodes(self._episodes.one(id_) for id_ in ids)
 
-    def _remove_copies(self, said: Said, ids: Collection[str]) -> None:
+    def _remove_copies(self, said: EventTexts, ids: Collection[str]) -> None:
         """Remove the rescued copies of transcripts that hold episodes of the archive."""
         from cm_tui.engine.memory.importers.rescue_erasure import remove_copies
         from cm_tui.engine.memory.projection.episode_record import origin_of
@@ -116,28 +116,28 @@ class ErasureMethods(MemoryMethods):
             StoreBusyError: the index stays in use.
             StoreError: something cannot be written.
         """
-        from cm_tui.engine.memory.erasure.erase import Asked, erase_events, preview
+        from cm_tui.engine.memory.erasure.erase import EraseRequest, erase_events, preview
         from cm_tui.engine.memory.erasure.scan import scan_archive
 
         if not names and not found:
             raise UsageError("Nothing is named to be erased.", hint="Give ids, or ask for all that the scan finds.")
         journal, names = self._journal, [model.plain_id(name) for name in names]
         of_archive = [one.id for one in scan_archive(journal)] if found else []
-        asked = Asked([*names, *of_archive], found, with_patches)
+        asked = EraseRequest([*names, *of_archive], found, with_patches)
         if dry_run:
             return preview(journal, asked)
         told: list[str] = []
         return erase_events(
-            journal, asked, make_again=lambda: [*self._make_memory_again(), *told], store=self.store,
-            entries=self._entries(), forget_counts=lambda ids: told.extend(self._forget_beside(ids)),
+            journal, asked, make_again=lambda: [*self._recreate_memory(), *told], store=self.store,
+            entries=self._entries(), forget_counts=lambda ids: told.extend(self._drop_derived(ids)),
             forget_words=self._forget_words,
         )  # fmt: skip
 
-    def _forget_words(self, said: Said, secrets: Collection[str] | None) -> None:
+    def _forget_words(self, said: EventTexts, secrets: Collection[str] | None) -> None:
         """Drop saved output that repeats what is erased or contains one of these secrets; None: any secret."""
         self._snapshots.remove_repeating(said.lines, said.prompts, secrets)
 
-    def _forget_beside(self, ids: Collection[str]) -> list[str]:
+    def _drop_derived(self, ids: Collection[str]) -> list[str]:
         """Drop data derived from events outside journal and store; return messages for the user."""
         from cm_tui.engine.context.ingestion.ledger import forget
 
@@ -150,13 +150,13 @@ class ErasureMethods(MemoryMethods):
             else []
         )
 
-    def _make_memory_again(self) -> list[str]:
+    def _recreate_memory(self) -> list[str]:
         """Rebuild the index's part of the journal in a new file: no deleted data is left on disk."""
         from cm_tui.engine.memory.episodes import retention
         from cm_tui.engine.search.vectors import cache
 
         retention.drop_erased(self._episodes)
-        self._episodes.index.read_again()
+        self._episodes.index.drop()
         had_index = bool(self._db.get_meta("indexed_at"))
         kept = self._read_episodes(again=True)
         if kept:
@@ -167,24 +167,24 @@ class ErasureMethods(MemoryMethods):
         notes: list[str] = []
 
         def anew(store: Path) -> None:
-            if kept and _written_anew(store):
+            if kept and _rewrite_store(store):
                 return
             projects.clear_store(store)
             if had_index:
                 notes.append("the index could not be kept and was removed: `cm index` makes it again")
 
-        self._begin_anew(anew)
+        self._recreate_store(anew)
         return notes
 
 
-def _written_anew(store: Path) -> bool:
+def _rewrite_store(store: Path) -> bool:
     """Rewrite a closed store; False where that is not possible."""
-    from cm_tui.engine.platform.store.rewrite import write_anew
+    from cm_tui.engine.platform.store.rewrite import rewrite_store
     from cm_tui.engine.search.vectors.snapshot import remove_files
 
     try:
         remove_files(store)
-        write_anew(store)
+        rewrite_store(store)
     except StoreBusyError:
         raise
     except (StoreError, OSError):

@@ -49,7 +49,7 @@ def recall_everywhere(
     notes: list[str] = []
     known = [one for one in known_projects().rows if one.indexed or one.recorded]
     best: dict[tuple[str, str, str], FoundElsewhere] = {}
-    for found in (one for project in known for one in _asked(project, question, limit, where, open_engine, notes)):
+    for found in (one for project in known for one in _matches_in(project, question, limit, where, open_engine, notes)):
         key = (found.hit.source, found.hit.path, found.hit.snippet)
         if key not in best or best[key].hit.score < found.hit.score:
             best[key] = found
@@ -58,7 +58,7 @@ def recall_everywhere(
     return EverywhereResult(tuple(ranked), len(known), tuple(notes))
 
 
-def _asked(
+def _matches_in(
     project: model.KnownProject, question: str, limit: int, where: model.EpisodeFilter | None, open_engine: OpenEngine, notes: list[str]
 ) -> Iterator[FoundElsewhere]:  # fmt: skip
     """Yield a project's matches; a note gives the reason where it cannot be searched."""

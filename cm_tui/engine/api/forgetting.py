@@ -47,7 +47,7 @@ class ForgettingMethods(MemoryMethods):
         """
         who, kind = model.Author(actor, agent, session), model.kind_and_id(name)[0]
         if undo:
-            return self._bring_back(name, who)
+            return self._restore(name, who)
         if kind == model.EPISODES:
             return self._forget_episode(name, who, reason)
         try:
@@ -107,7 +107,7 @@ class ForgettingMethods(MemoryMethods):
             return None
         return model.MemoryChange(id_, "episode", f"the episode {id_} was forgotten already")
 
-    def _bring_back(self, name: str, who: model.Author) -> model.MemoryChange:
+    def _restore(self, name: str, who: model.Author) -> model.MemoryChange:
         from cm_tui.engine.memory.entries.entry_undo import restore
 
         if who.actor != "person":

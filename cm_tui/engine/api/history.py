@@ -49,7 +49,7 @@ class HistoryMethods(IndexMethods):
         to. `cancel`: checked between steps; finished work is kept.
         """
         yield from self._history.backfill(depth=depth, since=since, cancel=cancel or model.Cancel())
-        self._follow_mentions_behind(cancel)
+        self._follow_mentions_in_slices(cancel)
 
     @needs("nothing")
     def wants_history(self) -> bool:
@@ -63,7 +63,7 @@ class HistoryMethods(IndexMethods):
         `cancel`: checked between steps; finished work is kept.
         """
         yield from self._history.catch_up(cancel or model.Cancel())
-        self._follow_mentions_behind(cancel)
+        self._follow_mentions_in_slices(cancel)
 
     @needs("head")
     def symbols_at(

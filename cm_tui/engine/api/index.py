@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from cm_tui import model
 from cm_tui.engine.api import projects
+from cm_tui.engine.api.engine_base import EngineBase, of_one_generation
 from cm_tui.engine.api.needs import in_process, needs
-from cm_tui.engine.api.rooms import Rooms, of_one_generation
 from cm_tui.engine.platform import lazy
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.code.index.indexer import Indexer
 
 
-class IndexMethods(Rooms):
+class IndexMethods(EngineBase):
     """The index as a whole: its state and maintenance."""
 
     @needs("nothing")
@@ -93,7 +93,7 @@ class IndexMethods(Rooms):
         """Throw the index away and make it again."""
         self._refuse_read_only()
         self._claim()
-        self._begin_anew(lambda store: projects.begin_rebuild(self._root, store))
+        self._recreate_store(lambda store: projects.begin_rebuild(self._root, store))
         yield from self._with_mentions(self._indexer().run(full=True, cancel=cancel), cancel)
 
     @needs("nothing", writes=("index", "memory"))
@@ -109,7 +109,7 @@ class IndexMethods(Rooms):
             # First: if this is interrupted, the next run repairs the index.
             projects.drop_episodes(location.folder_of(self._root).name)
             self._recall_log.drop()
-        self._begin_anew(projects.remove_store)
+        self._recreate_store(projects.remove_store)
 
     @needs("nothing")
     def doctor(self, *, full: bool = False) -> tuple[model.Check, ...]:
@@ -171,10 +171,10 @@ class IndexMethods(Rooms):
                     return outcome
                 if step.searchable and is_due:
                     is_due = False
-                    self._follow_mentions_behind(cancel)
+                    self._follow_mentions_in_slices(cancel)
                 yield step
 
-    def _begin_anew(self, remove: Callable[[Path], None]) -> None:
+    def _recreate_store(self, remove: Callable[[Path], None]) -> None:
         from cm_tui.engine.platform.store.database import Database
 
         # A part built by another thread meanwhile would use the closed store.

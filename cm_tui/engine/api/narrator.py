@@ -161,9 +161,9 @@ class NarratorMethods(EntryMethods):
             StoreError: it cannot be written.
         """
         self._check_recorded("agent", session)
-        from cm_tui.engine.memory.narrator.agent_proposals import Wish
+        from cm_tui.engine.memory.narrator.agent_proposals import AgentProposal
 
-        return self._narrator.propose(Wish(text, why, scope, topic, episodes, agent, session))
+        return self._narrator.propose(AgentProposal(text, why, scope, topic, episodes, agent, session))
 
     @needs("nothing")
     def narrator_cost(self) -> model.ModelCost:

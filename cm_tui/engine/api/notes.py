@@ -38,14 +38,14 @@ class NoteMethods(EntryMethods):
         does not exist.
         """
         from cm_tui.engine.memory.notes import note_table
-        from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+        from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 
         for value, known, what in ((kind, get_args(model.NoteKind), "kind"), (scope, get_args(model.Scope), "scope")):
             if value and value not in known:
                 raise UsageError(f"There is no {what} {value[:40]!r}.", hint=f"Use {', '.join(known)}.")
         said = self._read_journal()
         rows, total = note_table.page(self._db, match.lower().split(), kind, scope, model.bounded(limit))
-        skipped = known_notes(places_of(self._root)).folders.notes
+        skipped = scan_notes(places_of(self._root)).folders.notes
         return model.Page(
             tuple(map(self._with_origin, rows)),
             total,

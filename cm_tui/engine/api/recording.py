@@ -98,7 +98,7 @@ def resume(root: Path | None, *, here: Path | None = None) -> model.RecordingSta
         if root is not None:
             raise
         # Resuming everywhere also replaces an unreadable file.
-        pauses.begin_anew()
+        pauses.reset()
         pauses.end(pauses.EVERYWHERE)
     if checkout := root or here:
         changes.settle(checkout)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui import model
+from cm_tui.engine.api.engine_base import EngineBase, of_one_generation
 from cm_tui.engine.api.needs import needs
-from cm_tui.engine.api.rooms import Rooms, of_one_generation
 from cm_tui.engine.platform.lazy import shared_property
 from cm_tui.errors import UsageError
 
@@ -22,7 +22,7 @@ _MENTIONS_S = 0.5
 """How long a question about the memory waits for updates of mentions."""
 
 
-class SearchMethods(Rooms):
+class SearchMethods(EngineBase):
     """Queries in words, matched by keyword and by meaning."""
 
     @needs("files")

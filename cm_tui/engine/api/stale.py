@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from cm_tui import model
+from cm_tui.engine.api.engine_base import of_one_generation
 from cm_tui.engine.api.entries import EntryMethods
 from cm_tui.engine.api.needs import needs
-from cm_tui.engine.api.rooms import of_one_generation
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class StaleMethods(EntryMethods):
         """
         if kind and kind not in _KINDS:
             raise UsageError(f"Nothing of the kind {kind!r} is remembered.", hint=f"Use one of {', '.join(_KINDS)}.")
-        self._bring_up()
+        self._update_mentions()
         kinds, states = (kind,) if kind else _SOURCES, _ALL if everything else _WORST
         return self._of_one_generation(lambda: self._stale_report.items(states, kinds, limit))
 
@@ -48,7 +48,7 @@ class StaleMethods(EntryMethods):
         `name`: its id, as `k3m9x2a`, or its name among passages, as `note/topics/api`. Raises NotFoundError if no item
         has that name; UsageError if the name is ambiguous.
         """
-        self._bring_up()
+        self._update_mentions()
         return self._item(name)
 
     @needs("checkout", writes=("memory",))
@@ -60,7 +60,7 @@ class StaleMethods(EntryMethods):
         """
         from cm_tui.engine.memory.mentions.fixing import replaced, replacements
 
-        self._bring_up()
+        self._update_mentions()
         item = self._item(name)
         if item.kind != model.ENTRIES:
             raise UsageError(
@@ -97,7 +97,7 @@ class StaleMethods(EntryMethods):
             raise RefusedError(
                 "Only the user confirms that something is still true.", hint="Run `cm stale confirm ID`."
             )
-        self._bring_up()
+        self._update_mentions()
         item = self._item(name)
         if not item.flagged:
             raise UsageError(
@@ -105,12 +105,12 @@ class StaleMethods(EntryMethods):
             )
         fates = [fate_of(one) for one in item.flagged]
         change = Confirmations(self._episodes).add(item.path, fates, head_at(self._root))
-        self._bring_up()
+        self._update_mentions()
         return model.MemoryChange(item.id, cast("Remembered", item.kind), f"still true: {item.path}", change)
 
     # --- parts ---
 
-    def _bring_up(self) -> None:
+    def _update_mentions(self) -> None:
         """Read new memories and update mentions; a request for an item has just shown it."""
         self._read_journal(_WAIT_S)
         self._follow_mentions(_WAIT_S)

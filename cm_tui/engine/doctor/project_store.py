@@ -250,7 +250,7 @@ def examine_store(parts: StoreParts, *, full: bool = False) -> Iterator[Check]:
 
 def _database(db: Database, *, full: bool) -> Iterator[Check]:
     """Read all of it from disk: DuckDB verifies a block's checksum when reading it."""
-    db.let_go_of_blocks()
+    db.release_blocks()
     if missing := schema.lacks(db.rows):
         raise damaged(db.file, "schema-incomplete", f"it lacks {', '.join(missing[:3])}")
     rows = store_rows.read_everything(db)

@@ -45,7 +45,7 @@ class Original:
 
         Raises CmError: what was kept cannot be read.
         """
-        kept = self._kept()
+        kept = self._saved()
         return kept[1] if kept is not None and kept[0] == sha256(now).hexdigest() else None
 
     def content(self) -> bytes | None:
@@ -53,10 +53,10 @@ class Original:
 
         Raises CmError: what was kept cannot be read.
         """
-        kept = self._kept()
+        kept = self._saved()
         return None if kept is None else kept[1]
 
-    def _kept(self) -> tuple[str, bytes] | None:
+    def _saved(self) -> tuple[str, bytes] | None:
         """The digest of what we made of the file, and the file as it was."""
         try:
             entry = json.loads(self._file.read_bytes())
@@ -140,7 +140,7 @@ def _change(part: Part, scope: Scope, *, install: bool) -> Change:
             kept = None if before is None else Original(part.path).content_before(before)
             if kept is not None:
                 return Change(part.what, part.path, before, kept)
-            after = None if text is None else _taken_out(part, text)
+            after = None if text is None else _uninstalled_text(part, text)
     except RefusedError as error:
         raise RefusedError(
             f"{part.path}: {error.message}", hint=error.hint or "Fix the file; nothing was written."
@@ -218,7 +218,7 @@ def _without_ours(part: Part, text: str) -> str | None:
     return part.unwire(text) if text.strip(BLANK) else text
 
 
-def _taken_out(part: Part, text: str) -> str | None:
+def _uninstalled_text(part: Part, text: str) -> str | None:
     """The text that uninstalling leaves; a file that was there before us, with nothing in it, is there afterwards."""
     after = _without_ours(part, text)
     if after is None:

@@ -11,7 +11,7 @@ from typing import Any
 from cm_tui.errors import RefusedError
 from cm_tui.integrations.agents.agent_files import SERVER, InstallTarget, Part, split
 from cm_tui.integrations.agents.json_edit import Document
-from cm_tui.integrations.agents.project_entry import is_hook, kept_of, widenings
+from cm_tui.integrations.agents.project_entry import is_hook, preserved_keys, widenings
 
 HOOK_SECONDS = 10
 """How long an agent may wait for a hook; it takes a fraction of a second, or as long as the memory is allowed to."""
@@ -40,7 +40,7 @@ def json_server(
             for name, value in (lone or {}).items():
                 document.put((name,), value)
         old = entry(document)
-        kept = kept_of(old) if target.scope == "project" else old
+        kept = preserved_keys(old) if target.scope == "project" else old
         document.put((key, SERVER), {**(first or {}), **kept, **form(target.server(old))})
         return document.text
 

@@ -53,7 +53,7 @@ def parted_options(options: Sequence[str], known_tools: Callable[[str], bool]) -
     return kept, dropped
 
 
-def kept_of(entry: Any) -> dict[str, Any]:
+def preserved_keys(entry: Any) -> dict[str, Any]:
     """Return what a project's entry may keep besides the command line."""
     found = entry if isinstance(entry, Mapping) else {}
     return {key: value for key, value in found.items() if _is_harmless(key, value)}

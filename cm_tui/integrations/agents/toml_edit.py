@@ -9,7 +9,7 @@ from typing import Any
 
 from cm_tui.errors import RefusedError
 from cm_tui.integrations.agents.agent_files import SERVER, InstallTarget, Part, split
-from cm_tui.integrations.agents.project_entry import kept_of, widenings
+from cm_tui.integrations.agents.project_entry import preserved_keys, widenings
 from cm_tui.toml_values import refuse_long_keys
 
 BEGIN = "# >>> cm-tui: written by `cm agent install`, removed by `cm agent uninstall`"
@@ -36,8 +36,8 @@ def toml_server(path: Path, target: InstallTarget) -> Part:
         wanted = split(target.server(old))
         if widened(text):
             # Replace the table: its lines cannot be attributed to keys without a parser.
-            wanted = kept_of(old) | wanted
-            rest, old = _taken_out(text), None
+            wanted = preserved_keys(old) | wanted
+            rest, old = _text_outside_block(text), None
         if isinstance(old, dict) and {**old, **wanted} == old:
             return text
         written = {key: f"{key} = {_value(value)}" for key, value in wanted.items()}
@@ -49,7 +49,7 @@ def toml_server(path: Path, target: InstallTarget) -> Part:
         return after
 
     def unwire(text: str) -> str | None:
-        rest = _taken_out(_guarded(text, target))
+        rest = _text_outside_block(_guarded(text, target))
         return rest if rest == text or rest.strip() else None
 
     def widened(text: str) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def _guarded(text: str, target: InstallTarget) -> str:
     return text
 
 
-def _taken_out(text: str) -> str:
+def _text_outside_block(text: str) -> str:
     """The text without our block. Raises RefusedError if something else would go with it."""
     rest = _without_block(text)
     if rest == text:

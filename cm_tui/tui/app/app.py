@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cm_tui.config import Config
 from cm_tui.counts import count
 from cm_tui.errors import CmError
-from cm_tui.tui.app.kept_choices import KeptChoices
+from cm_tui.tui.app.kept_choices import SavedChoices
 from cm_tui.tui.app.mode_app import ModeApp
 from cm_tui.tui.app.settings_in_force import SettingsInForce
 from cm_tui.tui.screens.app_dialogs import ProjectChooser, RecordingControl
@@ -73,7 +73,7 @@ class CmApp(ModeApp):
         self.config = config
         self.project = ProjectView()
         self.tasks = EngineTasks(self, open_engine, self.origin, self.changes_moved)
-        self._kept = KeptChoices(self, root, self.tasks)
+        self._kept = SavedChoices(self, root, self.tasks)
         self.state, self.state_writer = self._kept.state, self._kept.writer
         self.pack_selection = self._kept.pack_selection
         self.revision_tracker = RevisionTracker(self.tasks, self.revision, self.project, self.tell)

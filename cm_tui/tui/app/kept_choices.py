@@ -161,7 +161,7 @@ class StateWriter:
                 self._written = state
 
 
-class KeptChoices:
+class SavedChoices:
     """Reads what was kept, and writes it a moment after something of it changed.
 
     Args:
@@ -174,7 +174,7 @@ class KeptChoices:
         self._app = app
         self._tasks = tasks
         self.state, self.note = load_state(root)
-        self.pack_selection = PackSelection(self._pack_changed, self._tell_of_pack, self._note_pack_change)
+        self.pack_selection = PackSelection(self._pack_changed, self._report_pack, self._note_pack_change)
         self.writer = StateWriter(root, self._gather, app.set_timer, self._off_thread, self._not_saved)
         self._pack_sync = PackSync(
             self.pack_selection, PackFile(root), partial(tasks.work, topic="app.pack"), app.tell_error
@@ -225,7 +225,7 @@ class KeptChoices:
     def _pack_changed(self) -> None:
         self._pack_sync.exchange()
         self.writer.changed()
-        self._tell_of_pack()
+        self._report_pack()
 
-    def _tell_of_pack(self) -> None:
+    def _report_pack(self) -> None:
         self._app.modes.broadcast(PackSelectionChanged)

@@ -235,7 +235,7 @@ class ModeApp(App[int]):
         from cm_tui.tui.modes.search.screen import SearchScreen
 
         await self.action_go("search")
-        self.modes.screen(SearchScreen).ask_for(message.query)
+        self.modes.screen(SearchScreen).search_for(message.query)
 
     async def on_open_memory(self, message: OpenMemory) -> None:
         """Show an entry or a note in the memory mode."""

@@ -216,9 +216,9 @@ class SettingsInForce:
         self.keymap = Keymap(self._app.config.tui.keys)
         self._app.set_keymap(self.keymap.own)
         if self.keymap.own:
-            self._app.tasks.work(self.keymap.problems, self._tell_of_keys, topic="app.keys")
+            self._app.tasks.work(self.keymap.problems, self._report_keys, topic="app.keys")
 
-    def _tell_of_keys(self, problems: Sequence[str]) -> None:
+    def _report_keys(self, problems: Sequence[str]) -> None:
         if problems:
             self._app.tell("\n".join(problems), title="Keys of your own", severity="warning", timeout=12)
 

@@ -132,10 +132,10 @@ class EntryTrustQuestion(Question):
     def __init__(self, held: HeldEntries, cm: AppServices, answered: Callable[[str, HeldEntries], None]) -> None:
         options = [Option("Not now", "escape")]
         if held.trusted:
-            options.append(Option("Take trust back", then=lambda: answered("revoked", self._meant)))
+            options.append(Option("Take trust back", then=lambda: answered("revoked", self._selected)))
         if held.entries:
-            options.append(Option("Leave out", then=lambda: answered("refused", self._meant)))
-            options.append(Option("", then=lambda: answered("trusted", self._meant)))
+            options.append(Option("Leave out", then=lambda: answered("refused", self._selected)))
+            options.append(Option("", then=lambda: answered("trusted", self._selected)))
         hint = Static(Content.styled("v shows the text · m marks one", "$muted"), id="held-hint")
         self._rows = HeldList(id="held-list")
         body = (self._rows, hint) if held.entries else ()
@@ -180,7 +180,7 @@ class EntryTrustQuestion(Question):
         self.action_text()
 
     @property
-    def _meant(self) -> HeldEntries:
+    def _selected(self) -> HeldEntries:
         """What is marked, or everything where nothing is."""
         if not self._chosen:
             return self._held

@@ -14,8 +14,8 @@ from cm_tui.model import Episode, ErasedEvent, ErasureReport, Session, told_of_n
 from cm_tui.model.dates import local_minute
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm_by_word
-from cm_tui.tui.screens.save_text import copy_and_tell
-from cm_tui.tui.state.revision import asked_of
+from cm_tui.tui.screens.save_text import copy_and_report
+from cm_tui.tui.state.revision import query_text
 from cm_tui.tui.widgets.text import count, elide_end
 
 WORD = "erase"
@@ -65,7 +65,7 @@ def question(episode: Episode, report: ErasureReport) -> str:
     beside = [told_of_neighbours(report.neighbours, named=1)] if report.neighbours else []
     told = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*report.reasons, *beside, *report.notes)]
     return (
-        f"Erase “{elide_end(asked_of(episode), _ASKED)}” for good?\n\n"
+        f"Erase “{elide_end(query_text(episode), _ASKED)}” for good?\n\n"
         f"What goes from the journal: {counts(report)}. With it go the passages and vectors made from them. "
         "Commits and files stay as they are.\n" + "\n".join([*map(_line, seen), *told])
     )
@@ -97,7 +97,7 @@ def resume_agent(screen: ModeScreen, one: Episode | Session) -> None:
     except (CmError, OSError, SuspendNotSupported) as error:
         reason = error.message if isinstance(error, CmError) else _reason(error)
         line = shlex.join(command)
-        copy_and_tell(screen, f"cd {shlex.quote(str(root))} && {line}", "")
+        copy_and_report(screen, f"cd {shlex.quote(str(root))} && {line}", "")
         screen.cm.refuse(f"Resume: {reason.rstrip('.')}; copied: {line}")
         return
     screen.app.refresh()

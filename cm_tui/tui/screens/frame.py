@@ -6,7 +6,7 @@ from cm_tui.counts import noun
 from cm_tui.model.dates import local_hour_minute
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.mode_list import MODES, mode_of
-from cm_tui.tui.state.revision import ShownRevision, agent_of, asked_of, name_of
+from cm_tui.tui.state.revision import ShownRevision, agent_of, name_of, query_text
 from cm_tui.tui.widgets.header import Fact, ModeTab
 from cm_tui.tui.widgets.text import elide_middle, short_count
 
@@ -98,7 +98,7 @@ def revision_text(revision: ShownRevision, *, shown_here: bool) -> str | None:
     moment, episode = revision.moment, revision.episode
     if moment is None:
         return None
-    what = f"seen by {agent_of(episode)}: {asked_of(episode)}" if episode else moment.subject
+    what = f"seen by {agent_of(episode)}: {query_text(episode)}" if episode else moment.subject
     words = [name_of(moment), *([revision.note] if revision.note else []), what]
     if not shown_here:
         # Where the name is long, these words must not be what is cut.

@@ -51,7 +51,7 @@ class ListMode(ModeScreen):
         """The lines about the row under the cursor."""
 
     @abstractmethod
-    def ask_anew(self, *, delay: float = 0.0) -> None:
+    def refresh_rows(self, *, delay: float = 0.0) -> None:
         """Request the rows that match the filter line."""
 
     @abstractmethod
@@ -73,7 +73,7 @@ class ListMode(ModeScreen):
     def _filter_typed(self, event: Input.Changed) -> None:
         if event.input is self.filter_input:
             event.stop()
-            self.ask_anew(delay=TYPING if self.focused is self.filter_input else 0.0)
+            self.refresh_rows(delay=TYPING if self.focused is self.filter_input else 0.0)
             self.remember()
 
     def fill_filter(self, text: object) -> str:

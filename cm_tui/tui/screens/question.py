@@ -21,7 +21,7 @@ from cm_tui.tui.screens.commands import key_name
 from cm_tui.tui.widgets.rowlist import RowList
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Leave everything as it is."""
 
 
@@ -33,7 +33,7 @@ class Option:
     """Empty: there is no button."""
     keys: str = ""
     """With commas between them, the first one is written on the button; empty: no single key gives this answer."""
-    then: Callable[[], object] = _nothing
+    then: Callable[[], object] = _do_nothing
     disabled: bool = False
 
     @property
@@ -175,7 +175,7 @@ def ask(host: Host, question: ModalScreen[Callable[[], object]]) -> None:
 
 
 def confirm(
-    host: Host, text: str, yes: str, then: Callable[[], object], *, no: Callable[[], object] = _nothing,
+    host: Host, text: str, yes: str, then: Callable[[], object], *, no: Callable[[], object] = _do_nothing,
     others: Sequence[Option] = (), detail: str = "",
 ) -> None:  # fmt: skip
     """Ask before something that takes long or is hard to undo; `yes` is the label of the button that does it."""

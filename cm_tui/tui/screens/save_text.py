@@ -36,7 +36,7 @@ def span_in(text: str) -> tuple[int, int] | None:
     return (start, end) if 1 <= start <= end else None
 
 
-def copy_and_tell(screen: ModeScreen, text: str, what: str) -> None:
+def copy_and_report(screen: ModeScreen, text: str, what: str) -> None:
     """Copy on a worker, as a tool may take a moment, and say what became of it."""
     driver = screen.app._driver  # noqa: SLF001 - the public way cannot wrap for tmux and screen
     write = driver.write if driver is not None else None

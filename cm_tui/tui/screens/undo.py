@@ -119,9 +119,9 @@ class _EngineChange(Generic[A]):
                 mode.cm.refuse(f"Redo: {one_line(self._of(answer).words)}")
             mode.cm.show_undone()
 
-        mode.do(self._make_again, done, partial(self._failed, mode), once=UNDO)
+        mode.do(self._redo, done, partial(self._failed, mode), once=UNDO)
 
-    def _make_again(self, engine: Engine) -> A | None:
+    def _redo(self, engine: Engine) -> A | None:
         """Make it again as it was, ids included; what cannot be is asked for once more, whose answer is returned."""
         try:
             self._id = engine.redo(self._id).change

@@ -69,7 +69,7 @@ def agent_of(episode: Episode) -> str:
     return one_line(episode.agent).strip() or "an agent"
 
 
-def asked_of(episode: Episode) -> str:
+def query_text(episode: Episode) -> str:
     """What it was asked first, in one line."""
     first = next((prompt for prompt in episode.prompts if prompt.strip()), "")
     return " ".join(one_line(first).split()) or "(no prompt)"
@@ -77,7 +77,7 @@ def asked_of(episode: Episode) -> str:
 
 def headline(episode: Episode) -> str:
     """Return what it was about, in one line: what was asked, else what was answered."""
-    asked = asked_of(episode)
+    asked = query_text(episode)
     if any(prompt.strip() for prompt in episode.prompts) or not episode.answer.strip():
         return asked
     return " ".join(one_line(episode.answer[:400]).split())

@@ -123,7 +123,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         """Return the key by which `refill` finds a row again, or None; for a subclass to give."""
         return id(row)
 
-    def want(self, group: Hashable = None) -> Content:
+    def placeholder(self, group: Hashable = None) -> Content:
         """Draw a row that is not loaded, and ask for those of its group once."""
         if group not in self._wanted:
             self._wanted.add(group)

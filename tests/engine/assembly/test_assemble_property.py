@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cm_tui.engine.context.assembly.assemble import assemble
 from cm_tui.engine.context.assembly.mentions import Names
 from cm_tui.engine.context.assembly.rules import Candidate, RuleSet
-from cm_tui.engine.context.assembly.run_state import Outcome, Task, Wanted
+from cm_tui.engine.context.assembly.run_state import Outcome, SourceRequest, Task
 from cm_tui.engine.context.assembly.sections import MARK, blocks, joined, within
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.loaded import Loaded
@@ -44,7 +44,7 @@ class Texts:
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = texts
 
-    def read(self, task: Task, wanted: Sequence[Wanted]) -> Mapping[str, Outcome]:
+    def read(self, task: Task, wanted: Sequence[SourceRequest]) -> Mapping[str, Outcome]:
         return {one.id: Outcome(self.texts[one.id], one.id) for one in wanted}
 
 

@@ -17,7 +17,7 @@ from cm_tui import paths
 from cm_tui.engine.api.backup import back_up, look_at_backup, restore_backup
 from cm_tui.engine.code.mainline import user_marks
 from cm_tui.engine.memory.backup import stream
-from cm_tui.engine.memory.erasure.erase import Asked, erase_events
+from cm_tui.engine.memory.erasure.erase import EraseRequest, erase_events
 from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
 from cm_tui.engine.platform.git.identity import identify
 from cm_tui.engine.platform.journal.journal import Journal
@@ -105,7 +105,7 @@ def test_what_was_erased_does_not_come_back(repo: Repo, tmp_path: Path):
     first, _ = fill(repo, "one", "two")
     file = tmp_path / "b"
     back_up(file, repo.root)
-    erase_events(Journal.of(repo.root), Asked([first]), make_again=list, store=tmp_path / "no store")
+    erase_events(Journal.of(repo.root), EraseRequest([first]), make_again=list, store=tmp_path / "no store")
     assert prompts(repo.root) == ["two"]
     assert [one.new for one in restore_backup(file, repo.root).projects] == [0]
     assert prompts(repo.root) == ["two"]

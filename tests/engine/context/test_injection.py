@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.packs.budget import tokens
-from cm_tui.engine.context.packs.injection import HALF_LIFE_DAYS, InjectionTable, Wanted
+from cm_tui.engine.context.packs.injection import HALF_LIFE_DAYS, EntryRequest, InjectionTable
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Category, Entry, EntryEdit
 from tests.planted import GITHUB
@@ -26,10 +26,10 @@ def entry(content: str, category: Category = "Knowledge", *, title: str = "", da
     return Entry(id_, category, title or content[:60], content, (), "project", int((NOW - days * 86_400) * 1000))
 
 
-EVERYTHING = Wanted(2_000)
+EVERYTHING = EntryRequest(2_000)
 
 
-def given_of(entries: list[Entry], wanted: Wanted = EVERYTHING, times: dict[str, int] | None = None):
+def given_of(entries: list[Entry], wanted: EntryRequest = EVERYTHING, times: dict[str, int] | None = None):
     return InjectionTable(entries).inject(wanted, times or {}, NOW)
 
 
@@ -56,7 +56,7 @@ def test_values_are_sums_of_named_parts():
     )  # fmt: skip
     found = given_of(
         [old, new, used, pinned, about, named],
-        Wanted(2_000, prompt="how are carts summed", files=("src/cart.py",)),
+        EntryRequest(2_000, prompt="how are carts summed", files=("src/cart.py",)),
         {f"entry/{used.id}": 1_000},
     )
     parts = {row.entry.id: {part.name: part.contribution for part in row.parts} for row in found.rows}
@@ -73,13 +73,13 @@ def test_values_are_sums_of_named_parts():
 
 def test_a_files_name_counts_less_than_its_path():
     path, name, folder, other = (entry(text) for text in ("in src/cart.py", "in cart.py", "in src/ alone", "in tax.py"))
-    found = given_of([path, name, folder, other], Wanted(2_000, files=("src/cart.py",)))
+    found = given_of([path, name, folder, other], EntryRequest(2_000, files=("src/cart.py",)))
     assert [row.entry.id for row in found.rows] == [path.id, name.id, folder.id, other.id]
 
 
 def test_what_is_left_out_is_named():
     made = [entry(f"The fact number {number} is long enough to take its place.", days=number) for number in range(40)]
-    found = given_of(made, Wanted(200))
+    found = given_of(made, EntryRequest(200))
     assert found.left_out_total == 40 - len(found.rows)
     assert f"{found.left_out_total} more omitted: {found.left_out[0].id} The fact" in found.text
     assert found.left_out[0].id == made[len(found.rows)].id
@@ -94,7 +94,7 @@ def test_what_nobody_let_in_stays_out_and_is_counted():
     found = given_of(made)
     assert [row.entry.content for row in found.rows] == ["given"]
     assert (found.held, found.never_recall, found.unapproved) == (1, 1, 1)
-    assert given_of(made, Wanted(2_000, scope="user")).held == 0
+    assert given_of(made, EntryRequest(2_000, scope="user")).held == 0
 
 
 def test_no_line_of_an_entry_reads_like_another_one():
@@ -122,10 +122,10 @@ _ENTRIES = st.lists(
 
 @given(entries=_ENTRIES, budget=st.integers(0, 400), prompt=st.text(max_size=30))
 def test_it_keeps_to_its_budget_and_loses_no_name(entries: list[Entry], budget: int, prompt: str):
-    found = given_of(entries, Wanted(budget, prompt=prompt, files=(prompt,)))
+    found = given_of(entries, EntryRequest(budget, prompt=prompt, files=(prompt,)))
     assert tokens(found.text) <= budget
     assert {row.entry.id for row in found.rows} | {one.id for one in found.left_out} == {one.id for one in entries}
-    assert given_of(list(reversed(entries)), Wanted(budget, prompt=prompt, files=(prompt,))).text == found.text
+    assert given_of(list(reversed(entries)), EntryRequest(budget, prompt=prompt, files=(prompt,))).text == found.text
 
 
 def test_the_engine_gives_what_the_files_say_now(tmp_path: Path):

@@ -11,7 +11,7 @@ from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.search.embed import prose
 from cm_tui.engine.search.embed.choice import prose_provider_for
 from cm_tui.engine.search.embed.prose import ProseProvider
-from cm_tui.engine.search.embed.prose_process import ProseBeside
+from cm_tui.engine.search.embed.prose_process import ProseProcesses
 from cm_tui.errors import ModelError
 
 
@@ -35,7 +35,7 @@ def test_a_text_has_one_vector_whoever_is_embedded_beside_it():
 
 
 def test_settings_say_whose_vectors_serve_prose():
-    assert isinstance(prose_provider_for(EmbeddingConfig()), ProseBeside)
+    assert isinstance(prose_provider_for(EmbeddingConfig()), ProseProcesses)
     assert prose_provider_for(EmbeddingConfig(provider="none")) is None
     assert prose_provider_for(EmbeddingConfig(provider="fastembed")) is None
 
@@ -44,9 +44,9 @@ def test_a_model_that_is_not_used_is_not_kept():
     provider = prose_provider_for(EmbeddingConfig())
     assert provider is not None
     before = provider.embed_query("a queue of webhooks")
-    assert not provider.let_go_if_unused(3600)
-    assert provider.let_go_if_unused(0)
-    assert not provider.let_go_if_unused(0)
+    assert not provider.release_if_unused(3600)
+    assert provider.release_if_unused(0)
+    assert not provider.release_if_unused(0)
     assert provider.embed_query("a queue of webhooks") == pytest.approx(before)
 
 

@@ -7,14 +7,14 @@ import pytest
 
 from cm_tui.engine.search.embed import prose_process
 from cm_tui.engine.search.embed.prose import ProseProvider
-from cm_tui.engine.search.embed.prose_process import MANY, ProseBeside
+from cm_tui.engine.search.embed.prose_process import MANY, ProseProcesses
 
 TEXTS = ["We reverted the cache.", "The suite runs on four workers now.", "一条消息"]
 
 
 @pytest.fixture
 def beside():
-    beside = ProseBeside(ProseProvider())
+    beside = ProseProcesses(ProseProvider())
     beside.keep_apart()
     yield beside
     beside._few.end()
@@ -23,7 +23,7 @@ def beside():
 
 @pytest.mark.parametrize("left", [0, MANY])
 def test_another_process_has_the_model_with_the_same_vectors(
-    beside: ProseBeside, left: int, monkeypatch: pytest.MonkeyPatch
+    beside: ProseProcesses, left: int, monkeypatch: pytest.MonkeyPatch
 ):
     own = ProseProvider()
     wanted = own.embed(TEXTS)
@@ -36,13 +36,13 @@ def test_another_process_has_the_model_with_the_same_vectors(
 
 
 def test_a_command_embeds_few_itself():
-    beside = ProseBeside(ProseProvider())
+    beside = ProseProcesses(ProseProvider())
     beside.left = MANY - 1
     assert beside.embed(TEXTS).shape == (3, 384)
     assert not beside._many.is_running
 
 
-def test_a_process_that_goes_away_loses_nothing(beside: ProseBeside):
+def test_a_process_that_goes_away_loses_nothing(beside: ProseProcesses):
     beside.left = MANY
     wanted = beside.embed(TEXTS)
     process = beside._many._process._workers[0]._process
@@ -50,10 +50,10 @@ def test_a_process_that_goes_away_loses_nothing(beside: ProseBeside):
     assert np.allclose(beside.embed(TEXTS), wanted, atol=1e-5)
 
 
-def test_it_ends_when_nothing_is_asked_of_it(beside: ProseBeside, monkeypatch: pytest.MonkeyPatch):
+def test_it_ends_when_nothing_is_asked_of_it(beside: ProseProcesses, monkeypatch: pytest.MonkeyPatch):
     beside.embed_query(TEXTS[0])
-    beside.let_go_if_unused(0)
+    beside.release_if_unused(0)
     assert beside._few.is_running
     monkeypatch.setattr(prose_process, "IDLE_S", -1.0)
-    beside.let_go_if_unused(0)
+    beside.release_if_unused(0)
     assert not beside._few.is_running

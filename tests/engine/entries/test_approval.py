@@ -15,7 +15,7 @@ from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_backup import entries_of
 from cm_tui.engine.memory.entries.entry_backup import merge as restore_backup
 from cm_tui.engine.memory.entries.entry_record import entry_data
-from cm_tui.engine.memory.entries.entry_undo import restore, take_back
+from cm_tui.engine.memory.entries.entry_undo import restore, undo_entry_change
 from cm_tui.engine.memory.entries.entry_writing import APPROVED, State
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import RefusedError, UsageError
@@ -59,9 +59,9 @@ def test_a_person_approves_what_they_read_and_takes_it_back(root: Path):
     with pytest.raises(UsageError, match="already"):
         curation.approve(entries, rule)
     [event] = [one for one in Journal.of(root).read(START) if one.kind == APPROVED]
-    curation.take_back(entries, event, dry_run=True)
+    curation.revoke(entries, event, dry_run=True)
     assert approved(entries) == {PLANTED}
-    curation.take_back(entries, event, dry_run=False)
+    curation.revoke(entries, event, dry_run=False)
     assert approved(entries) == set()
 
 
@@ -140,7 +140,7 @@ def test_undo_brings_back_what_was_approved_and_nothing_else(root: Path):
     mine, _ = entries.add("Round half up.", PERSON, category="rule")
     theirs = agents_rule(entries)
     merge(entries, [mine, theirs], PERSON)
-    take_back(entries, list(Journal.of(root).read(START))[-1], PERSON)
+    undo_entry_change(entries, list(Journal.of(root).read(START))[-1], PERSON)
     assert approved(entries) == {"Round half up."}
     assert entries.named(theirs.id).unapproved
 

@@ -14,7 +14,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.entries.curation import merge, move
 from cm_tui.engine.memory.entries.duplicates import WORDS, duplicates
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_undo import forgotten, take_back
+from cm_tui.engine.memory.entries.entry_undo import forgotten, undo_entry_change
 from cm_tui.engine.memory.entries.entry_writing import CHANGED, State
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.search.ranking.tokens import STOP_WORDS, stem, words
@@ -48,7 +48,7 @@ def test_a_move_keeps_id_and_author_and_is_one_change(root: Path):
     assert moved == replace(one, scope="user")
     assert by_scope(entries) == {"project": [], "user": ["Tests need redis."]}
     assert forgotten(entries) == ()
-    done = take_back(entries, last_change(root), PERSON)
+    done = undo_entry_change(entries, last_change(root), PERSON)
     assert done.words == f"moved the entry {one.id} to the scope user"
     assert by_scope(entries) == {"project": ["Tests need redis."], "user": []}
     assert entries.named(one.id) == one
@@ -62,8 +62,8 @@ def test_a_moved_entry_that_changed_since_is_a_conflict(root: Path):
     move(entries, one, "user", PERSON)
     event = last_change(root)
     entries.change(entries.named(one.id), EntryEdit(content="Tests need valkey."), PERSON)
-    assert take_back(entries, event, PERSON).conflicts
-    take_back(entries, event, PERSON, theirs_too=True)
+    assert undo_entry_change(entries, event, PERSON).conflicts
+    undo_entry_change(entries, event, PERSON, theirs_too=True)
     assert by_scope(entries) == {"project": ["Tests need redis."], "user": []}
 
 
@@ -114,7 +114,7 @@ def test_a_merge_loses_no_word_and_is_taken_back_as_one(root: Path):
     assert merged.made_from == (f"entry/{two.id}", f"entry/{three.id}")
     assert entries.all().entries == (merged,)
     assert {gone.id for gone in forgotten(entries)} == {two.id, three.id}
-    done = take_back(entries, last_change(root), PERSON)
+    done = undo_entry_change(entries, last_change(root), PERSON)
     assert done.words.startswith("merged the entries")
     assert set(entries.all().entries) == set(before)
 

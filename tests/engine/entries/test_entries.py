@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from cm_tui.engine.memory.entries.entries import Entries, page
 from cm_tui.engine.memory.entries.entry_file import FILE
 from cm_tui.engine.memory.entries.entry_record import CONTENT_CHARACTERS, entry_data, new_id, read_entry
-from cm_tui.engine.memory.entries.entry_undo import restore, take_back
+from cm_tui.engine.memory.entries.entry_undo import restore, undo_entry_change
 from cm_tui.engine.memory.entries.entry_writing import CHANGED, State
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
@@ -131,7 +131,7 @@ def test_a_change_and_its_way_back(root: Path):
         entries.change(changed, EntryEdit(pinned=True), PERSON)
     with pytest.raises(NotFoundError, match="not as it was"):
         entries.change(entry, EntryEdit(content="Port 81."), PERSON)
-    done = take_back(entries, changes(root)[-1], PERSON)
+    done = undo_entry_change(entries, changes(root)[-1], PERSON)
     assert done.words == f"changed the entry {entry.id}"
     assert texts(root) == ["Port 80."]
     assert len(changes(root)) == 2, "taking back is no change that is taken back"
@@ -157,12 +157,12 @@ def test_a_later_change_is_not_lost_by_taking_an_earlier_one_back(root: Path):
     assert second is not None
     entries.change(second, EntryEdit(content="three"), AGENT)
     event = changes(root)[1]
-    (conflict,) = take_back(entries, event, PERSON).conflicts
+    (conflict,) = undo_entry_change(entries, event, PERSON).conflicts
     assert (conflict.yours, conflict.now, conflict.before) == ("two", "three", "one")
     assert texts(root) == ["three"]
-    assert take_back(entries, event, PERSON, dry_run=True, theirs_too=True).conflicts == ()
+    assert undo_entry_change(entries, event, PERSON, dry_run=True, theirs_too=True).conflicts == ()
     assert texts(root) == ["three"]
-    take_back(entries, event, PERSON, theirs_too=True)
+    undo_entry_change(entries, event, PERSON, theirs_too=True)
     assert texts(root) == ["one"]
 
 
@@ -303,7 +303,7 @@ def test_whatever_was_done_the_journal_leads_back_to_nothing(tmp_path_factory: p
             continue
     assert all(not one.held for one in entries.all().entries)
     for event in reversed(changes(root)):
-        take_back(entries, event, PERSON)
+        undo_entry_change(entries, event, PERSON)
     assert entries.all().entries == ()
 
 

@@ -15,7 +15,7 @@ from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.memory.episodes.first_reading import FirstReading
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN
-from cm_tui.engine.platform.journal.journal import Journal, bytes_behind, near_end
+from cm_tui.engine.platform.journal.journal import Journal, bytes_after, near_end
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import EpisodeFilter
 from tests.waiting import until
@@ -101,9 +101,9 @@ def test_a_reading_that_is_ended_goes_on_where_it_was(db: Database, journal: Jou
     reading, index = reading_of(db, journal)
     assert reading.now().is_part
     index.may.release(20)
-    until(lambda: bytes_behind(journal, index.read_to()) != bytes_behind(journal), "a part to be read")
+    until(lambda: bytes_after(journal, index.read_to()) != bytes_after(journal), "a part to be read")
     reading.close()
-    assert 0 < bytes_behind(journal, index.read_to()) < bytes_behind(journal)
+    assert 0 < bytes_after(journal, index.read_to()) < bytes_after(journal)
     again, index = reading_of(db, journal)
     index.may.release(1_000)
     until_read(again)
@@ -130,7 +130,7 @@ def test_a_place_near_the_end_is_between_two_lines(journal: Journal, size: int):
     place = near_end(journal, size)
     behind = [event.data["prompts"][0] for event in journal.read(place)]
     assert behind == [f"number {number}" for number in range(40 - len(behind), 40)]
-    assert bytes_behind(journal, place) <= size
+    assert bytes_after(journal, place) <= size
     assert journal.holds(place, "")
 
 
@@ -138,13 +138,13 @@ def test_a_store_lets_go_of_its_blocks_and_goes_on(db: Database):
     def cached() -> int:
         return sum(row[0] for row in db.rows("SELECT memory_usage_bytes FROM duckdb_memory()"))
 
-    db.let_go_of_blocks()
+    db.release_blocks()
     limit = db.value("SELECT current_setting('memory_limit')")
     db.execute("CREATE TABLE much AS SELECT range AS number, range::VARCHAR || 'abcdefgh' AS text FROM range(300000)")
     db.execute("CHECKPOINT")
     assert db.value("SELECT count(DISTINCT text) FROM much") == 300_000
     before = cached()
-    db.let_go_of_blocks()
+    db.release_blocks()
     assert cached() < before / 2
     assert db.value("SELECT current_setting('memory_limit')") == limit
     assert db.value("SELECT count(DISTINCT text) FROM much") == 300_000

@@ -238,7 +238,7 @@ def test_an_index_that_cannot_be_written_anew_goes(engine: Engine, leaky: list[E
         raise StoreError("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("cm_tui.engine.platform.store.rewrite.write_anew", full)
+        patch.setattr("cm_tui.engine.platform.store.rewrite.rewrite_store", full)
         assert "cm index" in " ".join(engine.erase(found=True).notes)
     assert stored(SECRET) == stored("zanzibar") == []
     index(engine)

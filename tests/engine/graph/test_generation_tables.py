@@ -84,7 +84,7 @@ def test_neither_the_first_pack_nor_a_question_waits_for_the_thread_that_resolve
         repo.write(name, text)
     repo.commit()
     begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
-    behind = GenerationTables._resolve_behind
+    behind = GenerationTables._resolve_in_background
 
     def blocked(_: resolve.Resolver) -> None:
         begun.set()
@@ -96,7 +96,7 @@ def test_neither_the_first_pack_nor_a_question_waits_for_the_thread_that_resolve
         assert begun.wait(PATIENCE)
 
     monkeypatch.setattr(resolve.Resolver, "resolve_all", blocked)
-    monkeypatch.setattr(GenerationTables, "_resolve_behind", resolve_behind)
+    monkeypatch.setattr(GenerationTables, "_resolve_in_background", resolve_behind)
     with Engine.open(repo.root) as engine:
         for _ in engine.index():
             pass

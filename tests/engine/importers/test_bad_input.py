@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.memory.transcripts import lines as lines_of
 from cm_tui.engine.memory.transcripts.lines import opened, read_lines
-from cm_tui.engine.memory.transcripts.tools import given_words
+from cm_tui.engine.memory.transcripts.tools import input_text
 from cm_tui.engine.memory.transcripts.transcript import parse_time
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.importers.conftest import Machine
@@ -234,7 +234,7 @@ def test_a_database_that_is_none_is_passed_over(machine: Machine):
 
 @given(ANY)
 def test_what_a_tool_was_given_is_always_words(value: object):
-    words = given_words({"command": value, "else": value})
+    words = input_text({"command": value, "else": value})
     assert isinstance(words, str)
     words.encode()
 

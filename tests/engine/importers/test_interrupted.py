@@ -10,7 +10,7 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.erasure import state_files
-from cm_tui.engine.memory.erasure.erase import Asked, erase_events
+from cm_tui.engine.memory.erasure.erase import EraseRequest, erase_events
 from cm_tui.engine.memory.erasure.scan import scan
 from cm_tui.engine.memory.importers import one_transcript
 from cm_tui.engine.memory.importers.run import Import
@@ -44,7 +44,7 @@ def _stopped(machine: Machine) -> None:
 
 
 def _erase(machine: Machine, ids: list[str]) -> None:
-    asked = Asked(ids, found=False, with_patches=False)
+    asked = EraseRequest(ids, found=False, with_patches=False)
     erase_events(Journal.of(machine.root), asked, make_again=list, store=machine.base / "store")
 
 

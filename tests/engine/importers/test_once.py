@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.erasure.erase import Asked, erase_events
+from cm_tui.engine.memory.erasure.erase import EraseRequest, erase_events
 from cm_tui.engine.memory.importers.known import origin_of
 from cm_tui.engine.memory.importers.one_transcript import QUIET_SECONDS
 from cm_tui.engine.memory.importers.run import Import
@@ -284,7 +284,7 @@ def test_an_imported_turn_that_was_erased_stays_erased(machine: Machine):
     journal = Journal.of(machine.root)
     first = next(event.id for event in journal.read() if event.kind == "episode")
     erase_events(
-        journal, Asked([first], found=False, with_patches=False), make_again=list, store=machine.base / "store"
+        journal, EraseRequest([first], found=False, with_patches=False), make_again=list, store=machine.base / "store"
     )
     assert machine.prompts() == ["Second"]
     os.utime(file)
@@ -303,7 +303,7 @@ def test_a_turn_of_a_hook_that_was_erased_is_not_imported(machine: Machine):
     one.write([one.asked("Say mellon", timestamp=stamp(0)), one.said("Friend."), *one.turn("Second", "Two.")])
     journal = Journal.of(machine.root)
     erase_events(
-        journal, Asked([asked], found=False, with_patches=False), make_again=list, store=machine.base / "store"
+        journal, EraseRequest([asked], found=False, with_patches=False), make_again=list, store=machine.base / "store"
     )
     machine.run()
     assert machine.prompts() == ["Second"]

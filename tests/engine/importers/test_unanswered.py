@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.ingestion.inputs import of_event
-from cm_tui.engine.memory.erasure.erase import Asked, erase_events
+from cm_tui.engine.memory.erasure.erase import EraseRequest, erase_events
 from cm_tui.engine.memory.importers import one_transcript
 from cm_tui.engine.memory.importers.project import plan
 from cm_tui.engine.memory.importers.state import VERSION
@@ -42,7 +42,7 @@ def shown(machine: Machine) -> list[Row]:
 
 
 def erase(machine: Machine, ids: list[str]) -> None:
-    asked = Asked(ids, found=False, with_patches=False)
+    asked = EraseRequest(ids, found=False, with_patches=False)
     erase_events(Journal.of(machine.root), asked, make_again=list, store=machine.base / "store")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.memory.erasure.erase import Asked, erase_events
+from cm_tui.engine.memory.erasure.erase import EraseRequest, erase_events
 from cm_tui.engine.memory.importers import unknown as unknown_of
 from cm_tui.engine.memory.importers.unknown import unknown_in
 from cm_tui.engine.memory.recording import pauses
@@ -116,7 +116,7 @@ def test_an_erased_one_stays_erased(machine: Machine, tmp_path):
     machine.run()
     (record,) = kept(machine)
     journal = Journal.of(machine.root)
-    erase_events(journal, Asked([record.id]), make_again=lambda: (), store=tmp_path)
+    erase_events(journal, EraseRequest([record.id]), make_again=lambda: (), store=tmp_path)
     one.write(one.turn("Second", "Two."))
     machine.run()
     assert kept(machine) == []

@@ -43,7 +43,7 @@ def test_a_run_that_is_cancelled_while_it_looks_at_names_ends_at_once(
         raise CancelledError("It was cancelled.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "_follow_mentions_behind", cancelled)
+        patch.setattr(engine, "_follow_mentions_in_slices", cancelled)
         with pytest.raises(CancelledError) as kept:
             index(engine)
     index(engine)

@@ -10,7 +10,7 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.notes import known_scan
-from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 from cm_tui.engine.memory.projection import note_source
 from tests.planted import GITHUB
 from tests.waiting import until
@@ -92,14 +92,14 @@ def test_a_process_that_stays_is_told_instead_of_looking(
     file = write(engine, ".cm/notes/a.md", "one")
     places = places_of(engine.root)
     # Once what was written before has been told, nothing has changed, and nothing is looked at.
-    until(lambda: known_notes(places).folders is known_notes(places).folders, "the watch to begin")
-    first = known_notes(places)
+    until(lambda: scan_notes(places).folders is scan_notes(places).folders, "the watch to begin")
+    first = scan_notes(places)
     file.write_text("two, and longer")
-    until(lambda: known_notes(places).sign != first.sign, "the change to be seen")
+    until(lambda: scan_notes(places).sign != first.sign, "the change to be seen")
     write(engine, ".cm/memory/2026-02-10.md", "a folder that was not there")
-    until(lambda: ".cm/memory/2026-02-10.md" in known_notes(places).found, "the folder to be seen")
+    until(lambda: ".cm/memory/2026-02-10.md" in scan_notes(places).found, "the folder to be seen")
     (engine.root / ".cm/notes").rename(engine.root / "elsewhere")
-    until(lambda: [*known_notes(places).found] == [".cm/memory/2026-02-10.md"], "the rename to be seen")
+    until(lambda: [*scan_notes(places).found] == [".cm/memory/2026-02-10.md"], "the rename to be seen")
 
 
 @pytest.mark.parametrize("removed", [shutil.rmtree, lambda folder: folder.rename(folder.with_name("elsewhere"))])
@@ -114,9 +114,9 @@ def test_a_folder_in_place_of_a_watched_one_is_watched_too(
     folder = write(engine, ".cm/notes/a.md", "one").parent
     places = places_of(engine.root)
     for _ in range(2):
-        known_notes(places)
+        scan_notes(places)
     removed(folder)
     write(engine, ".cm/notes/b.md", "of another branch")
-    until(lambda: [*known_notes(places).found] == [".cm/notes/b.md"], "the new folder to be seen")
+    until(lambda: [*scan_notes(places).found] == [".cm/notes/b.md"], "the new folder to be seen")
     write(engine, ".cm/notes/c.md", "and one more")
-    until(lambda: ".cm/notes/c.md" in known_notes(places).found, "the new file to be seen")
+    until(lambda: ".cm/notes/c.md" in scan_notes(places).found, "the new file to be seen")

@@ -14,7 +14,7 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.notes import overwritten
-from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.platform.journal.journal import Journal
@@ -77,7 +77,7 @@ def act(root: Path, mark: str, chance: random.Random) -> None:
         (root / chance.choice((NOTE, LONG_TERM, ENTRIES))).unlink(missing_ok=True)
     elif what == 6:
         entries.all()
-        known_notes(places_of(root))
+        scan_notes(places_of(root))
 
 
 @pytest.mark.few(2)

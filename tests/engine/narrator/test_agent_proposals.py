@@ -13,7 +13,7 @@ from cm_tui.config.sections import NarratorConfig
 from cm_tui.engine.api import recording
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.narrator import agent_proposals
-from cm_tui.engine.memory.narrator.agent_proposals import AgentProposals, Wish, candidate_of
+from cm_tui.engine.memory.narrator.agent_proposals import AgentProposal, AgentProposals, candidate_of
 from cm_tui.engine.memory.narrator.policy import KINDS, approves
 from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE
 from cm_tui.engine.memory.projection.narrated import PROPOSED
@@ -44,7 +44,9 @@ def test_what_an_agent_proposes_waits_with_its_evidence(engine: Engine):
     ids = put(engine.root, [(n, said("deploy it", f"s{n % 2}", 9 - n, title=f"Deployed {n}")) for n in range(3)])
     part = agents(engine)
     assert part.all() == []
-    made = part.propose(Wish(BLUE, "The deploy said so.", episodes=(ids[0][:20], ids[2]), agent="codex", session="s1"))
+    made = part.propose(
+        AgentProposal(BLUE, "The deploy said so.", episodes=(ids[0][:20], ids[2]), agent="codex", session="s1")
+    )
     assert (made.text, made.why, made.proposed_by, made.kind) == (BLUE, "The deploy said so.", "codex", "statement")
     assert (made.scope, made.target, made.heading, made.action) == ("project", PROJECT_NOTE, "Rules", "add")
     assert (made.support, made.sessions, made.evidence_ids) == (2, 1, (ids[2], ids[0]))
@@ -58,14 +60,14 @@ def test_what_an_agent_proposes_waits_with_its_evidence(engine: Engine):
 
 def test_the_same_text_is_the_same_proposal(engine: Engine):
     part = agents(engine)
-    made = part.propose(Wish(BLUE, agent="codex"))
-    assert part.propose(Wish("  deploys go  through the BLUE cluster ", "again", agent="claude")) == made
-    assert part.propose(Wish(BLUE, scope="user")).id != made.id
-    assert part.propose(Wish("Deploys go through the green cluster.")).id != made.id
-    assert part.propose(Wish("Deploys never go through the blue cluster.")).id != made.id
+    made = part.propose(AgentProposal(BLUE, agent="codex"))
+    assert part.propose(AgentProposal("  deploys go  through the BLUE cluster ", "again", agent="claude")) == made
+    assert part.propose(AgentProposal(BLUE, scope="user")).id != made.id
+    assert part.propose(AgentProposal("Deploys go through the green cluster.")).id != made.id
+    assert part.propose(AgentProposal("Deploys never go through the blue cluster.")).id != made.id
     assert len(part.waiting()) == len(written(engine)) == 4
     decided = agents(engine, is_decided=lambda one: one.id == made.id)
-    assert decided.propose(Wish(BLUE)) == made
+    assert decided.propose(AgentProposal(BLUE)) == made
     assert (len(decided.waiting()), len(decided.all())) == (3, 4)
 
 
@@ -73,19 +75,19 @@ def test_what_the_narrator_found_is_not_proposed_beside_it(engine: Engine):
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(4)])
     passed(engine)
     rows = engine.narrated().rows
-    assert agents(engine, known=lambda: rows).propose(Wish("Always test.")) == rows[0]
+    assert agents(engine, known=lambda: rows).propose(AgentProposal("Always test.")) == rows[0]
     assert written(engine) == []
 
 
 def test_no_miner_looks_at_it_and_no_policy_approves_it(engine: Engine):
-    made = agents(engine).propose(Wish("always test"))
+    made = agents(engine).propose(AgentProposal("always test"))
     report = passed(engine)
     assert (report.episodes, report.observations) == (0, 0)
     everything = NarratorConfig(policy="custom", min_confidence=0.0, approve=dict.fromkeys(KINDS, 0.0))
     surest = replace(made, confidence=1.0, evidence_ids=("a",), support=9, sessions=9)
     assert approves(replace(surest, proposed_by=""), everything) == "custom"
     assert approves(surest, everything) == approves(surest, NarratorConfig(policy="careful")) == ""
-    assert agents(engine).propose(Wish("Nobody says who.")).proposed_by == "an agent"
+    assert agents(engine).propose(AgentProposal("Nobody says who.")).proposed_by == "an agent"
 
 
 NO_LINES = (
@@ -97,7 +99,7 @@ NO_LINES = (
 def test_what_is_no_line_is_refused_in_words(engine: Engine):
     for text in NO_LINES:
         with pytest.raises(UsageError) as refused:
-            agents(engine).propose(Wish(text))
+            agents(engine).propose(AgentProposal(text))
         assert refused.value.message, text
         assert refused.value.hint, text
     assert written(engine) == []
@@ -115,19 +117,21 @@ def test_a_line_is_taken_as_it_is(text: str, line: str):
 
 
 def test_secrets_and_control_characters_are_taken_out(engine: Engine):
-    made = agents(engine).propose(Wish(f"Log in with {GITHUB}", f"why {GITHUB}\x1b", agent=f"a {GITHUB}\x1b[2J\n"))
+    made = agents(engine).propose(
+        AgentProposal(f"Log in with {GITHUB}", f"why {GITHUB}\x1b", agent=f"a {GITHUB}\x1b[2J\n")
+    )
     everything = Journal.of(engine.root).file(1).read_text() + str(made)
     assert GITHUB not in everything
     assert "\x1b" not in str(made)
     assert "[redacted" in made.text
-    assert agents(engine).propose(Wish(f"Log in with {GITHUB}")) == made
+    assert agents(engine).propose(AgentProposal(f"Log in with {GITHUB}")) == made
 
 
-WRONG: tuple[tuple[Wish, Any], ...] = (
-    (Wish(BLUE, scope="all"), UsageError), (Wish(BLUE, episodes=("nope",)), NotFoundError), (Wish(BLUE, episodes=("",)), NotFoundError),
-    (Wish(BLUE, topic="router"), NotFoundError), (Wish(BLUE, topic=".cm/notes/project.md"), UsageError),
-    (Wish(BLUE, episodes=tuple(map(str, range(51)))), UsageError), (Wish(BLUE, topic="../../etc/passwd"), (NotFoundError, RefusedError)),
-    (Wish(BLUE, scope="user", topic="http"), UsageError),
+WRONG: tuple[tuple[AgentProposal, Any], ...] = (
+    (AgentProposal(BLUE, scope="all"), UsageError), (AgentProposal(BLUE, episodes=("nope",)), NotFoundError), (AgentProposal(BLUE, episodes=("",)), NotFoundError),
+    (AgentProposal(BLUE, topic="router"), NotFoundError), (AgentProposal(BLUE, topic=".cm/notes/project.md"), UsageError),
+    (AgentProposal(BLUE, episodes=tuple(map(str, range(51)))), UsageError), (AgentProposal(BLUE, topic="../../etc/passwd"), (NotFoundError, RefusedError)),
+    (AgentProposal(BLUE, scope="user", topic="http"), UsageError),
 )  # fmt: skip
 
 
@@ -143,28 +147,28 @@ def test_what_makes_no_sense_is_refused(engine: Engine):
 def test_forgotten_episodes_are_no_evidence(engine: Engine):
     ids = put(engine.root, [(n, said("deploy it", f"s{n}")) for n in range(2)])
     part = agents(engine)
-    made = part.propose(Wish(BLUE, episodes=tuple(ids)))
+    made = part.propose(AgentProposal(BLUE, episodes=tuple(ids)))
     engine.forget(ids[0])
     (now,) = part.waiting()
     assert (now.id, now.support, now.evidence_ids) == (made.id, 1, (ids[1],))
     assert [one.episode for one in part.evidence(made)] == [ids[1]]
     with pytest.raises(NotFoundError):
-        part.propose(Wish("Something else.", episodes=(ids[0],)))
+        part.propose(AgentProposal("Something else.", episodes=(ids[0],)))
 
 
 def test_it_goes_where_an_agent_says_or_where_it_belongs(engine: Engine):
     engine.change_topics("create", ["deploys"], title="Deploys", tags=("cluster", "deploy", "blue"))
     engine.change_topics("create", ["http"], title="HTTP", tags=("router",))
     part = agents(engine)
-    named = part.propose(Wish("Timeouts are in seconds.", topic="http"))
+    named = part.propose(AgentProposal("Timeouts are in seconds.", topic="http"))
     assert (named.scope, named.target, named.topics) == (
         "topic",
         ".cm/notes/topics/http.md",
         (".cm/notes/topics/http.md",),
     )
-    fits = part.propose(Wish("The blue cluster takes each deploy."))
+    fits = part.propose(AgentProposal("The blue cluster takes each deploy."))
     assert (fits.target, set(fits.tags)) == (".cm/notes/topics/deploys.md", {"cluster", "deploy", "blue"})
-    assert part.propose(Wish("Prefer short answers.", scope="user")).target == USER_NOTE
+    assert part.propose(AgentProposal("Prefer short answers.", scope="user")).target == USER_NOTE
     engine.change_topics("retire", ["http"])
     now = {one.id: one for one in part.waiting()}
     assert now[named.id].target == PROJECT_NOTE, "a topic that is gone takes nothing"
@@ -173,20 +177,20 @@ def test_it_goes_where_an_agent_says_or_where_it_belongs(engine: Engine):
 def test_in_a_pause_nothing_is_written_down(engine: Engine):
     recording.pause(engine.root)
     with pytest.raises(RefusedError, match="Nothing was written down"):
-        agents(engine).propose(Wish(BLUE))
+        agents(engine).propose(AgentProposal(BLUE))
     assert written(engine) == []
     recording.resume(engine.root)
-    assert agents(engine).propose(Wish(BLUE)).text == BLUE
+    assert agents(engine).propose(AgentProposal(BLUE)).text == BLUE
 
 
 def test_too_many_are_not_taken(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(agent_proposals, "MOST_WAITING", 3)
     part = agents(engine)
-    made = [part.propose(Wish(f"Part {number} is slow.")) for number in range(3)]
+    made = [part.propose(AgentProposal(f"Part {number} is slow.")) for number in range(3)]
     with pytest.raises(UsageError, match="3 proposals of agents wait"):
-        part.propose(Wish(BLUE))
-    assert part.propose(Wish("Part 1 is slow.")) == made[1]
-    assert agents(engine, is_decided=lambda one: one == made[0]).propose(Wish(BLUE)).text == BLUE
+        part.propose(AgentProposal(BLUE))
+    assert part.propose(AgentProposal("Part 1 is slow.")) == made[1]
+    assert agents(engine, is_decided=lambda one: one == made[0]).propose(AgentProposal(BLUE)).text == BLUE
 
 
 STRANGE: tuple[dict[str, Any], ...] = (
@@ -212,8 +216,8 @@ def test_what_stands_in_a_strangers_journal_is_looked_at(engine: Engine):
 def test_what_was_erased_is_gone(engine: Engine, named_by: str):
     (episode,) = put(engine.root, [(1, said("feed it", "s1"))])
     part = agents(engine)
-    gone = part.propose(Wish("The quokka is fed on mondays.", agent="codex", episodes=(episode,)))
-    kept = part.propose(Wish(BLUE))
+    gone = part.propose(AgentProposal("The quokka is fed on mondays.", agent="codex", episodes=(episode,)))
+    kept = part.propose(AgentProposal(BLUE))
     (event, _) = [one.id for one in Journal.of(engine.root).read() if one.kind == PROPOSED]
     name = {"event": event, "proposal": gone.id, "episode": episode}[named_by]
     trial = engine.erase([name], dry_run=True)

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.narrator import note_lines
-from cm_tui.engine.memory.notes.marked_lines import Written, digest_of, marked, take_back
+from cm_tui.engine.memory.notes.marked_lines import Written, digest_of, marked, undo_line
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.errors import RefusedError
@@ -282,6 +282,6 @@ def test_a_mark_that_was_copied_is_told_apart_by_what_it_says(engine: Engine):
     text = f"# P\n\n- Other. {LINE[9:]}\n- {LINE}\n- Third. {LINE[9:]}\n"
     write(engine, text)
     written = Written("nabcdef", NOTE, digest_of(said))
-    back = take_back(Notes(engine.root), written)
+    back = undo_line(Notes(engine.root), written)
     assert back.conflicts == ()
     assert note_of(engine) == text.replace(f"- {LINE}\n", "")

@@ -19,7 +19,7 @@ from cm_tui.engine.api import links
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.backup import make, restore
 from cm_tui.engine.memory.narrator import decisions
-from cm_tui.engine.memory.narrator.facts import Made
+from cm_tui.engine.memory.narrator.facts import FactProposal
 from cm_tui.engine.memory.narrator.proposals import Proposals
 from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
 from cm_tui.engine.platform.journal.journal import Journal
@@ -88,7 +88,7 @@ def test_a_backup_brings_them_to_another_machine(engine: Engine, tmp_path: Path,
     (root / NOTE).parent.mkdir(parents=True)
     (root / NOTE).write_text(text)
     here = restore.Here(root, Journal.of(root).folder.name, "")
-    restore.restore(tmp_path / "all.zst", restore.Wish(here, into_here=True))
+    restore.restore(tmp_path / "all.zst", restore.RestoreOptions(here, into_here=True))
     with Engine.open(root) as again:
         passed(again)
         assert rows(again) == before
@@ -217,7 +217,7 @@ def test_many_decide_at_once_and_each_proposal_is_decided_once(engine: Engine, m
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     met, seen, every = threading.Barrier(4), threading.local(), Proposals.all
 
-    def at_once(proposals: Proposals) -> list[Made]:
+    def at_once(proposals: Proposals) -> list[FactProposal]:
         """All have looked before the first decides."""
         found = every(proposals)
         if not hasattr(seen, "once"):

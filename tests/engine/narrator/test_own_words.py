@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.memory.narrator.own_words import sentences_in, sentences_of, speaker_of
+from cm_tui.engine.memory.narrator.own_words import sentences_in, sentences_of, signature
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 
 RULE = "always use tabs in Makefiles"
@@ -234,7 +234,7 @@ def test_words_of_address_are_no_part_of_a_sentence(said: str, bare: str) -> Non
     ],
 )
 def test_a_prompt_may_be_signed(prompt: str, speaker: str) -> None:
-    assert speaker_of(record("fix it", prompt)) == speaker
+    assert signature(record("fix it", prompt)) == speaker
     assert sentences_in(prompt) == (RULE,)
 
 
@@ -250,4 +250,4 @@ def test_a_prompt_may_be_signed(prompt: str, speaker: str) -> None:
     ],
 )
 def test_what_is_no_signature_names_nobody(prompt: str) -> None:
-    assert speaker_of(record(prompt)) == ""
+    assert signature(record(prompt)) == ""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.narrator.own_words import sentences_in, sentences_of, speaker_of
+from cm_tui.engine.memory.narrator.own_words import sentences_in, sentences_of, signature
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from tests.tiers import examples
 
@@ -37,7 +37,7 @@ def test_no_text_raises_and_what_it_says_is_bounded(text: str) -> None:
         assert one == one.strip()
         assert "\n" not in one
     assert sentences_of(EpisodeRecord(prompts=(text, text))) == found
-    assert len(speaker_of(EpisodeRecord(prompts=(text,)))) <= 21
+    assert len(signature(EpisodeRecord(prompts=(text,)))) <= 21
 
 
 @settings(max_examples=examples(100))
@@ -53,6 +53,6 @@ def test_twenty_thousand_characters_of_the_same_take_no_time(one: str) -> None:
     began = time.process_time()
     for text in (one * 20_000, (one * 400)[:399] + "\n" + one * 20_000, ((one * 700)[:699] + "\n") * 30):
         found = sentences_in(text)
-        speaker_of(EpisodeRecord(prompts=(text,)))
+        signature(EpisodeRecord(prompts=(text,)))
         assert all(len(said) <= 400 for said in found)
     assert time.process_time() - began < _BOUND_S

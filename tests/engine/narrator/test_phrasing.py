@@ -13,7 +13,7 @@ import pytest
 from cm_tui.config import Config
 from cm_tui.config.sections import NarratorConfig, NarratorModelConfig
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.narrator.phrasing import Phrasing, StoredAnswers
+from cm_tui.engine.memory.narrator.phrasing import Phrasing, StoredResponses
 from cm_tui.engine.memory.narrator.tables import NarratorTables
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, NarratedProposal
@@ -247,10 +247,10 @@ def test_words_of_a_forgotten_episode_go(engine: Engine, server: ChatServer):
 def test_of_what_was_erased_no_answer_is_left(engine: Engine, server: ChatServer):
     ids = teach(engine, "always feed the quokka", session="t", first=50)
     phrasing(engine, server).run(found(engine), Cancel())
-    assert any("quokka" in answer for answer in StoredAnswers(tables(engine)).values())
+    assert any("quokka" in answer for answer in StoredResponses(tables(engine)).values())
     engine.erase(ids)
     passed(engine)
-    assert not any("quokka" in answer for answer in StoredAnswers(tables(engine)).values())
+    assert not any("quokka" in answer for answer in StoredResponses(tables(engine)).values())
 
 
 def test_who_ends_it_keeps_what_was_answered(engine: Engine, server: ChatServer):

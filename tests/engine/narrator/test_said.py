@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.memory.narrator.miners import statements
 from cm_tui.engine.memory.narrator.miners.statements import (
-    Said,
+    Statement,
     kind_of,
     may_correct,
     observation,
-    said_in,
     scope_of,
+    statements_in,
     tidy,
     weigh_sentences,
 )
@@ -80,9 +80,9 @@ def test_only_what_follows_an_answer_corrects_it() -> None:
     prompt = ("no, tests belong into tests/unit",)
     first, answered = turn(prompts=prompt), turn(prompts=prompt, before=turn(answer="I put them beside the source."))
     silent = turn(prompts=prompt, before=turn(answer=""))
-    assert [kind_of(one) for one in said_in(answered)] == ["correction"]
+    assert [kind_of(one) for one in statements_in(answered)] == ["correction"]
     for one in (first, silent):
-        assert all("corrects" not in found.cues for found in said_in(one))
+        assert all("corrects" not in found.cues for found in statements_in(one))
 
 
 def test_only_the_first_sentence_that_says_anything_corrects() -> None:
@@ -192,7 +192,7 @@ def test_what_is_about_the_project_stays_there(text: str) -> None:
      "Must run the linter.", "Decided against GraphQL for billing."],
 )  # fmt: skip
 def test_half_a_sentence_whose_other_half_is_not_here_says_nothing(text: str) -> None:
-    assert observation(turn(), "rejected", Said(text, text, (), 0.9)) is None
+    assert observation(turn(), "rejected", Statement(text, text, (), 0.9)) is None
 
 
 @pytest.mark.parametrize(
@@ -212,16 +212,16 @@ def test_half_a_sentence_whose_other_half_is_not_here_says_nothing(text: str) ->
     ],
 )  # fmt: skip
 def test_what_says_too_little_by_itself_is_no_observation(kind: str, text: str, counts: bool) -> None:
-    assert (observation(turn(), kind, Said(text, text, (), 0.9)) is not None) == counts  # type: ignore[arg-type]
+    assert (observation(turn(), kind, Statement(text, text, (), 0.9)) is not None) == counts  # type: ignore[arg-type]
 
 
 def test_an_observation_has_what_was_said_and_by_whom() -> None:
-    one = Said("btw never push to main", "Never push to main.", ("never",), 0.7)
+    one = Statement("btw never push to main", "Never push to main.", ("never",), 0.7)
     found = observation(turn(prompts=("[Ann] btw never push to main",)), "statement", one)
     assert found is not None
     assert (found.text, found.quote, found.weight, found.speaker) == (one.text, one.quote, 0.7, "Ann")
     assert (found.terms, found.claim, found.scope, found.subject) == (("push", "main"), "not push main", "project", "")
-    other = observation(turn(), "statement", Said("x", "Always push to main.", (), 0.7))
+    other = observation(turn(), "statement", Statement("x", "Always push to main.", (), 0.7))
     assert other is not None
     assert (other.terms, other.claim, other.speaker) == (found.terms, "push main", "")
 

@@ -14,7 +14,7 @@ from cm_tui.engine.memory.narrator import topic_text
 from cm_tui.engine.memory.narrator.lifecycle import proposals
 from cm_tui.engine.memory.narrator.topic_changes import apply, change, preview
 from cm_tui.engine.memory.notes.notes import Notes
-from cm_tui.engine.memory.notes.topic_undo import take_back
+from cm_tui.engine.memory.notes.topic_undo import undo_topic_change
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import NarratedProposal, TopicAction
 from cm_tui.model.author import Author
@@ -32,7 +32,7 @@ def project(tmp_path: Path) -> Project:
 
 def undo(project: Project, event: str) -> Any:
     told = next(one for one in project.changes() if one.id == event)
-    return take_back(Notes(project.root), told)
+    return undo_topic_change(Notes(project.root), told)
 
 
 def test_a_topic_is_made_with_title_and_tags(project: Project):

@@ -64,8 +64,8 @@ def test_compressing_keeps_all_that_is_said_and_all_marks(text: str):
     assert topic_text.compress(made) == (made, 0)
     if not gone:
         assert made == text
-    said = {note_blocks.said_by(line) for line in made.split("\n")}
-    assert {note_blocks.said_by(line) for line in text.split("\n")} <= said
+    said = {note_blocks.bullet_words(line) for line in made.split("\n")}
+    assert {note_blocks.bullet_words(line) for line in text.split("\n")} <= said
     assert set(note_blocks.MARK.findall(text)) == set(note_blocks.MARK.findall(made)) or not gone
 
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.notes.hunks import hunks_between, merge, taken_back, with_kept_lines
+from cm_tui.engine.memory.notes.hunks import hunks_between, merge, with_kept_lines, without_changes
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
-from cm_tui.engine.memory.notes.note_undo import CHANGED, take_back
+from cm_tui.engine.memory.notes.note_undo import CHANGED, undo_note_change
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal
@@ -64,7 +64,7 @@ def test_secrets_are_gone_before_anything_is_written_and_a_persons_own_stay(root
     changes.write(".cm/notes/topics/own.md", shown.replace("port = 1", "port = 2"), shown, "")
     assert (root / ".cm/notes/topics/own.md").read_text() == f"token = {GITHUB}\nport = 2\n"
     assert all(GITHUB not in str(event.data) for event in Journal.of(root).read(START))
-    take_back(Notes(root), last(root))
+    undo_note_change(Notes(root), last(root))
     assert (root / ".cm/notes/topics/own.md").read_text() == f"token = {GITHUB}\nport = 1\n"
 
 
@@ -110,13 +110,13 @@ def test_whatever_was_done_can_be_taken_back(root: Path, changes: NoteChanges, t
     events = [event for event in Journal.of(root).read(START) if event.kind == CHANGED]
     notes = Notes(root)
     assert [event.data["note"] for event in events][-1] == "user:router.md"
-    take_back(notes, events[-1])
+    undo_note_change(notes, events[-1])
     assert "Two." in (tmp_path / "home/data/notes/router.md").read_text()
-    take_back(notes, events[-2])
+    undo_note_change(notes, events[-2])
     assert "Two." in (root / ".cm/notes/topics/router.md").read_text()
-    take_back(notes, events[-3])
+    undo_note_change(notes, events[-3])
     assert (root / ".cm/notes/topics/router.md").read_text() == "# router\n\nOne.\n"
-    take_back(notes, events[-4])
+    undo_note_change(notes, events[-4])
     assert not (root / ".cm/notes/topics/router.md").exists()
 
 
@@ -126,9 +126,9 @@ def test_a_change_is_taken_back_below_later_lines_and_never_over_them(root: Path
     event = last(root)
     file = root / ".cm/notes/topics/router.md"
     file.write_text(f"New first line.\n{file.read_text()}Behind.\n")
-    assert take_back(Notes(root), event, dry_run=True).conflicts == ()
+    assert undo_note_change(Notes(root), event, dry_run=True).conflicts == ()
     file.write_text(file.read_text().replace("Two.", "2."))
-    left = take_back(Notes(root), event)
+    left = undo_note_change(Notes(root), event)
     assert left.conflicts
     assert "2." in file.read_text()
 
@@ -172,7 +172,7 @@ def test_many_who_append_at_once_lose_nothing(root: Path):
 
 @given(LINES, LINES)
 def test_hunks_lead_back(before: list[str], after: list[str]):
-    assert taken_back(after, hunks_between(before, after)) == before
+    assert without_changes(after, hunks_between(before, after)) == before
 
 
 @given(LINES, LINES)
@@ -216,7 +216,7 @@ def test_a_secret_that_was_deleted_is_not_brought_back_as_a_mark(root: Path, cha
     done = changes.write(".cm/notes/topics/a.md", "one\n", shown, "")
     assert last(root).id == done.change
     with pytest.raises(UsageError, match="no journal stores"):
-        take_back(changes._notes, last(root))
+        undo_note_change(changes._notes, last(root))
     assert file.read_text() == "one\n"
 
 
@@ -247,13 +247,13 @@ def test_a_change_that_was_told_and_never_written_stands_in_nobodys_way(root: Pa
     file = write(root, ".cm/notes/topics/a.md", "one\n")
     changes.append("two", "a", PERSON)
     file.write_text("one\n")
-    done = take_back(changes._notes, last(root))
+    done = undo_note_change(changes._notes, last(root))
     assert "not in it any more" in done.words
     assert done.conflicts == ()
     assert file.read_text() == "one\n"
     changes.write(".cm/notes/topics/a.md", "uno\n", "one\n", "")
     file.write_text("eins\n")
-    assert take_back(changes._notes, last(root)).conflicts[0].now == "eins\n", (
+    assert undo_note_change(changes._notes, last(root)).conflicts[0].now == "eins\n", (
         "another change of the same line is shown"
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 from cm_tui.engine.memory.notes.places import Places
 from cm_tui.engine.memory.notes.scan import scan_folders
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
@@ -15,7 +15,7 @@ from tests.engine.notes.conftest import write
 
 
 def found(root: Path) -> dict[str, str]:
-    return {id_: place.kind for id_, (place, _) in known_notes(places_of(root)).found.items()}
+    return {id_: place.kind for id_, (place, _) in scan_notes(places_of(root)).found.items()}
 
 
 def test_each_place_has_notes_of_its_kind(root: Path, tmp_path: Path):
@@ -55,7 +55,7 @@ def test_what_codex_keeps_is_read_and_of_its_summaries_those_of_this_project(
         folder = f"cwd: {cwd}\n" if cwd else ""
         write(home, f"memories/rollout_summaries/{name}.md", f"thread_id: 1\nupdated_at: x\n{folder}\ncwd: {root}\n")
     (home / "memories/rollout_summaries/link.md").symlink_to(home / "memories/rollout_summaries/here.md")
-    known = {id_: place for id_, (place, _) in known_notes(places_of(root)).found.items() if id_.startswith("codex:")}
+    known = {id_: place for id_, (place, _) in scan_notes(places_of(root)).found.items() if id_.startswith("codex:")}
     assert {id_: place.scope for id_, place in known.items()} == {
         "codex:memories/MEMORY.md": "user", "codex:memories/memory_summary.md": "user", "codex:memories/raw_memories.md": "user",
         "codex:memories/rollout_summaries/here.md": "project", "codex:memories/rollout_summaries/below.md": "project",

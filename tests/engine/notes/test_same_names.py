@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
-from cm_tui.engine.memory.notes.note_undo import take_back
+from cm_tui.engine.memory.notes.note_undo import undo_note_change
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import Places
 from cm_tui.engine.memory.notes.scan import scan_folders
@@ -99,7 +99,7 @@ def test_every_way_to_make_a_second_spelling_is_refused(root: Path, changes: Not
     tries: list[Callable[[], object]] = [
         lambda: changes.write("topics/ROUTER", "text\n", None, ""),
         lambda: changes.move("other", "topics/ROUTER"),
-        lambda: take_back(changes._notes, event),
+        lambda: undo_note_change(changes._notes, event),
     ]
     for one in tries:
         with pytest.raises((UsageError, RefusedError)):
@@ -177,7 +177,7 @@ def test_a_change_of_a_note_that_became_read_only_is_not_taken_back(root: Path, 
     file, event = root / change.id, next(iter(Journal.of(root).read()))
     file.chmod(0o444)
     with pytest.raises(RefusedError, match="read-only"):
-        take_back(changes._notes, event)
+        undo_note_change(changes._notes, event)
     assert (file.exists(), events(root)) == (True, 1)
 
 
@@ -245,12 +245,12 @@ def test_notes_in_hidden_folders_are_reported(root: Path, changes: NoteChanges):
     write(root, ".cm/notes/.private/a.md", "x\n")
     write(root, ".cm/notes/topics/.drafts/b.md", "x\n")
     write(root, ".cm/notes/.obsidian/app.json", "{}")
-    notes = known_notes(places_of(root)).folders.notes
+    notes = scan_notes(places_of(root)).folders.notes
     assert [name for name in (".private", ".drafts", ".obsidian") if any(name in note for note in notes)] == [
         ".private",
         ".drafts",
     ]
-    assert changes.append("x", ".hidden", PERSON).id in known_notes(places_of(root)).found
+    assert changes.append("x", ".hidden", PERSON).id in scan_notes(places_of(root)).found
 
 
 def test_an_old_note_is_edited_by_its_short_name(root: Path, changes: NoteChanges):

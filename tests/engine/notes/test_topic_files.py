@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui import paths
-from cm_tui.engine.memory.notes.note_file import forget_kept, kept_file, writing
+from cm_tui.engine.memory.notes.note_file import forget_saved, saved_file, writing
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_files import (
     CHANGED,
@@ -25,7 +25,7 @@ from cm_tui.engine.memory.notes.topic_files import (
     place_of,
     restored,
 )
-from cm_tui.engine.memory.notes.topic_undo import merged_back, take_back
+from cm_tui.engine.memory.notes.topic_undo import merged_undo, undo_topic_change
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
@@ -63,7 +63,7 @@ def held(root: Path, id_: str) -> bytes | None:
 
 
 def back(root: Path, event: Event, *, dry_run: bool = False) -> Undone:
-    return take_back(Notes(root), event, dry_run=dry_run)
+    return undo_topic_change(Notes(root), event, dry_run=dry_run)
 
 
 def test_one_event_has_all_texts_and_everything_comes_back_to_the_byte(root: Path):
@@ -181,10 +181,10 @@ def test_what_is_kept_of_files_that_went_is_forgotten_with_their_event(root: Pat
     write(root, A, "one\n")
     write(root, B, "two\n")
     event = change(root, {A: None, B: None})
-    assert kept_file(f"{event.id}-0").read_bytes() == b"one\n"
-    forget_kept([event.id])
-    assert not kept_file(f"{event.id}-0").exists()
-    assert not kept_file(f"{event.id}-1").exists()
+    assert saved_file(f"{event.id}-0").read_bytes() == b"one\n"
+    forget_saved([event.id])
+    assert not saved_file(f"{event.id}-0").exists()
+    assert not saved_file(f"{event.id}-1").exists()
 
 
 _KILLED = """
@@ -277,7 +277,7 @@ def test_added_lines_never_stand_in_the_way_of_undo(before: list[str], made: lis
     for row, line in added:
         since.insert(min(row, len(since)), line)
     texts = ["\n".join(lines) for lines in (made, before, since)]
-    text = merged_back(*texts)
+    text = merged_undo(*texts)
     if text is None:
         # The same line stands there more than once, and which one was added cannot be told.
         assert len(set(since)) < len(since)

@@ -58,7 +58,7 @@ def test_a_pause_for_a_time_ends_by_itself_and_stays_known(repo: Repo):
     project = folder_of(repo.root).name
     pauses.begin(project, 2_000.0, now=1_000.0)
     assert say(repo.root) == 1
-    pauses.put_away_expired(now=3_000.0)
+    pauses.archive_expired(now=3_000.0)
     assert pauses.read(past=True) == ((), (), (Pause(project, 1_000.0, 2_000.0),))
     for at, why in ((999.0, ""), (1_000.0, "recording is paused"), (1_999.0, "recording is paused"), (2_000.0, "")):
         assert PastGate(repo.root).why_not("s", [at]) == why

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.engine.code.scan import languages
-from cm_tui.engine.search.ranking.filters import Asked, Filter, Vocabulary
+from cm_tui.engine.search.ranking.filters import Filter, ParsedQuery, Vocabulary
 
 KNOWN = Vocabulary(languages.called(), "/home/me/shop")
 
@@ -48,7 +48,7 @@ def test_what_is_a_filter(text: str, words: str, found: list[str]) -> None:
     ],
 )  # fmt: skip
 def test_what_is_text(text: str) -> None:
-    assert KNOWN.parse(text) == Asked(text)
+    assert KNOWN.parse(text) == ParsedQuery(text)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_query_made_of_its_parts_has_the_same_parts(text: str) -> None:
 @given(st.text())
 def test_text_without_a_name_of_a_filter_is_unchanged(text: str) -> None:
     if not any(f"{name}:" in text.lower() for name in ("path", "lang", "kind", "in")):
-        assert KNOWN.parse(text) == Asked(text)
+        assert KNOWN.parse(text) == ParsedQuery(text)
 
 
 @given(st.sampled_from(["path", "lang", "kind", "in"]), st.text(min_size=1), st.booleans())

@@ -145,7 +145,7 @@ def test_any_text_can_be_taken_apart(text: str) -> None:
     assert all(part.text.strip() for part in report.parts if part.kind not in ("title", "prose"))
     assert len(report.title) <= 400
     report.paths()
-    assert report.spoken()
+    assert report.embedding_texts()
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 def harm(db: Database) -> StoreDamagedError | None:
     try:
-        db.let_go_of_blocks()
+        db.release_blocks()
         read_everything(db)
     except StoreDamagedError as error:
         return error

@@ -374,7 +374,7 @@ def test_letting_go_of_blocks_writes_nothing_beside_the_store(tmp_path: Path) ->
     db = Database(tmp_path)
     with db.transaction() as cursor:
         cursor.execute("CREATE TABLE said AS SELECT 'the zanzibar tortoise ' || range AS text FROM range(20000)")
-    db.let_go_of_blocks()
+    db.release_blocks()
     written = [file for file in tmp_path.rglob("*") if file.is_file() and file.suffix == ".tmp"]
     assert [file.name for file in written if b"tortoise" in file.read_bytes()] == []
     assert db.value("SELECT count(*) FROM said") == 20_000

@@ -57,7 +57,7 @@ class CheckedIndex(Protocol):
         """Index changed files if that is quick; return what is still behind, or None where that is not checked."""
 
 
-def before_answer(index: CheckedIndex, need: Need) -> str:
+def prepare(index: CheckedIndex, need: Need) -> str:
     """Update an index as far as a call needs, and return a note for its response.
 
     Calls do not wait for a running index run: they get the current state. Without any index there are no results, which

@@ -230,21 +230,21 @@ class Scheduler:
             with self._wake:
                 while not self._stopping and (self._waiting == NOTHING or time.monotonic() < self._due):
                     waiting = self._waiting != NOTHING
-                    self._serve_nothing()
+                    self._skip()
                     self._wake.wait(self._due - time.monotonic() if waiting else None)
                 if self._stopping:
                     return
                 self._running, self._waiting = self._waiting, NOTHING
                 covers = self._signals
-            self._once(covers)
+            self._run_once(covers)
 
-    def _serve_nothing(self) -> None:
+    def _skip(self) -> None:
         """Signals that named no path ask for no run."""
         if self._waiting == NOTHING and self._served < self._signals:
             self._served = self._signals
             self._wake.notify_all()
 
-    def _once(self, covers: int) -> None:
+    def _run_once(self, covers: int) -> None:
         begun = time.monotonic()
         try:
             ran = not self._is_current(self._running)

@@ -137,7 +137,7 @@ class GenerationTables:
             else:
                 self._read = read
                 if found.resolved > 1 and not found.resolver.is_whole:
-                    self._resolve_behind(found.number)
+                    self._resolve_in_background(found.number)
             yield found
 
     @contextmanager
@@ -187,7 +187,7 @@ class GenerationTables:
             with closing(self._db.open_cursor()) as own:
                 own.execute(f"DETACH DATABASE IF EXISTS {found.schema}")
 
-    def _resolve_behind(self, number: int) -> None:
+    def _resolve_in_background(self, number: int) -> None:
         with self._lock:
             busy = self._background is not None and self._background.is_alive()
             if busy or self._closed:

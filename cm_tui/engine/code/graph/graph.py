@@ -82,7 +82,7 @@ class Graph:
                 missed.extend(resolver.unresolved(targets, kinds, hop, seen))
             return found
 
-        with self._asked() as asked:
+        with self._tables() as asked:
             page = self._walk(name, depth, "callers", follow, kinds, text=text)
             return self._list_unresolved(asked.resolver, missed) if unresolved else _with_unresolved(page, len(missed))
 
@@ -106,7 +106,7 @@ class Graph:
 
         Raises NotFoundError if the file is not in the index.
         """
-        with self._asked() as asked:
+        with self._tables() as asked:
             lookup.check_file(self._db, self._snapshot, path)
             return _imports(asked.tables, "f.path = ?", [path])
 
@@ -116,7 +116,7 @@ class Graph:
         Raises NotFoundError if no file has that name, and nothing imports a module of that name.
         """
         plain = target.strip().removesuffix("/")
-        with self._asked() as asked:
+        with self._tables() as asked:
             files = asked.tables.files_of(plain)
             page = _imports(
                 asked.tables,
@@ -133,11 +133,11 @@ class Graph:
 
     def resolve_all(self, kinds: Sequence[str] = CALLS, *, blind: bool = False) -> list[tuple[Any, ...]]:
         """Return every call site with its resolution, for measurements; see `Resolver.everything`."""
-        with self._asked() as asked:
+        with self._tables() as asked:
             return asked.resolver.everything(kinds, blind=blind)
 
     @contextmanager
-    def _asked(self, *, resolve: bool = False) -> Iterator[TableSet]:
+    def _tables(self, *, resolve: bool = False) -> Iterator[TableSet]:
         """Hold the data for a query: of the generation that this thread reads, or of a past snapshot."""
         with (
             nullcontext() if self._snapshot != NOW else self._db.reading(),
@@ -157,7 +157,7 @@ class Graph:
     ) -> Page[Edge]:
         if not 1 <= depth <= MAX_DEPTH:
             raise UsageError(f"Depth {depth} is out of range.", hint=f"Give 1 to {MAX_DEPTH}.")
-        with self._asked(resolve=True) as asked:
+        with self._tables(resolve=True) as asked:
             key = None if text or isinstance(name, str) else PageKey(name, direction, depth, tuple(kinds))
             if key is not None and (kept := asked.pages.get(key)) is not None:
                 return kept

@@ -82,7 +82,7 @@ class Backfill:
                 found: list[tuple[str, int, int | None]] = []
                 while waiting and not work.is_enough(len(found)):
                     path, blob, oid = waiting.pop()
-                    found.append((path, blob, self._reader.read_again(path, oid)))
+                    found.append((path, blob, self._reader.reread(path, oid)))
                 self._reader.flush()
                 known = replace(coverage.load(self._db), broken="", lost="")
                 known = replace(known, version=known.version + 1)

@@ -72,7 +72,7 @@ _MOST_MATCHES = 999_999
 
 
 @dataclass
-class _Kept:
+class _LookupCache:
     """Cached lookups of one state of the store."""
 
     state: int = -1
@@ -86,7 +86,7 @@ class MainlineCommits:
     def __init__(self, db: Database, repository: Repository) -> None:
         self._db = db
         self._repository = repository
-        self._kept = _Kept()
+        self._kept = _LookupCache()
 
     @property
     def is_indexed(self) -> bool:
@@ -162,24 +162,24 @@ class MainlineCommits:
         """Return the commits on the mainline by sha."""
         kept = self._now()
         if kept is None:
-            return self._looked_up(shas)
+            return self._look_up(shas)
         # Lists ask about the same few commits again and again.
         known, new = kept.by_sha, set(shas) - kept.by_sha.keys()
         if new:
-            known = {**known, **dict.fromkeys(new), **self._looked_up(new)}
+            known = {**known, **dict.fromkeys(new), **self._look_up(new)}
             kept.by_sha = known if len(known) <= _MOST_KEPT else {}
         return {sha: commit for sha in shas if (commit := known[sha]) is not None}
 
-    def _now(self) -> _Kept | None:
+    def _now(self) -> _LookupCache | None:
         """Return the cache for the store's current state; None: this thread reads another state."""
         state, kept = self._db.state, self._kept
         if state is None:
             return None
         if kept.state != state:
-            kept = self._kept = _Kept(state)
+            kept = self._kept = _LookupCache(state)
         return kept
 
-    def _looked_up(self, shas: Collection[str]) -> dict[str, CommitPoint]:
+    def _look_up(self, shas: Collection[str]) -> dict[str, CommitPoint]:
         rows = self._db.rows(
             f"SELECT {_COLUMNS} FROM line_commit WHERE sha IN (SELECT unnest(?::VARCHAR[]))",  # noqa: S608 - our own words
             [sorted(shas)],

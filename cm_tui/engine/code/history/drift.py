@@ -66,7 +66,7 @@ class DriftDetector:
         notes = list(plan.notes)
         rows = list(self._rows(plan, notes))
         head, indexed = self._repository.head().sha, self._db.get_meta("indexed_head") or None
-        seen = self._looked()
+        seen = self._last_viewed()
         revision, changes = self._since(since, seen, limit, notes)
         files = len({*plan.added, *plan.modified, *plan.removed, *(old for old, _ in plan.renamed)})
         if looked and indexed:
@@ -84,7 +84,7 @@ class DriftDetector:
             notes=tuple(notes),
         )
 
-    def _looked(self) -> ResolvedRevision | None:
+    def _last_viewed(self) -> ResolvedRevision | None:
         sha = user_marks.read(self._db.folder).get("last_seen")
         if sha is None or not self._repository.git:
             return None

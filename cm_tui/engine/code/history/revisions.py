@@ -70,7 +70,7 @@ class Revisions:
                 )
             return self._resolved(found, revision, found.sha, head)
         back = _STEPS_BACK.fullmatch(name)
-        if back is not None and (counted := self._counted_back(revision, back[1], int(back[2] or 1), head)) is not None:
+        if back is not None and (counted := self._ancestor(revision, back[1], int(back[2] or 1), head)) is not None:
             return counted
         try:
             sha = self._repository.resolve(name, hint=_NAME_ONE)
@@ -95,7 +95,7 @@ class Revisions:
             )
         return resolved.moment.ordinal, resolved.said if resolved.moment.ahead or not resolved.exact else ""
 
-    def _counted_back(self, asked: str, name: str, steps: int, head: CommitPoint) -> ResolvedRevision | None:
+    def _ancestor(self, asked: str, name: str, steps: int, head: CommitPoint) -> ResolvedRevision | None:
         """Go back a number of first parents from a commit of the mainline: by ordinals, however many they are."""
         start = self.commits.of_shas([self._repository.resolve(name)])
         found = next((self.commits.at(commit.ordinal - steps) for commit in start.values()), None)

@@ -120,7 +120,7 @@ class _Reading:
         total = len(self._todo)
         while True:
             with turn.question():
-                if not self._goes_on():
+                if not self._is_continuable():
                     return
                 self._batch()
                 if not self._todo:
@@ -134,7 +134,7 @@ class _Reading:
                 )
 
     def _begin(self) -> None:
-        self._base, before = self._nearest_known()
+        self._base, before = self._nearest_covered()
         try:
             self._todo = self._reader.differing(before, self._tree)
         except MissingError:
@@ -148,7 +148,7 @@ class _Reading:
         with self._db.transaction():
             self._number = side_commits.begin(self._db, self._commit.sha, self._base, self._rules)
 
-    def _nearest_known(self) -> tuple[str, bytes | None]:
+    def _nearest_covered(self) -> tuple[str, bytes | None]:
         """Return the covered commit that probably differs least, and its tree; empty: none is covered."""
         known = coverage.load(self._db)
         if not known.to_ord or known.rules != self._rules:
@@ -164,7 +164,7 @@ class _Reading:
         except MissingError:
             return "", None
 
-    def _goes_on(self) -> bool:
+    def _is_continuable(self) -> bool:
         """Whether the stored part is still valid: not dropped, and the base is covered by the same rules."""
         if not self._db.value("SELECT count(*) FROM side_commit WHERE id = ?", [self._number]):
             return False

@@ -196,7 +196,7 @@ class TreeReader:
             self._db.set_meta(NEXT_BLOB, str(self._next))
         self.parsed += len(pending)
 
-    def read_again(self, path: str, oid: str) -> int | None:
+    def reread(self, path: str, oid: str) -> int | None:
         """Return the blob of a file version that was missing before, or None when it is excluded."""
         return self._classify(path, oid, included=self._rules.included(path))
 
@@ -209,7 +209,7 @@ class TreeReader:
         included = self._rules.included(path)
         if not included and self._is_vendored(tree, path):
             return None
-        key = (entry.oid, posixpath.basename(path), included, self._rules.credentials_wanted(path))
+        key = (entry.oid, posixpath.basename(path), included, self._rules.includes_credentials(path))
         if key not in self._classified:
             if len(self._classified) > _KEPT_CLASSIFIED:
                 self._classified.clear()

@@ -238,7 +238,7 @@ def left_out(db: Database, repository: Repository, root: Path, name: str) -> Lef
     )
     if rows:
         return LeftOut(rows[0][0], rows[0][1], _lift(rows[0][1]))
-    return _unseen(db, repository, path) if os.path.lexists(root / path) else None
+    return _missed_file(db, repository, path) if os.path.lexists(root / path) else None
 
 
 def _inside(root: Path, name: str) -> str:
@@ -250,7 +250,7 @@ def _inside(root: Path, name: str) -> str:
     return "" if path == "." else path
 
 
-def _unseen(db: Database, repository: Repository, path: str) -> LeftOut:
+def _missed_file(db: Database, repository: Repository, path: str) -> LeftOut:
     """An existing path that the scan did not exclude."""
     if db.rows("SELECT 1 FROM now_file WHERE path = ?", [path]):
         return LeftOut(path, "it has no lines to find", "")

@@ -225,12 +225,12 @@ class Run:
             try:
                 return self._store_once()
             except ChangedError as changed:
-                self._read_again(changed.path)
+                self._reread(changed.path)
         raise CmError(
             "Files change faster than they can be read.", hint="Run the command again when they have come to rest."
         )
 
-    def _read_again(self, path: str) -> None:
+    def _reread(self, path: str) -> None:
         """Take a file as it is now that was edited between parsing and storing."""
         oid = self._tree.files.disk.get(path)
         if oid is None:
@@ -277,12 +277,12 @@ class Run:
             with self._db.generations.changing(), self._db.transaction():
                 delta = passages.sync(self._db, growing, self._prepare, self._check)
             if delta.added:
-                self._db.let_go_of_blocks()
+                self._db.release_blocks()
             seal.write(self._db)
         if grows:
             # Otherwise the next small change rewrites all of it in memory.
             self._db.shrink()
-            self._db.let_go_of_blocks()
+            self._db.release_blocks()
 
     def _prepare(self, texts: list[str]) -> None:
         if self._config.embedding.provider != "none":

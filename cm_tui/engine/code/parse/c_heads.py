@@ -83,7 +83,7 @@ class _Reader:
                 continue
             sign = found[0] if kind == "sign" else b""
             if sign in {b"{", b";", b"}"}:
-                if sign != b"{" or not self._goes_on(head, found.start()):
+                if sign != b"{" or not self._continues(head, found.start()):
                     head.ends_with, head.end = sign.decode(), found.start()
                     yield head
                     head = Head()
@@ -131,7 +131,7 @@ class _Reader:
         self._no_angles_before = position
         return 0
 
-    def _goes_on(self, head: Head, at: int) -> bool:
+    def _continues(self, head: Head, at: int) -> bool:
         """Whether the declaration continues after the brace; else `head.what` is the kind of the braces."""
         end = self._closing.get(at)
         after = len(self._data) if end is None else end + 1

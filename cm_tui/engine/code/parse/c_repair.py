@@ -11,7 +11,7 @@ from tree_sitter import Node, Point, Tree
 from cm_tui.engine.code.parse.c_heads import Head, read_heads
 from cm_tui.engine.code.parse.c_macros import macro_calls, macros_of
 from cm_tui.engine.code.parse.c_structure import Range, blank, read_structure
-from cm_tui.engine.code.parse.tree_query import UnreadableError, parse_again
+from cm_tui.engine.code.parse.tree_query import UnreadableError, reparse
 from cm_tui.engine.code.scan.languages import Language
 
 _ROUNDS = 3
@@ -113,7 +113,7 @@ def _attempt(
         ends = _point(lines, end)
         old.edit(start, end, end, _point(lines, start), ends, ends)
     try:
-        again = parse_again(language, spared, old, _SECONDS)
+        again = reparse(language, spared, old, _SECONDS)
     except UnreadableError:
         return data, tree, errors, False
     left = errors_of(again)

@@ -118,10 +118,10 @@ def parse(language: Language, data: bytes) -> Tree:
     """
     if _open_brackets(data) > MAX_DEPTH:
         raise UnreadableError("nested too deeply")
-    return parse_again(language, data, None)
+    return reparse(language, data, None)
 
 
-def parse_again(language: Language, data: bytes, old: Tree | None, seconds: float = PARSE_SECONDS) -> Tree:
+def reparse(language: Language, data: bytes, old: Tree | None, seconds: float = PARSE_SECONDS) -> Tree:
     """Parse a file incrementally from an older tree and its edits, within a CPU limit in seconds.
 
     Raises UnreadableError as for `parse`.

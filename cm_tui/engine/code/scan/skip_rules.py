@@ -114,7 +114,7 @@ class SkipRules:
         if self._exclude is not None and self._exclude.match_file(path):
             return "excluded by configuration"
         if self.included(path):
-            if is_credential_file(path) and not self.credentials_wanted(path):
+            if is_credential_file(path) and not self.includes_credentials(path):
                 return CREDENTIALS
             return "binary" if suffix_of(path) in _BINARY and suffix_of(path) not in _DATA_AT else None
         folder = path.rpartition("/")[0]
@@ -124,13 +124,13 @@ class SkipRules:
         """Whether the project includes a path that a default rule may exclude."""
         return self._include is not None and self._include.match_file(path)
 
-    def credentials_wanted(self, path: str) -> bool:
+    def includes_credentials(self, path: str) -> bool:
         """Whether the user includes a path despite its credentials; an untrusted pattern does not count."""
         return self._trusted is not None and self._trusted.match_file(path)
 
     def verdict(self, path: str, reason: str | None) -> str | None:
         """Return why a file is excluded by a verdict on its content; None: it is not."""
-        return None if reason == CREDENTIALS and self.credentials_wanted(path) else reason
+        return None if reason == CREDENTIALS and self.includes_credentials(path) else reason
 
     def by_size(self, path: str, size: int) -> str | None:
         """Return why a file of that size in bytes is excluded; None: it is not."""

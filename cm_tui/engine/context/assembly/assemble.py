@@ -15,7 +15,7 @@ from typing import Any
 from cm_tui.engine.context.assembly.fitting import LONGEST, Source, fit
 from cm_tui.engine.context.assembly.mentions import Names, found_in
 from cm_tui.engine.context.assembly.rules import Candidate, RuleSet, Ruling, canonical
-from cm_tui.engine.context.assembly.run_state import Outcome, Reader, Task, Wanted
+from cm_tui.engine.context.assembly.run_state import Outcome, Reader, SourceRequest, Task
 from cm_tui.engine.context.assembly.sections import digest, within, without_known
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
@@ -185,14 +185,16 @@ def _fills(source: Source) -> bool:
 def _read(task: Task, sources: Sequence[Source], room: int, reader: Reader, begun: float) -> None:
     if not sources:
         return
-    outcomes = reader.read(task, [Wanted(one.id, one.definition, _room(one, room)) for one in sources])
+    outcomes = reader.read(
+        task, [SourceRequest(one.id, one.definition, _remaining_tokens(one, room)) for one in sources]
+    )
     for one in sources:
         outcome = outcomes[one.id]
         steps = tuple(replace(step, start_ms=step.start_ms + begun) for step in outcome.steps)
         _take(one, replace(outcome, steps=steps))
 
 
-def _room(source: Source, budget: int) -> int:
+def _remaining_tokens(source: Source, budget: int) -> int:
     return budget if source.cap is None else min(budget, source.cap)
 
 

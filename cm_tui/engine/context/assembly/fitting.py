@@ -108,7 +108,7 @@ def _fitted(ordered: Sequence[Source], room: int, budget: int) -> str:
         if not one.text:
             continue
         head = _heading(one, section, is_first=not parts)
-        kept, cost = _kept(head, one, left, budget)
+        kept, cost = _fit_source(head, one, left, budget)
         if not kept:
             one.leave_out("budget", f"The budget of {budget:,} tokens was used up before it.")
             continue
@@ -117,7 +117,7 @@ def _fitted(ordered: Sequence[Source], room: int, budget: int) -> str:
     return "".join(parts)
 
 
-def _kept(head: str, one: Source, room: int, budget: int) -> tuple[str, int]:
+def _fit_source(head: str, one: Source, room: int, budget: int) -> tuple[str, int]:
     """Return a source with its heading, whole or cut, and its cost; empty: no room."""
     whole = f"{head}{one.text}\n"
     cost = tokenizer.count(whole)

@@ -64,7 +64,7 @@ def found_in(prompt: str, names: Names) -> tuple[list[Mentioned], list[str]]:
         reference = _resolved(match["kind"] or "", name, names)
         if reference:
             mentioned.setdefault(reference, Mentioned(f"@{match[0][1:].rstrip(_TRAILING)}", reference))
-        elif match["kind"] or _is_meant(name):
+        elif match["kind"] or _is_unambiguous(name):
             warnings[_warning(match["kind"] or "", name, names)] = None
     return list(mentioned.values()), list(warnings)
 
@@ -83,7 +83,7 @@ def _resolved(kind: str, name: str, names: Names) -> str:
     return ""
 
 
-def _is_meant(name: str) -> bool:
+def _is_unambiguous(name: str) -> bool:
     """Return whether a bare name is certainly one of these, and not a plain word after an `@`."""
     return bool(re.search(r"[./:]|[a-z][A-Z]|_", name))
 

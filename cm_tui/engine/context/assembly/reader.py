@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cm_tui.engine.context.assembly.run_state import Means, Outcome, RunState, StepCache, Task, Wanted
+from cm_tui.engine.context.assembly.run_state import Means, Outcome, RunState, SourceRequest, StepCache, Task
 from cm_tui.engine.context.assembly.steps import RUN
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.loaded import Loaded
@@ -68,7 +68,7 @@ class MemoryReader:
         self._cache = StepCache(cache_s)
         self._is_warm = False
 
-    def read(self, task: Task, wanted: Sequence[Wanted]) -> Mapping[str, Outcome]:
+    def read(self, task: Task, wanted: Sequence[SourceRequest]) -> Mapping[str, Outcome]:
         """Return each source's result by id; one that times out has an error."""
         with self._reading() as generation:
             run = _Run(self, task, wanted, generation)
@@ -78,7 +78,7 @@ class MemoryReader:
         )
         return found
 
-    def one(self, run: _Run, want: Wanted) -> Outcome:
+    def one(self, run: _Run, want: SourceRequest) -> Outcome:
         """Read one source; errors are part of the outcome."""
         begun = time.perf_counter()
         try:
@@ -90,7 +90,7 @@ class MemoryReader:
             return Outcome(error=f"It failed: {type(error).__name__}: {error}"[:300], ms=_ms(begun))
         return replace(found, ms=_ms(begun))
 
-    def _reference(self, run: _Run, want: Wanted) -> Outcome:
+    def _reference(self, run: _Run, want: SourceRequest) -> Outcome:
         begun = time.perf_counter()
         found = self._layers.read(want.id, session=run.task.session, prompt=run.task.text)
         step = AssemblyStep(want.id, "read", run.since(begun), _ms(begun), len(found.items))
@@ -98,7 +98,7 @@ class MemoryReader:
         notes = tuple(f"{want.id}: {note}" for note in found.notes)
         return Outcome(found.text, found.title, found.paths, (step,), notes=notes)
 
-    def _definition(self, run: _Run, want: Wanted, loaded: Loaded[RetrievalDefinition]) -> Outcome:
+    def _definition(self, run: _Run, want: SourceRequest, loaded: Loaded[RetrievalDefinition]) -> Outcome:
         if loaded.is_held:
             raise RefusedError(f"It waits for trust: it wants to {loaded.asks[0]}.", hint="`cm trust` decides.")
         room = run.task.budget if want.room is None else want.room
@@ -125,7 +125,7 @@ class MemoryReader:
             text, title, paths_of(state.items), run.steps_of(want.id), tuple(state.warnings), tuple(state.notes)
         )
 
-    def seconds_of(self, want: Wanted) -> float:
+    def seconds_of(self, want: SourceRequest) -> float:
         """Return a source's time limit."""
         grace = 1.0 if self._is_warm else COLD
         if want.definition is None:
@@ -146,7 +146,7 @@ class MemoryReader:
         return self._library().runnable("retrieval", name)
 
 
-def _asks_model(want: Wanted) -> bool:
+def _asks_model(want: SourceRequest) -> bool:
     """Return whether a source waits for a language model."""
     steps = want.definition.value.steps if want.definition is not None else ()
     return any(isinstance(step, DeriveQuery) and step.method == "llm_rephrase" for step in steps)
@@ -161,7 +161,7 @@ def _shipped_s(loaded: Loaded[RetrievalDefinition]) -> float:
 class _Pending:
     """A source that is being read."""
 
-    want: Wanted
+    want: SourceRequest
     started: float | None = None
     outcome: Outcome | None = None
     generation: int = 0
@@ -171,7 +171,7 @@ class _Pending:
 class _Run:
     """One reading of all sources of an assembly."""
 
-    def __init__(self, reader: MemoryReader, task: Task, wanted: Sequence[Wanted], generation: int) -> None:
+    def __init__(self, reader: MemoryReader, task: Task, wanted: Sequence[SourceRequest], generation: int) -> None:
         self._reader = reader
         self.task = task
         self.generation = generation
@@ -202,7 +202,7 @@ class _Run:
             one = self._pending[id_]
             if one.done.is_set() and one.generation != self.generation and not outcome.error:
                 # The index changed between two threads: all results must be of one generation.
-                found[id_] = self._again(one.want)
+                found[id_] = self._retry(one.want)
         return found
 
     def _start(self, waiting: Sequence[_Pending]) -> None:
@@ -238,7 +238,7 @@ class _Run:
         one.outcome = self._reader.one(self, one.want)
         one.done.set()
 
-    def _again(self, want: Wanted) -> Outcome:
+    def _retry(self, want: SourceRequest) -> Outcome:
         with self._lock:
             self._steps.pop(want.id, None)
         self.ended.clear()
@@ -277,7 +277,7 @@ class _Run:
         """Return the output of another definition, which is read only once."""
         id_ = f"definition://{name}"
         with self._lock:
-            one = self._pending.setdefault(id_, _Pending(Wanted(id_)))
+            one = self._pending.setdefault(id_, _Pending(SourceRequest(id_)))
         if one.want.definition is None:
             one.want = replace(one.want, definition=self._reader.definition(name))
         if self._claim(one):
@@ -304,7 +304,7 @@ class _Run:
         return (moment - self._begun) * 1_000
 
 
-def _next_step(want: Wanted, done: int) -> str:
+def _next_step(want: SourceRequest, done: int) -> str:
     if want.definition is None:
         return "read"
     steps: Sequence[Any] = want.definition.value.steps

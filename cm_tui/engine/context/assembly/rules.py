@@ -270,7 +270,7 @@ def _target(
     exact = tuple(one for one in names if includes or not set(one) & set("*?"))
     # Such a pattern hangs on no text, however many stars it has.
     patterns = tuple(re.compile(translate(one.replace("[", "[[]"))).match for one in names if one not in exact)
-    told = _told(action, includes=includes, excludes=excludes)
+    told = _rule_text(action, includes=includes, excludes=excludes)
     return _Target(exact, patterns, references is None, action, excludes, includes, told)
 
 
@@ -293,7 +293,7 @@ def _apply(verdict: Verdict, target: _Target) -> None:
     verdict.section = action.section or verdict.section
 
 
-def _told(action: Action, *, includes: bool, excludes: bool) -> str:
+def _rule_text(action: Action, *, includes: bool, excludes: bool) -> str:
     words = ["include"] if includes else ["exclude"] if excludes else []
     if not (includes and action.for_ is not None):
         words += [

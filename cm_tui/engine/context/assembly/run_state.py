@@ -37,7 +37,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SourceRequest:
     """One source to read: a definition, or the target of a reference."""
 
     id: str
@@ -68,7 +68,7 @@ class Outcome:
 class Reader(Protocol):
     """Reads sources in parallel, each within its time limit, isolated from errors of the others."""
 
-    def read(self, task: Task, wanted: Sequence[Wanted]) -> Mapping[str, Outcome]:
+    def read(self, task: Task, wanted: Sequence[SourceRequest]) -> Mapping[str, Outcome]:
         """Return each source's result by id; one that times out has an error."""
 
 

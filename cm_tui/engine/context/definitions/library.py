@@ -19,7 +19,7 @@ from cm_tui.counts import count
 from cm_tui.engine.context.definitions import lint
 from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
 from cm_tui.engine.context.definitions.document import Path as DocumentPath
-from cm_tui.engine.context.definitions.loaded import SHIPPED, Loaded, T, asked_by
+from cm_tui.engine.context.definitions.loaded import SHIPPED, Loaded, T, required_permissions
 from cm_tui.engine.context.definitions.parsing import parse
 from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline
 from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
@@ -144,7 +144,9 @@ def _single(
     if found is None:
         return [], problems
     problems, is_broken = _linted(lint_of(found, document), document, file)
-    return [] if is_broken else [Loaded(found, file, document.place(("name",)).line, digest, asked_by(found))], problems
+    return [] if is_broken else [
+        Loaded(found, file, document.place(("name",)).line, digest, required_permissions(found))
+    ], problems
 
 
 def _rules(document: Document, file: str, digest: str) -> _Content:

@@ -196,10 +196,10 @@ def cycles(definitions: Mapping[str, RetrievalDefinition]) -> dict[str, tuple[st
         name: [asked for step in one.steps if isinstance(step, DeriveQuery) and (asked := reference_of(step.from_))]
         for name, one in definitions.items()
     }
-    return {name: way for name in asks if (way := _way_back(name, asks))}
+    return {name: way for name in asks if (way := _cycle(name, asks))}
 
 
-def _way_back(name: str, asks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def _cycle(name: str, asks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return the shortest way from a definition to itself; empty: none."""
     seen = set[str]()
     ways: list[tuple[str, ...]] = [(name,)]

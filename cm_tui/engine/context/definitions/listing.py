@@ -35,7 +35,7 @@ def _retrieval(library: Library) -> Iterator[DefinitionInfo]:
 
 def _rules(library: Library) -> Iterator[DefinitionInfo]:
     for one in library.rules:
-        yield _info(one, "rule", "rule", one.value.description or _said(one.value))
+        yield _info(one, "rule", "rule", one.value.description or _description(one.value))
 
 
 def _pipelines(library: Library) -> Iterator[DefinitionInfo]:
@@ -53,7 +53,7 @@ def _info(one: Loaded[T], kind: DefinitionKind, scheme: str, summary: str) -> De
     )  # fmt: skip
 
 
-def _said(rule: Rule) -> str:
+def _description(rule: Rule) -> str:
     conditions = " and ".join(f"{one.field} {one.op} {one.value!r}" for one in rule.conditions) or "always"
     return f"{conditions}: {'; '.join(map(_action, rule.actions))}"
 

@@ -32,7 +32,7 @@ class Loaded(Generic[T]):
     """It requests permissions, and exactly this file is not trusted."""
 
 
-def asked_by(one: RetrievalDefinition | Pipeline) -> tuple[str, ...]:
+def required_permissions(one: RetrievalDefinition | Pipeline) -> tuple[str, ...]:
     """Return the permissions that need the user's trust: to send data, run code, or write outside `.cm`."""
     return tuple(dict.fromkeys(_of_pipeline(one) if isinstance(one, Pipeline) else _of_retrieval(one)))
 

@@ -83,7 +83,7 @@ def _problems(errors: Sequence[ErrorDetails], document: Document, file: str) -> 
             if found is not error
         ):
             continue
-        said = _said(path, error, document, file)
+        said = _problem(path, error, document, file)
         if (path, said.message) not in seen:
             seen.add((path, said.message))
             yield said
@@ -121,7 +121,7 @@ def _spellings(part: str | int) -> Iterator[str]:
     yield head + "".join(one.capitalize() for one in rest)
 
 
-def _said(path: Path, error: ErrorDetails, document: Document, file: str) -> DefinitionProblem:
+def _problem(path: Path, error: ErrorDetails, document: Document, file: str) -> DefinitionProblem:
     kind, last = error["type"], str(path[-1]) if path else ""
     context: Mapping[str, Any] = error.get("ctx") or {}
     if kind == "missing":

@@ -39,7 +39,7 @@ def parse(text: str) -> Document:
     try:
         found.value = _Builder(found, events).document()
     except yaml.MarkedYAMLError as error:
-        raise _said(error) from error
+        raise _yaml_error(error) from error
     except (yaml.YAMLError, ValueError) as error:
         raise DocumentError(_of_reader(text, error), "a character here is not allowed in a text") from error
     except RecursionError as error:
@@ -150,7 +150,7 @@ def _error(event: yaml.Event, message: str, hint: str = "") -> DocumentError:
     return DocumentError(_place(event), message, hint)
 
 
-def _said(error: yaml.MarkedYAMLError) -> DocumentError:
+def _yaml_error(error: yaml.MarkedYAMLError) -> DocumentError:
     mark = error.problem_mark or error.context_mark
     place = Place(mark.line + 1, mark.column + 1) if mark is not None else Place(1, 1)
     problem = error.problem or "this is no YAML"

@@ -169,8 +169,8 @@ class Ingestion:
             pipeline = library.runnable("ingestion", entry.run.pipeline)
             if why := self._why_not(""):
                 raise RefusedError(f"Nothing is ingested now: {why}")
-            progress = Progress.from_plain(self.ledger.kept_input(entry.run.id))
-            return self._go_on(pipeline, entry, progress)
+            progress = Progress.from_plain(self.ledger.saved_progress(entry.run.id))
+            return self._resume(pipeline, entry, progress)
 
     # --- parts ---
 
@@ -243,9 +243,9 @@ class Ingestion:
         )  # fmt: skip
         if before is None:
             self.ledger.write(entry)
-        return self._go_on(pipeline, entry, Progress(Batch.of(given)))
+        return self._resume(pipeline, entry, Progress(Batch.of(given)))
 
-    def _go_on(self, pipeline: Loaded[Pipeline], entry: Entry, progress: Progress) -> IngestRun:
+    def _resume(self, pipeline: Loaded[Pipeline], entry: Entry, progress: Progress) -> IngestRun:
         begun = time.perf_counter()
         to = Destinations(
             self._journal, self._kv, self._blobs, entry.key, entry.events, frozenset(self._written(entry))

@@ -129,7 +129,7 @@ def _of_action(event: Event) -> Input:
     action = "edit" if event.kind == "hook.edit" else str(data.get("hook", "git"))
     arguments = data.get("arguments")
     words = " ".join(map(str, arguments)) if isinstance(arguments, list) else ""
-    fields = {**_who(event), "action": action, "files": paths, "arguments": words}
+    fields = {**_author_fields(event), "action": action, "files": paths, "arguments": words}
     return Input("onAction", event.id, f"{action} {', '.join(paths) or words}".strip(), fields, (event.id,))
 
 
@@ -141,7 +141,7 @@ def _of_turn(event: Event) -> Input | None:
     trigger: Trigger = "onTaskFailure" if failed else "onTaskCompleted"
     prompt = "\n\n".join(record.prompts)
     fields = {
-        **_who(event), "prompt": prompt, "answer": record.answer, "files": list(record.files),
+        **_author_fields(event), "prompt": prompt, "answer": record.answer, "files": list(record.files),
         "tools": list(record.tools), "outcome": record.outcome or ("failed" if failed else "ok"),
         "patch": record.patch[:20_000], "title": record.title, "episodeId": event.id, "tokens": record.tokens,
     }  # fmt: skip
@@ -153,7 +153,7 @@ def _last_tool_failed(record: EpisodeRecord) -> bool:
     return bool(tools) and tools[-1].failed
 
 
-def _who(event: Event) -> dict[str, Any]:
+def _author_fields(event: Event) -> dict[str, Any]:
     data = event.data
     return {
         "sessionId": session_of(event), "agent": str(data.get("agent", "")), "time": event.time,

@@ -107,7 +107,7 @@ class Ledger:
             self._append(_line(entry).encode())
             self._follow()
             if self._read_to > _LONG_BYTES or len(self._entries) > MOST_RUNS:
-                self._write_anew()
+                self._rewrite()
 
     def keep_input(self, run: str, plain: Mapping[str, Any]) -> None:
         """Save the progress of a failed run.
@@ -120,7 +120,7 @@ class Ledger:
             raise StoreError(f"The input of the run {run} is too long to be kept.")
         write_json(self._input(run), json.loads(text))
 
-    def kept_input(self, run: str) -> dict[str, Any]:
+    def saved_progress(self, run: str) -> dict[str, Any]:
         """Return the progress of a failed run.
 
         Raises:
@@ -150,7 +150,7 @@ class Ledger:
                 bare = replace(one.run, input="", error="", written=())
                 self._entries[one.run.id] = replace(one, run=bare, values={})
             # The old lines are removed with the file.
-            self._write_anew()
+            self._rewrite()
             return gone
 
     # --- parts ---
@@ -205,7 +205,7 @@ class Ledger:
         self._entries[entry.run.id] = entry
         self._by_key[entry.key] = entry.run.id
 
-    def _write_anew(self) -> None:
+    def _rewrite(self) -> None:
         kept = list(self._entries.values())[-MOST_RUNS:]
         text = "".join(_line(one) for one in kept)
         with reported(self._file):

@@ -27,7 +27,7 @@ _BOUNDARIES = frozenset({"hook.prompt", "hook.stop"})
 _SESSIONS = 1_000
 
 
-def seconds_back(since: str) -> float:
+def age_seconds(since: str) -> float:
     """Return the seconds of a duration such as `-7d`, `-3h` or `-30m`.
 
     Raises:
@@ -81,7 +81,7 @@ class EventLog:
             UsageError: the time is invalid.
             StoreError: the journal cannot be read.
         """
-        oldest = time.time() - seconds_back(since)
+        oldest = time.time() - age_seconds(since)
         with self._lock:
             is_cut = self._follow()
             events = list(self._events)
@@ -143,7 +143,7 @@ def _item(event: Event, fields: Sequence[str]) -> Item:
         told = ", ".join(f"{name}: {_short(value)}" for name, value in kept.items())
     else:
         kept = {name: value for name, value in data.items() if name != "root"}
-        told = "; ".join(_told(kept))
+        told = "; ".join(_event_lines(kept))
     day = time.strftime("%Y-%m-%d %H:%M", time.localtime(event.time))
     return {
         **kept,
@@ -155,7 +155,7 @@ def _item(event: Event, fields: Sequence[str]) -> Item:
     }
 
 
-def _told(data: dict[str, Any]) -> Iterator[str]:
+def _event_lines(data: dict[str, Any]) -> Iterator[str]:
     for name in _TOLD:
         if data.get(name):
             yield _short(data[name])

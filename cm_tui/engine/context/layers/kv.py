@@ -94,7 +94,7 @@ class KvStore:
             expires.pop(key, None)
             if ends is not None:
                 expires[key] = ends
-            return _whole(values, expires), KvValue(key, value, ends)
+            return _all_values(values, expires), KvValue(key, value, ends)
 
         return json_file.change(self._root, FILE, changed)
 
@@ -116,7 +116,7 @@ class KvStore:
             if is_there:
                 del values[key]
                 expires.pop(key, None)
-            return _whole(values, expires), is_there
+            return _all_values(values, expires), is_there
 
         if self.get(key) is None:
             return False
@@ -153,5 +153,5 @@ def _living(found: Document | None, now: float) -> tuple[dict[str, Any], dict[st
     )
 
 
-def _whole(values: dict[str, Any], expires: dict[str, float]) -> dict[str, Any]:
+def _all_values(values: dict[str, Any], expires: dict[str, float]) -> dict[str, Any]:
     return {**values, EXPIRES: expires} if expires else values

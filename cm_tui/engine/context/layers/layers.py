@@ -255,7 +255,7 @@ class Layers:
         one = self._ports.episode(reference.path)
         if one.forgotten is not None:
             raise NotFoundError(f"The episode {reference.path} was forgotten.")
-        return Reading((_episode_item(one),), _asked(one))
+        return Reading((_episode_item(one),), _query_text(one))
 
     def _episodic(self, reference: Reference) -> Reading:
         if reference.path not in ("session", ""):
@@ -315,7 +315,7 @@ def _episode_item(one: Episode) -> Item:
     }  # fmt: skip
 
 
-def _asked(one: Episode) -> str:
+def _query_text(one: Episode) -> str:
     return " ".join(" ".join(one.prompts).split())[:60] or one.id
 
 

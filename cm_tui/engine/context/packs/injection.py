@@ -62,7 +62,7 @@ _FOLDER, _NAME, _PATH = 0.4, 0.7, 1.0
 Numbers = NDArray[np.float64]
 
 
-class Wanted(NamedTuple):
+class EntryRequest(NamedTuple):
     """A request for entries.
 
     Attributes:
@@ -108,7 +108,7 @@ class InjectionTable:
         self._places = {_path(one): place for place, one in enumerate(self.entries)}
         self._lines: dict[int, tuple[str, float]] = {}
 
-    def inject(self, wanted: Wanted, times: Mapping[str, int], now: float | None = None) -> Injection:
+    def inject(self, wanted: EntryRequest, times: Mapping[str, int], now: float | None = None) -> Injection:
         """Return the entries for a prompt.
 
         Args:
@@ -132,18 +132,18 @@ class InjectionTable:
             rows=tuple(self._row(one, float(values[one]), measures, times) for one in chosen),
             left_out=tuple(self._left(one, float(values[one])) for one in left[:_LISTED]),
             left_out_total=len(left),
-            **self._kept_back(wanted),
+            **self._withheld_counts(wanted),
             took_ms=round((time.perf_counter() - begun) * 1000, 2),
             notes=self._notes,
         )
 
     # --- values ---
 
-    def _is_meant(self, place: int, wanted: Wanted) -> bool:
+    def _is_meant(self, place: int, wanted: EntryRequest) -> bool:
         entry = self.entries[place]
         return wanted.scope in {"", entry.scope} and wanted.category in {"", entry.category}
 
-    def _measured(self, wanted: Wanted, times: Mapping[str, int], now: float) -> _Measures:
+    def _measured(self, wanted: EntryRequest, times: Mapping[str, int], now: float) -> _Measures:
         recent = 0.5 ** (np.maximum(0.0, now - self._written) / 86_400 / HALF_LIFE_DAYS)
         used = np.zeros(len(self.entries))
         for path, often in times.items():
@@ -296,7 +296,7 @@ class InjectionTable:
         entry = self.entries[place]
         return LeftOut(entry.id, entry.title, round(value, 4))
 
-    def _kept_back(self, wanted: Wanted) -> dict[str, int]:
+    def _withheld_counts(self, wanted: EntryRequest) -> dict[str, int]:
         """Return how many entries are in no answer, by the reason that comes first."""
         reasons = Counter(
             "held" if one.held else "never_recall" if one.never_recall else "unapproved"

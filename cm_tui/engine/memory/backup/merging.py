@@ -24,7 +24,7 @@ _FILE = 4_000_000
 """Bytes of a file of the archive: one episode of it is read by reading the file."""
 
 
-class Known(NamedTuple):
+class ExistingIds(NamedTuple):
     """Ids in a journal and its archive, including erased ones."""
 
     events: set[str]
@@ -91,7 +91,7 @@ class Merge(AbstractContextManager["Merge"]):
         self._cleaner = cleaner
         self._archive = Archive(journal)
         self._held = ExitStack()
-        self._known = Known(set(), set(), set())
+        self._known = ExistingIds(set(), set(), set())
         self._lines: list[bytes] = []
         self._bytes = 0
         self._episodes: list[tuple[str, str, Sequence[str]]] = []
@@ -103,7 +103,7 @@ class Merge(AbstractContextManager["Merge"]):
 
     def __enter__(self) -> Self:
         self._held.enter_context(alone(self._journal))
-        self._known = Known.of(self._journal)
+        self._known = ExistingIds.of(self._journal)
         for number in self._archive.files():
             if number not in self._known.named:
                 self._left |= {episode: number for episode, _ in _readable(self._archive, number)}

@@ -137,7 +137,7 @@ def walk(
         elif "turn" in line:
             turn.add(file, _event(file, line["turn"], number), length, number)
         elif "archived" in line:
-            yield section, Record(_archived(file, line["archived"], number), turn.taken())
+            yield section, Record(_archived(file, line["archived"], number), turn.drain())
         elif "event" in line:
             event = _event(file, line["event"], number)
             if not is_sound(event["kind"], event["data"]):
@@ -172,7 +172,7 @@ class _Turn:
         if self.events:
             raise refused(file, number)
 
-    def taken(self) -> tuple[Mapping[str, Any], ...]:
+    def drain(self) -> tuple[Mapping[str, Any], ...]:
         """Return the events, and clear them."""
         events, self.events, self._size = tuple(self.events), [], 0
         return events

@@ -12,7 +12,7 @@ from cm_tui import paths
 from cm_tui.counts import count, noun
 from cm_tui.engine.code.mainline import user_marks
 from cm_tui.engine.memory.backup import stream
-from cm_tui.engine.memory.backup.merging import Known, Merge
+from cm_tui.engine.memory.backup.merging import ExistingIds, Merge
 from cm_tui.engine.memory.backup.reading import Belongs, Record, Section, walk
 from cm_tui.engine.memory.entries import entry_backup
 from cm_tui.engine.memory.entries.entries import MOST_ENTRIES
@@ -113,7 +113,7 @@ def restore_rest(section: Section, target: Target) -> Iterator[str]:
 
 def _restore_entries(section: Section, target: Target, journal: Journal) -> Iterator[str]:
     if target.root is None:
-        section.new_entries = entry_backup.let_wait(journal, section.entries)
+        section.new_entries = entry_backup.store_waiting(journal, section.entries)
         if section.new_entries:
             number = section.new_entries
             yield (
@@ -146,7 +146,7 @@ class Here(NamedTuple):
     """Its current identity by git, unless that is another project's memory."""
 
 
-class Wish(NamedTuple):
+class RestoreOptions(NamedTuple):
     """Options of a restore."""
 
     here: Here | None = None
@@ -176,16 +176,16 @@ class Wish(NamedTuple):
         return target_of(section, root, everything=self.everything)
 
 
-_NO_WISH = Wish()
+_NO_WISH = RestoreOptions()
 
 
-def look_at(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> RestoreReport:
+def look_at(file: Path, wish: RestoreOptions = _NO_WISH, *, tell: Tell = tell_nobody) -> RestoreReport:
     """Return what restoring a file would do; changes nothing.
 
     `file`: of `cm backup`; `tell`: called with the progress. Raises RefusedError if it is not a backup, or is damaged;
     UsageError if it has several projects instead of one; CmError if it, or a journal, cannot be read.
     """
-    known: dict[str, Known] = {}
+    known: dict[str, ExistingIds] = {}
     sections: list[Section] = []
 
     def told(done: int, total: int) -> None:
@@ -195,7 +195,7 @@ def look_at(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> R
         sections.append(section)
         journal = journal_of(section, wish.target(section))
         name = journal.folder.name
-        known[name] = known[name] if name in known else Known.of(journal)
+        known[name] = known[name] if name in known else ExistingIds.of(journal)
         for record in filter(known[name].takes, _counted(section, records)):
             section.new += record.turn is None
             section.new_archived += record.turn is not None
@@ -208,7 +208,7 @@ def look_at(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> R
     return RestoreReport(str(file), tuple(_row(one, wish) for one in sections), dry_run=True, notes=notes)
 
 
-def restore(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> RestoreReport:
+def restore(file: Path, wish: RestoreOptions = _NO_WISH, *, tell: Tell = tell_nobody) -> RestoreReport:
     """Merge a backup into the current data; existing and erased events are unchanged.
 
     After a crash, it can be run again. Arguments and errors as for `look_at`.
@@ -233,7 +233,7 @@ def restore(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> R
 _TELL_EVERY = 100
 
 
-def _by_project(file: Path, wish: Wish, *told: stream.Told) -> Iterator[tuple[Section, Iterator[Record]]]:
+def _by_project(file: Path, wish: RestoreOptions, *told: stream.Told) -> Iterator[tuple[Section, Iterator[Record]]]:
     for _, found in groupby(walk(file, wish.belongs, *told), key=lambda pair: id(pair[0])):
         # The first record identifies the project.
         section, _ = next(found)
@@ -252,7 +252,7 @@ def _counted(section: Section, records: Iterator[Record]) -> Iterator[Record]:
         yield record
 
 
-def _row(section: Section, wish: Wish) -> RestoredProject:
+def _row(section: Section, wish: RestoreOptions) -> RestoredProject:
     return RestoredProject(
         id=journal_of(section, wish.target(section)).folder.name,
         name=section.title,

@@ -104,7 +104,7 @@ def read(file: Path, told: Told = no_progress) -> Iterator[tuple[int, dict[str, 
             elif "end" in fields:
                 if fields != {"end": number, "sha256": digest.hexdigest()}:
                     raise _refused(file, "is damaged: its digest does not match")
-                with _told(file):
+                with _unpack_errors(file):
                     behind = stream.read(1)
                 if behind:
                     raise _refused(file, "is damaged: there is data after its end")
@@ -121,7 +121,7 @@ def read(file: Path, told: Told = no_progress) -> Iterator[tuple[int, dict[str, 
 def _lines(file: Path, raw: BinaryIO, stream: BinaryIO) -> Iterator[bytes]:
     size = 0
     while True:
-        with _told(file):
+        with _unpack_errors(file):
             line = stream.readline(_LINE_BYTES + 1)
         if not line:
             return
@@ -134,7 +134,7 @@ def _lines(file: Path, raw: BinaryIO, stream: BinaryIO) -> Iterator[bytes]:
 
 
 @contextmanager
-def _told(file: Path) -> Iterator[None]:
+def _unpack_errors(file: Path) -> Iterator[None]:
     """Return the error of a file that cannot be unpacked."""
     try:
         yield

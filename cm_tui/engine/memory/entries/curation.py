@@ -51,7 +51,7 @@ def approve(entries: Entries, shown: Entry) -> str:
     return Journal.of(entries.root).append(APPROVED, said).id
 
 
-def take_back(entries: Entries, event: Event, *, dry_run: bool) -> str:
+def revoke(entries: Entries, event: Event, *, dry_run: bool) -> str:
     """Revoke an approval; return the id of the Rule.
 
     Raises UsageError if the event is not an approval; StoreError if it cannot be written.

@@ -14,7 +14,7 @@ from cm_tui.engine.memory.entries.entry_file import EntryFile, Stamps, writing
 from cm_tui.engine.memory.entries.entry_record import checked_category, digest, new_id, says_the_same
 from cm_tui.engine.memory.entries.entry_text import Details, changed_by, checked_scope, edited, new_entry, one_named
 from cm_tui.engine.memory.entries.entry_writing import CHANGED, Change, State, Writer, head_at
-from cm_tui.engine.memory.entries.ledger import LedgerFile, Standing
+from cm_tui.engine.memory.entries.ledger import DigestSets, LedgerFile
 from cm_tui.errors import UsageError
 from cm_tui.files import stamp_of
 from cm_tui.lru import LRU
@@ -99,7 +99,7 @@ class Entries:
         found: list[Entry] = []
         notes: list[str] = []
         for scope, file in self.files.items():
-            content, standing = file.read(), self.ledgers[scope].read().standing()
+            content, standing = file.read(), self.ledgers[scope].read().digest_sets()
             notes += content.notes
             found += (_marked(one, standing) for one in content.entries.values())
         held = sum(one.held for one in found)
@@ -124,7 +124,7 @@ class Entries:
 
         Raises StoreError if the approvals cannot be read.
         """
-        return self.ledgers[entry.scope].read().standing().is_approved(entry, digest(entry))
+        return self.ledgers[entry.scope].read().digest_sets().is_approved(entry, digest(entry))
 
     def is_protected(self, entry: Entry) -> bool:
         """Return whether only the user may change an entry: the user wrote, changed, pinned or trusted it, or it holds everywhere.
@@ -157,7 +157,7 @@ class Entries:
         with writing():
             writer = self._writer()
             content = writer.content(scope)
-            standing = self.ledgers[scope].read().standing()
+            standing = self.ledgers[scope].read().digest_sets()
             for one in (_marked(one, standing) for one in content.entries.values()):
                 if _same_words(one, new) and not one.held:
                     return replace(one, again=True), content.notes
@@ -223,7 +223,7 @@ class Entries:
         return Writer(self.root, self.files, self.ledgers)
 
 
-def _marked(entry: Entry, standing: Standing) -> Entry:
+def _marked(entry: Entry, standing: DigestSets) -> Entry:
     """Return an entry of a file with its data from the ledger."""
     said = digest(entry)
     if entry.scope == "project" and said not in standing.known:

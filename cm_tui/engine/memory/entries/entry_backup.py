@@ -64,7 +64,7 @@ def missing(root: Path, found: Sequence[Any]) -> list[Entry]:
     return list({(one.scope, one.id): one for one in _read(found) if one.id not in there[one.scope]}.values())
 
 
-def let_wait(journal: Journal, found: Sequence[Any]) -> int:
+def store_waiting(journal: Journal, found: Sequence[Any]) -> int:
     """Store entries of a backup in a journal until a checkout takes them; return how many are new.
 
     Raises StoreError if the journal cannot be read or written.
@@ -79,7 +79,7 @@ def not_waiting(journal: Journal, found: Sequence[Any]) -> list[Entry]:
 
     Raises StoreError if the journal cannot be read.
     """
-    known = {one.id for one in waiting(journal)} | _taken(journal)
+    known = {one.id for one in waiting(journal)} | _restored_ids(journal)
     return list({one.id: one for one in _read(found) if one.id not in known}.values())
 
 
@@ -88,7 +88,7 @@ def waiting(journal: Journal) -> list[Entry]:
 
     Raises StoreError if the journal cannot be read.
     """
-    taken = _taken(journal)
+    taken = _restored_ids(journal)
     found = [event.data.get("entry") for event in journal.read() if event.kind == WAITING]
     return [one for one in _read(found) if one.id not in taken]
 
@@ -102,7 +102,7 @@ def take_waiting(root: Path) -> int:
     return merge(root, [entry_data(one) for one in found]).added if found else 0
 
 
-def _taken(journal: Journal) -> set[str]:
+def _restored_ids(journal: Journal) -> set[str]:
     """Return the ids of entries restored before: those forgotten since are not restored again."""
     told = [event.data.get("ids") for event in journal.read() if event.kind == RESTORED]
     return {one for ids in told if isinstance(ids, list) for one in ids if isinstance(one, str)}
@@ -111,7 +111,7 @@ def _taken(journal: Journal) -> set[str]:
 def _doubt(entries: Entries, scope: Scope, new: Sequence[Entry]) -> None:
     """Mark the Rules of a backup as not approved, whatever author they name."""
     ledger = entries.ledgers[scope].read()
-    approved = ledger.standing().approved
+    approved = ledger.digest_sets().approved
     rules = [digest(one) for one in new if one.category == RULE and digest(one) not in approved]
     for one in rules:
         ledger.note_approval(one, is_approved=False)
@@ -123,21 +123,21 @@ def _read(found: Sequence[Any]) -> list[Entry]:
     return [one for data in found if (one := entry_in(redact_values(data))) is not None]
 
 
-def _said(entry: Entry) -> tuple[object, ...]:
+def _content(entry: Entry) -> tuple[object, ...]:
     """Return the content of an entry, without its authors."""
     return entry.category, entry.title, entry.content, entry.keywords
 
 
 def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merged:
     with writing():
-        content = entries.files[scope].read_whole()
+        content = entries.files[scope].read_complete()
         entries.files[scope].refuse_unwritable(content)
         ledger = entries.ledger.read()
-        standing = entries.ledgers[scope].read().standing()
+        standing = entries.ledgers[scope].read().digest_sets()
         gone = set(entries.ledgers[scope].read().gone) - content.entries.keys()
         wanted = [one for one in found if one.id not in gone]
         left_out = len(found) - len(wanted)
-        others = sum(one.id in content.entries and _said(content.entries[one.id]) != _said(one) for one in wanted)
+        others = sum(one.id in content.entries and _content(content.entries[one.id]) != _content(one) for one in wanted)
         new = {one.id: one for one in wanted if one.id not in content.entries}
         if len(content.items) + len(new) > MOST_ENTRIES or not wanted:
             return Merged(0, others, left_out, len(new))

@@ -22,7 +22,7 @@ EVENTS = frozenset({APPROVED, CHANGED, REVERTED, PROPOSED, DECIDED, WAITING})
 """Kinds of events on entries."""
 
 
-def entries_told(event: Event) -> tuple[str, ...]:
+def entry_ids(event: Event) -> tuple[str, ...]:
     """Return the ids of the entries in an event; empty: none."""
     if event.kind not in EVENTS:
         return ()
@@ -59,7 +59,7 @@ def clean(entries: Entries, change: Callable[[str], str]) -> tuple[str, ...]:
             content = file.read()
             items = with_texts(content.items, change)
             if items != content.items:
-                is_other |= _know_again(ledger, file, content.items, items)
+                is_other |= _update_ledger(ledger, file, content.items, items)
                 content.items = items
                 # In the ledger before it is written: after a crash in between, no entry waits for trust.
                 entries.ledger.write(ledger)
@@ -84,7 +84,7 @@ def drop(entries: Entries, ids: Collection[str], again: Collection[str] = ()) ->
             dropped = [item for item in content.items if _id_of(item) in {*gone, *again}]
             # In the ledger before it is removed: after a crash in between, it is listed and erased again.
             ledger = entries.ledgers[scope].read()
-            ledger.note_gone({*gone, *map(_id_of, dropped)})
+            ledger.note_removed({*gone, *map(_id_of, dropped)})
             if ids or dropped:
                 entries.ledgers[scope].write(ledger)
             if dropped:
@@ -114,7 +114,7 @@ def _id_of(item: object) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _know_again(ledger: Ledger, file: EntryFile, before: list[Any], after: list[Any]) -> bool:
+def _update_ledger(ledger: Ledger, file: EntryFile, before: list[Any], after: list[Any]) -> bool:
     """Move ledger data of entries to their new texts; return whether there was any."""
     found = False
     for old, new in zip(before, after, strict=True):

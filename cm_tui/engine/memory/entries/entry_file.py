@@ -91,7 +91,7 @@ class EntryFile:
         content.data = data
         return content
 
-    def read_whole(self) -> Content:
+    def read_complete(self) -> Content:
         """Read the file; a half-written one is read again. Raises as `read` does."""
         content = self.read()
         if content.damaged:
@@ -127,7 +127,7 @@ class EntryFile:
             note = self._write_unless_changed(content)
             if note is not None:
                 return note
-            found = self.read_whole()
+            found = self.read_complete()
             if found.damaged:
                 # A truncated file: it is set aside, and the entries read earlier stay.
                 content = replace(content, damaged=found.damaged, data=found.data)

@@ -34,7 +34,7 @@ def _text(found: object) -> str:
 # --- undoing a change of an entry, by its event ---
 
 
-def take_back(
+def undo_entry_change(
     entries: Entries, event: Event, author: Author, *, dry_run: bool = False, theirs_too: bool = False
 ) -> Undone:
     """Restore an entry's state before a change.

@@ -134,7 +134,7 @@ class Writer:
         """Return the content of a file. Raises CmError if it cannot be read or written."""
         if scope not in self.contents:
             file = self._files[scope]
-            content = file.read_whole()
+            content = file.read_complete()
             # Before the journal records a change that cannot be made.
             file.refuse_unwritable(content)
             self.contents[scope] = content
@@ -202,7 +202,7 @@ class Writer:
 
     def _marked(self, entry: Entry | None) -> Entry | None:
         """Return an entry with the word that it is a Rule that no person approved."""
-        if entry is None or self._ledgers[entry.scope].read().standing().is_approved(entry, digest(entry)):
+        if entry is None or self._ledgers[entry.scope].read().digest_sets().is_approved(entry, digest(entry)):
             return entry
         return replace(entry, unapproved=True)
 
@@ -212,14 +212,14 @@ class Writer:
         verdict = self._verdict(state, approves)
         if before is not None and (after is None or state.is_move):
             ledger = self._ledgers[before.scope].read()
-            ledger.note_gone([before.id])
+            ledger.note_removed([before.id])
             self._ledgers[before.scope].write(ledger)
         if after is None or not self._has_news(after, verdict):
             return
         ledger = self._ledgers[after.scope].read()
         if after.scope == "project":
             ledger.note_written(digest(after))
-        ledger.note_back(after.id)
+        ledger.note_restored(after.id)
         if verdict is not None:
             ledger.note_approval(digest(after), is_approved=verdict)
         self._ledgers[after.scope].write(ledger)
@@ -235,7 +235,7 @@ class Writer:
             return None
         if approves is not None or before is None or before.category != RULE:
             return approves
-        was_approved = self._ledgers[before.scope].read().standing().is_approved(before, digest(before))
+        was_approved = self._ledgers[before.scope].read().digest_sets().is_approved(before, digest(before))
         same_content = before.content == after.content
         if was_approved:
             return True if same_content and before.title == after.title else None

@@ -30,7 +30,7 @@ _OF_USER = "of-the-user"
 """Name of the ledger outside projects: the journals' folder names end in a digest."""
 
 
-class Standing(NamedTuple):
+class DigestSets(NamedTuple):
     """Sets of entry digests in a ledger.
 
     Attributes:
@@ -71,10 +71,10 @@ class Ledger:
     doubted: list[str] = field(default_factory=list)
     """Rules that the user has not approved: from a backup, or made of someone else's text."""
 
-    def standing(self) -> Standing:
+    def digest_sets(self) -> DigestSets:
         """Return the sets of digests."""
         approved = frozenset((*self.approved, *self.trusted))
-        return Standing(self.known(), frozenset(self.written), approved, frozenset(self.doubted) - approved)
+        return DigestSets(self.known(), frozenset(self.written), approved, frozenset(self.doubted) - approved)
 
     def known(self) -> frozenset[str]:
         """Return the digests of all entries that may be in an answer."""
@@ -96,11 +96,11 @@ class Ledger:
             told.append(digest)
             del told[:-_MOST_DIGESTS]
 
-    def note_gone(self, ids: Iterable[str]) -> None:
+    def note_removed(self, ids: Iterable[str]) -> None:
         """Note that entries were forgotten or erased here."""
         self.gone = list(dict.fromkeys((*self.gone, *ids)))[-_MOST_DIGESTS:]
 
-    def note_back(self, id_: str) -> None:
+    def note_restored(self, id_: str) -> None:
         """Record that the user restored an entry."""
         self.gone = [one for one in self.gone if one != id_]
 
@@ -108,7 +108,7 @@ class Ledger:
         """Add a proposal; the same one is not added twice. Raises UsageError: too many wait already."""
         for known in self.proposals:
             about = known.target == new.target or known.kind == "write"
-            if about and (known.kind, _wish(known)) == (new.kind, _wish(new)):
+            if about and (known.kind, _proposed_content(known)) == (new.kind, _proposed_content(new)):
                 return known
         if len(self.proposals) >= MOST_PROPOSALS:
             raise UsageError(
@@ -123,7 +123,7 @@ _LISTS = tuple(one.name for one in fields(Ledger) if one.name != "proposals")
 """The lists of digests and ids."""
 
 
-def _wish(proposal: Proposal) -> Any:
+def _proposed_content(proposal: Proposal) -> Any:
     """Return what an entry would say; None: nothing, it would be forgotten."""
     names = ("content", "title", "category", "keywords", "pinned", "never_recall")
     return proposal.after and tuple(getattr(proposal.after, name) for name in names)

@@ -31,7 +31,7 @@ _TAG_CHARACTERS = 80
 _TAGS = 200
 
 
-class Said(NamedTuple):
+class EventEdit(NamedTuple):
     """One event's word on episodes."""
 
     edit: Mapping[str, Any]
@@ -40,7 +40,7 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class EditedState:
     """Net result of an episode's events."""
 
     tags: tuple[str, ...]
@@ -53,7 +53,7 @@ class Standing:
     persons: frozenset[str] = frozenset()
     """Whether the user pinned, rated, tagged, or restored it."""
 
-    def after(self, said: Said) -> Self:
+    def after(self, said: EventEdit) -> Self:
         """Return it after one more event."""
         edit, changes = said.edit, dict[str, Any]()
         gone = set(texts(edit.get("remove_tags")))
@@ -84,20 +84,20 @@ class Standing:
         return "forgotten" if self.forgotten else "archived" if in_archive else "shown"
 
 
-def said_by(event: Event) -> Said | None:
+def edit_of(event: Event) -> EventEdit | None:
     """Return an event's edit of the episodes that it names; None: no edit."""
     actor = actor_of(event)
     if event.kind == EDITED:
-        return Said({name: event.data[name] for name in _FIELDS if name in event.data}, actor)
+        return EventEdit({name: event.data[name] for name in _FIELDS if name in event.data}, actor)
     if event.kind in (FORGOTTEN, RESTORED):
-        return Said({"forgotten": event.kind == FORGOTTEN}, actor)
+        return EventEdit({"forgotten": event.kind == FORGOTTEN}, actor)
     if event.kind == UNDONE:
         # Only an episode recorded by hand has the id of its event.
-        return Said({"forgotten": True}, actor)
+        return EventEdit({"forgotten": True}, actor)
     if event.kind in (CONSOLIDATED, EVIDENCE):
-        return Said({"settled" if event.kind == CONSOLIDATED else "evidence": True}, actor)
+        return EventEdit({"settled" if event.kind == CONSOLIDATED else "evidence": True}, actor)
     if event.kind == DECIDED and event.data.get("verdict") == "approve":
-        return Said({"settled": True, "evidence": True}, actor)
+        return EventEdit({"settled": True, "evidence": True}, actor)
     return None
 
 
@@ -126,14 +126,14 @@ def data_of(edit: EpisodeEdit) -> dict[str, Any]:
     return {name: value for name, value in {**fields, **tags}.items() if value not in (None, [])}
 
 
-def standing(tags: Iterable[str], *, by_person: bool, said: Sequence[tuple[str, str]]) -> Standing:
+def edited_state(tags: Iterable[str], *, by_person: bool, said: Sequence[tuple[str, str]]) -> EditedState:
     """Return the net result of an episode's edits.
 
     `tags`: those of the recording; `by_person`: the user wrote it; `said`: JSON of each edit with its actor, in order.
     """
-    found = Standing(tuple(dict.fromkeys(tags)), by_person)
+    found = EditedState(tuple(dict.fromkeys(tags)), by_person)
     for edit, actor in said:
-        found = found.after(Said(json.loads(edit), actor))
+        found = found.after(EventEdit(json.loads(edit), actor))
     return found
 
 

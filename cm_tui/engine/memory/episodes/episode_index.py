@@ -112,7 +112,7 @@ class EventBatch:
             self.erased |= {storable(one) for one in ids_of(event)}
         elif event.kind == ARCHIVED and isinstance(event.data.get("file"), int):
             self.moved.append((event.data["file"], frozenset(map(storable, ids_of(event)))))
-        said = changes.said_by(event)
+        said = changes.edit_of(event)
         if said is not None:
             ids = {storable(one) for one in changes.named_by(event)}
             self.touched |= ids
@@ -188,7 +188,7 @@ class EpisodeIndex:
                     self._write(batch, (at, event, events, waiting), rebuild=rebuild)
                     batch, rebuild, begun, written = EventBatch(), False, at, written + 1
                     if written % _KEPT == 0:
-                        self._tables.let_go_of_blocks()
+                        self._tables.release_blocks()
                 if not go_on():
                     break
             if at != begun or rebuild:
@@ -202,7 +202,7 @@ class EpisodeIndex:
         at, event, _, _ = self._position()
         return at if self._journal.holds(at, event) else self._begin
 
-    def read_again(self) -> None:
+    def drop(self) -> None:
         """Drop everything and read the whole journal next time.
 
         Raises StoreError if the store cannot be written.
@@ -345,7 +345,7 @@ class EpisodeIndex:
             said.setdefault(id_, []).append((edit, actor))
         rows, tags = [], []
         for id_, seq, own, actor, segment in found:
-            now = changes.standing(json.loads(own), by_person=actor == "person", said=said.get(id_, ()))
+            now = changes.edited_state(json.loads(own), by_person=actor == "person", said=said.get(id_, ()))
             state = now.state(in_archive=segment <= 0)
             kept = list(dict.fromkeys(map(storable, now.tags)))
             rows.append((seq, now.pinned, now.rating, now.guarded, now.settled, now.evidence, state, json.dumps(kept)))

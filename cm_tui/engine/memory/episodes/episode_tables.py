@@ -189,14 +189,14 @@ class EpisodeTables:
             self.cursor.execute("ROLLBACK")
             raise
 
-    def let_go_of_blocks(self) -> None:
+    def release_blocks(self) -> None:
         """Release the store's cached blocks of recent writes."""
         if self._memory is None and self._db is not None:
-            self._db.let_go_of_blocks()
-        memory.give_back()
+            self._db.release_blocks()
+        memory.release_memory()
 
     def settle(self) -> None:
         """Write everything to the file, which frees the memory of pending writes."""
         if self._memory is None and self._db is not None:
             self._db.shrink()
-        self.let_go_of_blocks()
+        self.release_blocks()

@@ -61,7 +61,7 @@ class CommitPlaces:
         """Return the commits on the mainline, by sha."""
         return self._revisions.commits.of_shas(set(shas) - {""}) if self._repository.git else {}
 
-    def laid(self, rows: Sequence[Episode]) -> Iterable[Episode]:
+    def with_commits(self, rows: Sequence[Episode]) -> Iterable[Episode]:
         """Yield episodes with their commits, each looked up once, if there is an index."""
         if not self._revisions.commits.is_indexed:
             yield from rows
@@ -93,7 +93,7 @@ class CommitPlaces:
     def replayed(self, episode: Episode) -> Episode:
         """Return the episode with its moment, and a note where its commit is not on the mainline."""
         self.ensure()
-        placed = next(iter(self.laid([episode])))
+        placed = next(iter(self.with_commits([episode])))
         if not episode.sha or not self._repository.git:
             return placed
         try:
@@ -168,13 +168,13 @@ class Episodes:
         """
         self._places.ensure()
         read = self._reading.now()
-        found = read.lists.page(self._meant(read, where), match, before, limit)
-        return Page(tuple(self._places.laid(found.rows)), found.total, read.note)
+        found = read.lists.page(self._with_session(read, where), match, before, limit)
+        return Page(tuple(self._places.with_commits(found.rows)), found.total, read.note)
 
     def ids(self, where: EpisodeFilter) -> list[str]:
         """Return the ids of all that fit. Raises StoreError if the journal cannot be read."""
         read = self._reading.all()
-        return read.lists.ids(self._meant(read, where))
+        return read.lists.ids(self._with_session(read, where))
 
     def forgotten(self) -> list[str]:
         """Return the ids of hidden ones in the part of the journal read so far, without waiting for the first reading.
@@ -182,7 +182,7 @@ class Episodes:
         Raises StoreError if the journal cannot be read.
         """
         read = self._reading.now()
-        return read.lists.ids(self._meant(read, EpisodeFilter(state="forgotten")))
+        return read.lists.ids(self._with_session(read, EpisodeFilter(state="forgotten")))
 
     def archived_with(self, words: Sequence[str], where: EpisodeFilter) -> list[tuple[int, int]]:
         """Return places in the archive of episodes with any of some words, those with most of the rarest first.
@@ -191,7 +191,7 @@ class Episodes:
         the journal cannot be read.
         """
         read = self._reading.all()
-        found = read.lists.with_any(words, replace(self._meant(read, where), state="archived"))
+        found = read.lists.with_any(words, replace(self._with_session(read, where), state="archived"))
         return [(-segment, place) for segment, place in found]
 
     def sessions(self, where: EpisodeFilter | None, before: str | None, limit: int) -> Page[Session]:
@@ -201,13 +201,13 @@ class Episodes:
         """
         read = self._reading.now()
         last = None if before is None else session_named(read.tables, before)
-        found = read.lists.sessions(self._meant(read, where), last, limit)
+        found = read.lists.sessions(self._with_session(read, where), last, limit)
         return Page(found.rows, found.total, read.note)
 
     def stats(self, where: EpisodeFilter | None, days: int) -> EpisodeStats:
         """Return totals of the matching ones. Raises StoreError if the journal cannot be read."""
         read = self._reading.now()
-        return replace(read.lists.stats(self._meant(read, where), days), note=read.note if read.is_part else "")
+        return replace(read.lists.stats(self._with_session(read, where), days), note=read.note if read.is_part else "")
 
     def one(self, name: str) -> Episode:
         """Return an episode by its id, a prefix of it, or `last`; a forgotten one is marked as such.
@@ -283,7 +283,7 @@ class Episodes:
         now = read.lists.one(found[0][0])
         if now is None:
             raise no_such(id_)
-        return next(iter(self._places.laid([now])))
+        return next(iter(self._places.with_commits([now])))
 
     def ordinals(self) -> tuple[int, ...]:
         """Return the ordinals of the commits on the mainline that agents saw."""
@@ -312,7 +312,7 @@ class Episodes:
         return episodes_named(self.tables, names, ANY if hidden is None else HIDDEN if hidden else IN_SIGHT)
 
     @staticmethod
-    def _meant(read: Read, where: EpisodeFilter | None) -> EpisodeFilter:
+    def _with_session(read: Read, where: EpisodeFilter | None) -> EpisodeFilter:
         """Return a filter with the whole id of its session."""
         if where is None or not where.session:
             return where or _ALL

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from cm_tui.engine.memory.episodes.episode_index import EpisodeIndex
 from cm_tui.engine.memory.episodes.episode_lists import EpisodeLists, ShaOf
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.platform.journal.journal import Journal, bytes_behind, near_end
+from cm_tui.engine.platform.journal.journal import Journal, bytes_after, near_end
 from cm_tui.errors import CmError
 
 _AT_ONCE = 2_000_000
@@ -95,7 +95,7 @@ class FirstReading:
         with self._lock:
             if self._thread is not None and self._thread.is_alive():
                 return True
-            if self._ending.is_set() or bytes_behind(self._journal, self._index.read_to()) <= _AT_ONCE:
+            if self._ending.is_set() or bytes_after(self._journal, self._index.read_to()) <= _AT_ONCE:
                 self._newest = None
                 return False
             self._thread = threading.Thread(target=self._read, name="cm-episodes", daemon=True)
@@ -104,7 +104,7 @@ class FirstReading:
 
     def _read(self) -> None:
         try:
-            self._index.follow(self._go_on)
+            self._index.follow(self._may_continue)
         except CmError as error:
             # The next request meets it too, and reports it.
             _log.warning("reading the journal: %s", error.message)
@@ -113,7 +113,7 @@ class FirstReading:
             _log.exception("reading the journal")
             self._is_awaited = True
 
-    def _go_on(self) -> bool:
+    def _may_continue(self) -> bool:
         """Rest now and then; False once it is to end."""
         if time.thread_time() - self._rested > _WORK_S:
             time.sleep(_REST_S)
@@ -121,7 +121,7 @@ class FirstReading:
         return not self._ending.is_set()
 
     def _note(self, tables: EpisodeTables) -> str:
-        whole, left = bytes_behind(self._journal), bytes_behind(self._journal, self._index.read_to())
+        whole, left = bytes_after(self._journal), bytes_after(self._journal, self._index.read_to())
         there = tables.row("SELECT count(*) FROM episode")[0]
         return (
             f"Still reading, {max(0, whole - left) / 1e6:,.0f} of {whole / 1e6:,.0f} MB: "

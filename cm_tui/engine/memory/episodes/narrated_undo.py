@@ -17,10 +17,10 @@ from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.notes import hunks, marked_lines
 from cm_tui.engine.memory.notes.marked_lines import Written
 from cm_tui.engine.memory.notes.note_undo import CHANGED as NOTE_CHANGED
-from cm_tui.engine.memory.notes.note_undo import take_back as take_note_back
+from cm_tui.engine.memory.notes.note_undo import undo_note_change as take_note_back
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
-from cm_tui.engine.memory.notes.topic_undo import take_back as take_topics_back
+from cm_tui.engine.memory.notes.topic_undo import undo_topic_change as take_topics_back
 from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
 from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.errors import UsageError
@@ -48,7 +48,7 @@ class UndoRequest(NamedTuple):
     """Undo even what was changed since."""
 
 
-def take_back(asked: UndoRequest) -> Undone:
+def undo_decision(asked: UndoRequest) -> Undone:
     """Undo what a decision of the user or of a policy wrote, also where its events came with a backup.
 
     Raises UsageError if it cannot be undone; CmError if a note or a file of entries cannot be read or written.
@@ -100,7 +100,7 @@ def _of_line(asked: UndoRequest, said: Mapping[str, Any], shown: Mapping[str, An
     notes, action, name = Notes(asked.root), _text(said, "action"), _text(said, "proposal")
     event = _first(asked, NOTE_CHANGED)
     if action == "remove" and event is not None:
-        return _told(done, take_note_back(notes, event, dry_run=asked.dry_run))
+        return _undo_result(done, take_note_back(notes, event, dry_run=asked.dry_run))
     lines = hunks.read_hunks(event.data.get("hunks")) if event is not None else []
     back = _before(lines, shown) if action != "add" else ""
     if action == "remove" or (action == "replace" and not back):
@@ -110,7 +110,9 @@ def _of_line(asked: UndoRequest, said: Mapping[str, Any], shown: Mapping[str, An
         name=name, note=_text(said, "target"), digest=_text(said, "line"), made=_text(said, "made"), back=back,
         said=_after(lines, name) or _text(shown, "text"), event=event, undone=partial(_undone_writes, asked),
     )  # fmt: skip
-    return _told(done, marked_lines.take_back(notes, written, dry_run=asked.dry_run, theirs_too=asked.theirs_too))
+    return _undo_result(
+        done, marked_lines.undo_line(notes, written, dry_run=asked.dry_run, theirs_too=asked.theirs_too)
+    )
 
 
 def _first(asked: UndoRequest, kind: str) -> Event | None:
@@ -127,7 +129,7 @@ def _after(lines: Sequence[hunks.Hunk], name: str) -> str:
     return marked_lines.without_marks(marked_lines.without_prefix(found))
 
 
-def _told(done: str, back: Undone) -> Undone:
+def _undo_result(done: str, back: Undone) -> Undone:
     return replace(back, words=done if back.conflicts else f"{done}, which {back.words}")
 
 

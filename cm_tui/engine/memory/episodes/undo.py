@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries import curation
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_undo import take_back
+from cm_tui.engine.memory.entries.entry_undo import undo_entry_change
 from cm_tui.engine.memory.entries.entry_writing import APPROVED, CHANGED, states_of
 from cm_tui.engine.memory.episodes import changes, narrated_undo
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change, words_of
@@ -18,11 +18,11 @@ from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.episodes.narrated_undo import UndoRequest
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
 from cm_tui.engine.memory.notes.note_undo import CHANGED as NOTE_CHANGED
-from cm_tui.engine.memory.notes.note_undo import make_again
-from cm_tui.engine.memory.notes.note_undo import take_back as take_note_back
+from cm_tui.engine.memory.notes.note_undo import redo_note_change
+from cm_tui.engine.memory.notes.note_undo import undo_note_change as take_note_back
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
-from cm_tui.engine.memory.notes.topic_undo import take_back as take_topics_back
+from cm_tui.engine.memory.notes.topic_undo import undo_topic_change as take_topics_back
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.narrated import DECIDED
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN, RESTORED, UNDONE, ids_of
@@ -69,7 +69,7 @@ def _of_recording(asked: UndoRequest) -> Undone:
 
 def _of_entry(asked: UndoRequest) -> Undone:
     entries, event = Entries(asked.root), asked.events[0]
-    return take_back(entries, event, Author(), dry_run=asked.dry_run, theirs_too=asked.theirs_too)
+    return undo_entry_change(entries, event, Author(), dry_run=asked.dry_run, theirs_too=asked.theirs_too)
 
 
 def _of_note(asked: UndoRequest) -> Undone:
@@ -82,7 +82,7 @@ def _of_topics(asked: UndoRequest) -> Undone:
 
 
 def _of_approval(asked: UndoRequest) -> Undone:
-    id_ = curation.take_back(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
+    id_ = curation.revoke(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
     return Undone("", (id_,), f"approved the Rule {id_}")
 
 
@@ -166,7 +166,7 @@ def _redo_note(undone: UndoRequest) -> str:
         return NoteChanges(notes).move(id_, target).change
     if isinstance(id_, str) and event.data.get("deleted") is True:
         return NoteChanges(notes).delete(id_).change
-    return make_again(notes, event)
+    return redo_note_change(notes, event)
 
 
 def _redo_edits(undone: UndoRequest) -> str:
@@ -199,7 +199,7 @@ KINDS: Mapping[str, Kind] = {
     NOTE_CHANGED: Kind(_of_note, _redo_note),
     TOPIC_CHANGED: Kind(_of_topics),
     APPROVED: Kind(_of_approval),
-    DECIDED: Kind(narrated_undo.take_back),
+    DECIDED: Kind(narrated_undo.undo_decision),
     changes.EDITED: Kind(_of_episodes, _redo_edits),
     changes.CONFIRMED: Kind(_of_confirmation, _redo_edits),
     FORGOTTEN: Kind(_of_episodes, _redo_edits),

@@ -35,7 +35,7 @@ _NOT_SAID = frozenset({"root", "session", "agent", "base", "stop", "patch", "pat
 """Fields of events without text, or with source code, which is in the project anyway."""
 
 
-class Said(NamedTuple):
+class EventTexts(NamedTuple):
     """The text of events.
 
     Attributes:
@@ -47,31 +47,31 @@ class Said(NamedTuple):
     prompts: frozenset[tuple[str, str]]
 
 
-def said_in(journal: Journal, lines: Iterable[Line]) -> Said:
+def texts_of_lines(journal: Journal, lines: Iterable[Line]) -> EventTexts:
     """Return the text of lines of a journal. Raises OSError if a file cannot be read."""
     said: set[str] = set()
     prompts: set[tuple[str, str]] = set()
     for line in lines:
         data = data_of(journal, line)
         if isinstance(data, str):
-            said |= set(_telling(data))
+            said |= set(_lines_with_text(data))
             continue
         session = str(data.get("session", ""))
         prompts |= {(session, text) for text in texts_of([data.get("prompt"), data.get("prompts")]) if text.strip()}
         for text in texts_of([value for name, value in data.items() if name not in _NOT_SAID]):
-            said |= set(_telling(text))
-    return Said(frozenset(said), frozenset(prompts))
+            said |= set(_lines_with_text(text))
+    return EventTexts(frozenset(said), frozenset(prompts))
 
 
-def said_by(episodes: Iterable[Episode]) -> Said:
+def texts_of_episodes(episodes: Iterable[Episode]) -> EventTexts:
     """Return the text of episodes."""
     said: set[str] = set()
     prompts: set[tuple[str, str]] = set()
     for one in episodes:
         prompts |= {(one.session, text) for text in one.prompts if text.strip()}
         for text in (*one.prompts, one.answer):
-            said |= set(_telling(text))
-    return Said(frozenset(said), frozenset(prompts))
+            said |= set(_lines_with_text(text))
+    return EventTexts(frozenset(said), frozenset(prompts))
 
 
 def data_of(journal: Journal, line: Line) -> Mapping[str, Any] | str:
@@ -89,7 +89,7 @@ def data_of(journal: Journal, line: Line) -> Mapping[str, Any] | str:
     return data if isinstance(data, Mapping) else text
 
 
-def _telling(text: str) -> Iterator[str]:
+def _lines_with_text(text: str) -> Iterator[str]:
     return (bare for line in text.splitlines() if len("".join((bare := line.strip()).split())) >= _TELLING)
 
 
@@ -153,7 +153,7 @@ _WORDS = 60
 """Characters that are shown of an event."""
 
 
-class Asked(NamedTuple):
+class EraseRequest(NamedTuple):
     """A request to erase.
 
     Attributes:
@@ -182,7 +182,7 @@ class Asked(NamedTuple):
         return Selection(journal, [*self.names, *others], again=again, found=self.found), ()
 
 
-def preview(journal: Journal, asked: Asked) -> ErasureReport:
+def preview(journal: Journal, asked: EraseRequest) -> ErasureReport:
     """Return what would be erased.
 
     Raises NotFoundError if a name is not in the journal; UsageError if a name is too short or ambiguous; StoreError if
@@ -196,13 +196,13 @@ def preview(journal: Journal, asked: Asked) -> ErasureReport:
 
 def erase_events(
     journal: Journal,
-    asked: Asked,
+    asked: EraseRequest,
     *,
     make_again: Callable[[], Sequence[str]],
     store: Path,
     entries: Entries | None = None,
     forget_counts: Callable[[Collection[str]], None] = lambda _: None,
-    forget_words: Callable[[Said, Collection[str] | None], None] = lambda *_: None,
+    forget_words: Callable[[EventTexts, Collection[str] | None], None] = lambda *_: None,
 ) -> ErasureReport:
     """Erase events and all derived data.
 
@@ -244,7 +244,7 @@ def erase_events(
         if entries is not None:
             dropped = entry_erasure.drop(entries, selection.entries, again)
             cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, traces.secrets))))
-        note_file.forget_kept((*again, *ids))
+        note_file.forget_saved((*again, *ids))
         overwritten.remove_last_texts()
         forget_counts({*again, *ids, *selection.entries})
         removed = remove_copies(journal, traces.sessions, {line.origin for line in lines}, interrupted=bool(again))
@@ -264,14 +264,14 @@ class _Traces:
     journal: Journal
     secrets: set[str] | None
     """Their possible secrets; None: any secret."""
-    forget_words: Callable[[Said, Collection[str] | None], None]
+    forget_words: Callable[[EventTexts, Collection[str] | None], None]
     sessions: set[str] = field(default_factory=set)
 
     def take(self, lines: Collection[Line]) -> None:
         """Note what some lines hold, before they are erased: after a crash in between, it would be unknown."""
         if self.secrets is not None:
             self.secrets |= _secrets(self.journal, lines)
-        said = said_in(self.journal, lines)
+        said = texts_of_lines(self.journal, lines)
         self.sessions |= {session for session, _ in said.prompts}
         self.forget_words(said, self.secrets)
 
@@ -303,7 +303,7 @@ def _secrets(journal: Journal, lines: Iterable[Line]) -> set[str]:
     return secrets
 
 
-def _report(selection: Selection, asked: Asked, others: tuple[str, ...], *, interrupted: bool) -> ErasureReport:
+def _report(selection: Selection, asked: EraseRequest, others: tuple[str, ...], *, interrupted: bool) -> ErasureReport:
     chosen = selection.chosen
     events = tuple(one.event for one in chosen if one.event is not None)
     notes = (_INTERRUPTED,) if interrupted else ()
@@ -312,9 +312,9 @@ def _report(selection: Selection, asked: Asked, others: tuple[str, ...], *, inte
     )
 
 
-def _reasons(selection: Selection, asked: Asked, events: Sequence[ErasedEvent]) -> Iterable[str]:
+def _reasons(selection: Selection, asked: EraseRequest, events: Sequence[ErasedEvent]) -> Iterable[str]:
     """Yield reasons why more is erased than was named."""
-    standing = {one.event.id for one in selection.standing if one.event is not None}
+    standing = {one.event.id for one in selection.dependent_events if one.event is not None}
     proposed = entry_erasure.EVENTS | {WORDED, PROPOSED}
     others = [event for event in events if event.kind not in proposed and event.id not in standing]
     if standing:

@@ -106,7 +106,7 @@ def scan_files(store: Path | None) -> tuple[list[SecretFinding], list[str]]:
     if own:
         where = ", ".join(dict.fromkeys(one.where for one in own))
         notes.append(f"{where} locates data of cm: no erasure changes it; rename the folder or file that it names")
-    if kept := sum(map(_kept_secrets, state_files.originals())):
+    if kept := sum(map(_count_secrets, state_files.originals())):
         notes.append(
             f"{kept:,} more in agents' settings from before the installation of cm, in "
             f"{state_files.originals_folder()}: `cm agent uninstall` restores those and removes the copies"
@@ -125,7 +125,7 @@ def _in_files(files: Iterable[Path]) -> Iterator[SecretFinding]:
             yield SecretFinding("file", str(file), kind, count)
 
 
-def _kept_secrets(file: Path) -> int:
+def _count_secrets(file: Path) -> int:
     before = read_object(file).get("before", "")
     try:
         text = b64decode(before).decode("utf-8", "replace")

@@ -8,11 +8,11 @@ from itertools import islice
 from typing import NamedTuple, Self
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.entries.entry_erasure import entries_told
+from cm_tui.engine.memory.entries.entry_erasure import entry_ids
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.ingested import origins_of
-from cm_tui.engine.memory.projection.narrated import stands_on, worded_of
+from cm_tui.engine.memory.projection.narrated import source_episodes, worded_of
 from cm_tui.engine.memory.projection.turns import Turn, Turns
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN, REPLACED_BY, RESTORED, ids_of
 from cm_tui.engine.platform.journal.archive import Archive
@@ -140,7 +140,7 @@ class Selection:
 
     def __init__(self, journal: Journal, names: Collection[str], *, again: Collection[str] = (), found: bool) -> None:
         self._journal = journal
-        self._wanted = _Wanted(names, again, found=found)
+        self._wanted = _RequestedEvents(names, again, found=found)
         for line in located(journal, START, torn=True):
             self._wanted.look_at(journal, line)
         self._wanted.decide()
@@ -172,11 +172,11 @@ class Selection:
         """Return the lines in order, and their text."""
         gone = {turn_id for turn in self._turns.under_way if self._takes(turn) for turn_id in turn.events}
         under_way = [one for name, one in self._waiting.items() if name in gone or name in self._wanted.ids]
-        found = (*self._chosen, *under_way, *self.standing)
+        found = (*self._chosen, *under_way, *self.dependent_events)
         return sorted((one.checked() for one in found), key=lambda one: one.line)
 
     @property
-    def standing(self) -> tuple[Chosen, ...]:
+    def dependent_events(self) -> tuple[Chosen, ...]:
         """Return events that are erased with an episode: proposals based on it, and decisions."""
         gone = self._wanted.ids.union(one.line.left[0] for one in self._chosen if one.line.left is not None)
         return tuple(one for one, ids in self._standing if not ids.isdisjoint(gone))
@@ -207,11 +207,11 @@ class Selection:
             self._end(turn, event, chosen)
         elif (
             event.id in self._wanted.ids
-            or not self._wanted.entries.isdisjoint(entries_told(event))
+            or not self._wanted.entries.isdisjoint(entry_ids(event))
             or (event.kind == episode_record.KIND and EpisodeRecord.from_event(event).stop in self._stops)
         ):
             self._chosen.append(chosen._replace(line=chosen.line._replace(origin=self._origin(event))))
-        elif ids := stands_on(event) or origins_of(event):
+        elif ids := source_episodes(event) or origins_of(event):
             self._standing.append((chosen, ids))
 
     def _origin(self, event: Event) -> str:
@@ -231,7 +231,7 @@ class Selection:
             self._chosen += [*events, chosen]
 
 
-class _Wanted:
+class _RequestedEvents:
     """The named events."""
 
     def __init__(self, names: Collection[str], again: Collection[str], *, found: bool) -> None:
@@ -265,7 +265,7 @@ class _Wanted:
             self._matches[name][event.id] = _ids_of(event)
         if (proposal := worded_of(event)) in self._matches:
             self._matches[proposal].setdefault(proposal, set()).add(event.id)
-        for entry in entries_told(event):
+        for entry in entry_ids(event):
             self._told.setdefault(entry, set()).add(event.id)
         if event.kind == FORGOTTEN and isinstance(by := event.data.get(REPLACED_BY), str) and by:
             self._replaced.setdefault(by, set()).update(ids_of(event))
@@ -326,11 +326,11 @@ def _erased(event: Event) -> ErasedEvent:
 
 def _words(event: Event) -> str:
     """Return how an event begins, as it is stored."""
-    said = (", ".join(islice(texts_of(_told(event, name)), 5))[:_LONGEST_WORDS] for name in _WORDS)
+    said = (", ".join(islice(texts_of(_field_text(event, name)), 5))[:_LONGEST_WORDS] for name in _WORDS)
     return next((text for text in said if text.strip()), "")
 
 
-def _told(event: Event, name: str) -> object:
+def _field_text(event: Event, name: str) -> object:
     """Return the text of a field; for a proposal, which has many fields, all of its text."""
     value = event.data.get(name)
     return value.get("text") if name == "shown" and isinstance(value, Mapping) else value

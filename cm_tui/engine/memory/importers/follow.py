@@ -85,10 +85,10 @@ def _is_due(found: Found) -> bool:
         return rested > QUIET_SECONDS
     if found.is_other or rested > REST_SECONDS:
         return True
-    return transcript.size - state.size >= BYTES or _lines_behind(transcript.file, state.size) >= LINES
+    return transcript.size - state.size >= BYTES or _lines_after(transcript.file, state.size) >= LINES
 
 
-def _lines_behind(file: Path, offset: int) -> int:
+def _lines_after(file: Path, offset: int) -> int:
     """Return the number of lines after a place, counted up to the relevant number."""
     lines = 0
     try:

@@ -31,7 +31,7 @@ _ERASED_SECONDS = 5.0
 
 
 @dataclass(slots=True)
-class _Asked:
+class _RecordedPrompt:
     """A prompt that a hook wrote down."""
 
     words: str
@@ -41,20 +41,20 @@ class _Asked:
     is_recorded: bool = False
 
 
-class Known:
+class JournalContent:
     """The content of a journal, updated as it grows."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._begin_anew()
+        self._restart()
 
-    def _begin_anew(self) -> None:
+    def _restart(self) -> None:
         self._at: Position = START
         self._event = ""
         self._sessions: dict[str, str] = {}
         self._titles: dict[str, str] = {}
         self._by_session: dict[str, set[str]] = {}
-        self._asked: dict[str, list[_Asked]] = {}
+        self._asked: dict[str, list[_RecordedPrompt]] = {}
         self._erased: list[float] = []
         self._erased_turns: set[str] = set()
         self._numbers: dict[str, int] = {}
@@ -65,7 +65,7 @@ class Known:
     def refresh(self) -> None:
         """Read on. Raises StoreError if the journal cannot be read."""
         if not self._journal.holds(self._at, self._event):
-            self._begin_anew()
+            self._restart()
         if not self._event:
             # What moved there has left the journal but for its name.
             self._read_archive()
@@ -113,7 +113,7 @@ class Known:
         """Drop a turn that was to be imported."""
         self._sessions.pop(origin, None)
 
-    def seen(self, session: str, prompt: str, began: float | None) -> Seen:
+    def recorded_turn(self, session: str, prompt: str, began: float | None) -> Seen:
         """Return the turn as recorded by hooks.
 
         `session`: the agent's id for it; `prompt`: its first prompt; `began`: its time, if the transcript has it.
@@ -152,7 +152,7 @@ class Known:
         """Take in an event."""
         if event.kind == "hook.prompt":
             asked = self._asked.setdefault(str(event.data.get("session", "")), [])
-            asked.append(_Asked(words_of(str(event.data.get("prompt", ""))), event.time))
+            asked.append(_RecordedPrompt(words_of(str(event.data.get("prompt", ""))), event.time))
         elif event.kind == "hook.stop":
             for one in reversed(self._asked.get(str(event.data.get("session", "")), [])):
                 if one.stop:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cm_tui.engine.memory.importers.known import Known, origin_of
+from cm_tui.engine.memory.importers.known import JournalContent, origin_of
 from cm_tui.engine.memory.importers.project import Found
 from cm_tui.engine.memory.importers.record import Heads
 from cm_tui.engine.memory.importers.state import ImportState, TranscriptState
@@ -32,7 +32,7 @@ class Memory:
     root: Path
     journal: Journal
     state: ImportState
-    known: Known
+    known: JournalContent
     gate: PastGate
     """Returns which turns must not be recorded."""
     holds: Callable[[SessionFacts], bool]
@@ -58,13 +58,13 @@ class Memory:
                 self.stories.setdefault(state.own, state.session)
             self.reach(state.session, state.recorded)
 
-    def has_taken(self, origin: str) -> bool:
+    def has_imported(self, origin: str) -> bool:
         """Return whether a turn was imported from any transcript, even if erased since."""
         return origin in self.taken or self.known.was_erased(origin)
 
     def is_imported(self, origin: str) -> bool:
         """Return whether a turn is in the journal, or was imported before."""
-        return self.has_taken(origin) or self.known.session_of(origin) is not None
+        return self.has_imported(origin) or self.known.session_of(origin) is not None
 
     def reach(self, session: str, number: int) -> None:
         """Note that a session has so many turns at least."""

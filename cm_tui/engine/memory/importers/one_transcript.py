@@ -71,7 +71,7 @@ class OneTranscript:
             return
         with ReadFile.held(self._found.transcript.file) as file:
             if not file.goes_on(self._state):
-                self._begin_anew()
+                self._restart()
             yield from self._read(file)
 
     def _is_recorded(self) -> bool:
@@ -81,7 +81,7 @@ class OneTranscript:
         own = {self._origin(item.turn, self._story) for item in reads if isinstance(item, Read)}
         return not self._memory.known.origins_in(self._story) <= own
 
-    def _begin_anew(self) -> None:
+    def _restart(self) -> None:
         state = self._state
         self._state = TranscriptState(state.name, origins=state.origins)
         self._resume = Resume(check=self._resume.check)
@@ -117,7 +117,7 @@ class OneTranscript:
         if item.at >= self._state.counted:
             kind = self._kind_of(item)
             self._done.skip(f"{self._found.transcript.agent}: {kind}", broken=item.is_broken)
-            if item.record and self._unknown.may_be_kept(item, self._memory.gate, self._names()):
+            if item.record and self._unknown.may_be_recorded(item, self._memory.gate, self._names()):
                 self._keep_raw(item)
 
     def _keep_raw(self, item: Skipped) -> None:
@@ -177,10 +177,10 @@ class OneTranscript:
             # Also after an import that was killed before it stored the position.
             self._memory.reach(earlier, self._memory.known.number_of(origin))
         is_erased = bool(asked) and not turn.prompts
-        if earlier is not None or is_erased or self._memory.has_taken(origin) or self._is_of_parent(turn, parent):
+        if earlier is not None or is_erased or self._memory.has_imported(origin) or self._is_of_parent(turn, parent):
             self._pass_by(origin)
             return
-        seen = "" if parent else self._seen(turn)
+        seen = "" if parent else self._turn_state(turn)
         if seen == "waiting" and time.time() - (turn.ended or self._found.transcript.stamp) < QUIET_SECONDS:
             # The daemon is about to record it, with its patch.
             self._wait_for(item)
@@ -240,10 +240,10 @@ class OneTranscript:
         is_named = bool(parent) and self._found.transcript.agent in NAMED_IN_SESSION
         return is_named and self._memory.is_imported(self._origin(turn, parent))
 
-    def _seen(self, turn: Turn) -> Seen:
+    def _turn_state(self, turn: Turn) -> Seen:
         if not turn.prompts:
             return ""
-        return self._memory.known.seen(self._found.facts.session, turn.prompts[0].text, turn.began)
+        return self._memory.known.recorded_turn(self._found.facts.session, turn.prompts[0].text, turn.began)
 
     def _pass_by(self, origin: str) -> None:
         if origin not in self._own:

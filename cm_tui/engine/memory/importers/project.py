@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.importers.project_folders import Place, ProjectFolders
-from cm_tui.engine.memory.importers.state import VERSION, ImportState, TranscriptState, stands_in
+from cm_tui.engine.memory.importers.state import VERSION, ImportState, TranscriptState, is_unchanged
 from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.memory.transcripts.codex import Codex
 from cm_tui.engine.memory.transcripts.copilot import Copilot
@@ -211,7 +211,7 @@ class ProjectTranscripts:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return messages on skipped and unreadable data."""
-        standing = (f"{folder} still exists: its sessions stay its own" for folder in self._folders.standing)
+        standing = (f"{folder} still exists: its sessions stay its own" for folder in self._folders.existing)
         return (*self.survey.notes(), *standing)
 
     def found(self, cancel: Cancel | None = None) -> list[Found]:
@@ -293,7 +293,7 @@ def _is_same(transcript: Transcript, state: TranscriptState) -> bool:
         return True
     try:
         with opened(transcript.file) as stream:
-            return stands_in(stream, state)
+            return is_unchanged(stream, state)
     except OSError:
         return False
 

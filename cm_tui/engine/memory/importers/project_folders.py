@@ -65,7 +65,7 @@ class ProjectFolders:
         return [folder for folder in self._earlier if not any(_is_in(one, folder) for one in self._seen)]
 
     @property
-    def standing(self) -> list[str]:
+    def existing(self) -> list[str]:
         """Return the user's folders that still exist: their sessions stay theirs."""
         return [folder for folder in self._earlier if _is_dir(folder) and self._root_of(folder) is None]
 

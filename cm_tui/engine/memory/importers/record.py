@@ -147,7 +147,7 @@ def _record(turn: Turn, session: Session, base: HeadAt, cut: _Cut, away: _Away) 
         base=base.sha,
         patch=patch,
         patch_cut=is_cut,
-        note="; ".join(filter(None, (patches.NOTE if patch else "", base.note, _unkept(turn)))),
+        note="; ".join(filter(None, (patches.NOTE if patch else "", base.note, _skip_reason(turn)))),
         actor="import",
         at=_end_of(turn, session.time),
         title=cut.text(piece(session.title, _TITLE)),
@@ -162,7 +162,7 @@ def _record(turn: Turn, session: Session, base: HeadAt, cut: _Cut, away: _Away) 
     )
 
 
-def _unkept(turn: Turn) -> str:
+def _skip_reason(turn: Turn) -> str:
     return f"{count(turn.unkept_prompts, 'more prompt')} not kept" if turn.unkept_prompts else ""
 
 

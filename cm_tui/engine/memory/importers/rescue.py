@@ -176,7 +176,7 @@ def _source(format_: Format, wanted: frozenset[str] | None, now: float) -> Rescu
                 continue
             days = kept if days is None or kept is None else min(days, kept)
             is_session = not found.path.name.startswith("agent-")
-            is_saved = copies.is_kept(format_.agent, found)
+            is_saved = copies.is_current(format_.agent, found)
             soon = kept is not None and found.changed + kept * _DAY <= now + SOON_DAYS * _DAY
             sessions, files, size = sessions + is_session, files + 1, size + found.size
             expiring, at_risk = expiring + (is_session and soon), at_risk + (is_session and soon and not is_saved)
@@ -246,7 +246,7 @@ class _Work:
         name = str(one.file.path)
         if copies.mark_of("erased", name).exists():
             self.done.withheld[ERASED_HERE] += 1
-        elif copies.is_whole(one.format.agent, one.file):
+        elif copies.is_complete(one.format.agent, one.file):
             self.done.kept += 1
         else:
             try:
@@ -276,7 +276,7 @@ class _Work:
         if why:
             self.done.withheld[why] += 1
             copy.unlink(missing_ok=True)
-            copies.put_mark("withheld", name, one.file.changed)
+            copies.write_mark("withheld", name, one.file.changed)
             return
         copies.mark_of("withheld", name).unlink(missing_ok=True)
         self.done.copied += 1
@@ -291,13 +291,13 @@ class _Work:
             found = [one for one in format_.transcripts() if not one.session]
             present = {one.file.name.partition(".")[0] for one in found}
             for place in format_.places:
-                lost = LostPrompts(format_.agent, place.parent, present, self._checks, self._is_wanted)
+                lost = LostPrompts(format_.agent, place.parent, present, self._checks, self._is_due)
                 for _ in lost.copy():
                     self.done.prompts += 1
                     yield
                 self.done.notes += lost.notes
 
-    def _is_wanted(self, facts: SessionFacts) -> bool:
+    def _is_due(self, facts: SessionFacts) -> bool:
         return self._project is None or self._project.holds(facts)
 
     def summary(self, seconds: float) -> RescueSummary:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
-from cm_tui.engine.memory.importers.known import Known
+from cm_tui.engine.memory.importers.known import JournalContent
 from cm_tui.engine.memory.importers.project import formats_of
 from cm_tui.engine.memory.importers.state import ImportState
 from cm_tui.engine.memory.importers.withheld import is_erased
@@ -49,25 +49,25 @@ class _Removal:
         self._state = ImportState(journal)
 
     @cached_property
-    def _known(self) -> Known:
+    def _known(self) -> JournalContent:
         """The journal's data, which takes a while to read."""
-        known = Known(self._journal)
+        known = JournalContent(self._journal)
         known.refresh()
         return known
 
     def run(self, *, interrupted: bool) -> Iterator[None]:
         """Mark and remove; yields for each copy that was removed."""
         for session in self._sessions:
-            copies.put_mark("erased", session)
+            copies.write_mark("erased", session)
         for state in self._state.all():
             if any(one in self._origins or (interrupted and self._known.was_erased(one)) for one in state.origins):
-                copies.put_mark("erased", state.name)
+                copies.write_mark("erased", state.name)
         for format_ in formats_of((), os.environ):
             for found in copies.all_copies(format_.agent):
                 transcript = _transcript_of(format_, found)
                 marked = copies.mark_of("erased", transcript.name).exists()
                 if marked or self._holds_erased(format_, transcript):
-                    copies.put_mark("erased", transcript.name)
+                    copies.write_mark("erased", transcript.name)
                     found.path.unlink(missing_ok=True)
                     yield
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.counts import count
 from cm_tui.engine.memory.importers.counts import Counts
-from cm_tui.engine.memory.importers.known import Known
+from cm_tui.engine.memory.importers.known import JournalContent
 from cm_tui.engine.memory.importers.memory import Memory
 from cm_tui.engine.memory.importers.one_transcript import OneTranscript
 from cm_tui.engine.memory.importers.project import Found, ProjectTranscripts
@@ -38,7 +38,7 @@ class Import:
             project.root,
             project.journal,
             project.state,
-            Known(project.journal),
+            JournalContent(project.journal),
             PastGate(project.root),
             project.holds,
         )
@@ -57,7 +57,7 @@ class Import:
             self._prepare()
             found = [one for one in self._project.found(cancel) if one.is_new]
             yield from self._steps(found, done, cancel)
-        self._tell_unreadable(done)
+        self._report_unreadable(done)
         for note in self._project.notes:
             done.note(note)
         done.looked_at = self._project.survey.counts()
@@ -87,7 +87,7 @@ class Import:
             self._prepare()
             for _ in self._steps(found, done, cancel):
                 pass
-        self._tell_unreadable(done)
+        self._report_unreadable(done)
         return done.summary(time.monotonic() - began)
 
     def _prepare(self) -> None:
@@ -100,7 +100,7 @@ class Import:
             for state in self._project.state.all():
                 self._memory.add_state(state)
 
-    def _tell_unreadable(self, done: Counts) -> None:
+    def _report_unreadable(self, done: Counts) -> None:
         """Report what was read again because its position is unknown."""
         unreadable = self._project.state.unreadable
         if unreadable:

@@ -176,7 +176,7 @@ def _state_of(kept: Mapping[str, Any]) -> TranscriptState:
     return state
 
 
-def stands_in(stream: BinaryIO, state: TranscriptState) -> bool:
+def is_unchanged(stream: BinaryIO, state: TranscriptState) -> bool:
     """Return whether the read part of a file is unchanged. Raises OSError if it cannot be read."""
     if not state.offset:
         return True
@@ -221,7 +221,7 @@ class ReadFile:
 
     def goes_on(self, state: TranscriptState) -> bool:
         """Return whether the part read earlier is unchanged. Raises OSError if it cannot be read."""
-        return stands_in(self._stream, state)
+        return is_unchanged(self._stream, state)
 
     def is_unchanged(self) -> bool:
         """Return whether the file was neither replaced nor rewritten; False is final. Appending does not count."""

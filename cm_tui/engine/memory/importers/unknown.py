@@ -39,7 +39,7 @@ class Unknown:
         self._transcript = transcript
         self._facts = facts
 
-    def may_be_kept(self, item: Skipped, gate: PastGate, names: Sequence[str]) -> bool:
+    def may_be_recorded(self, item: Skipped, gate: PastGate, names: Sequence[str]) -> bool:
         """Return whether it may be recorded, by the rules for turns; by default at the session's time."""
         facts = self._facts
         times = (item.time, item.time) if item.time is not None else (facts.began, self._transcript.stamp)

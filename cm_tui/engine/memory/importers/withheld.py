@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui.config import load_config
-from cm_tui.engine.memory.importers.known import Known, origin_of, origin_of_turn
+from cm_tui.engine.memory.importers.known import JournalContent, origin_of, origin_of_turn
 from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION
 from cm_tui.engine.memory.importers.project_folders import left_of
 from cm_tui.engine.memory.importers.state import ImportState
@@ -41,7 +41,7 @@ class _Project:
     why: str = ""
     """Why nothing of it is copied."""
     state: ImportState | None = None
-    known: Known | None = None
+    known: JournalContent | None = None
     """Its journal, if something was erased from it."""
     erased: frozenset[str] = frozenset()
     """Sessions with an erased imported turn."""
@@ -96,7 +96,7 @@ class Withheld:
         Raises ConfigError as `never`; StoreError as `never`, or a journal cannot be read.
         """
         project = self._project_of(folder)
-        is_known = project.known is not None and project.known.seen(session, prompt, time) == "erased"
+        is_known = project.known is not None and project.known.recorded_turn(session, prompt, time) == "erased"
         if is_known or session in project.erased or was_erased(session):
             return ERASED_HERE
         return project.why or project.gate.why_not(session, (time,), folder=folder)
@@ -130,7 +130,7 @@ def _project_at(root: Path, journal: Journal) -> _Project:
     gate, state = PastGate(root), ImportState(journal)
     if not _has_erased(journal):
         return _Project(gate, why, state)
-    known = Known(journal)
+    known = JournalContent(journal)
     known.refresh()
     return _Project(gate, why, state, known, frozenset(_erased_sessions(state, known)))
 
@@ -147,7 +147,7 @@ def _has_erased(journal: Journal) -> bool:
     return False
 
 
-def _erased_sessions(state: ImportState, known: Known) -> Iterator[str]:
+def _erased_sessions(state: ImportState, known: JournalContent) -> Iterator[str]:
     for one in state.all():
         if any(map(known.was_erased, one.origins)):
             yield from {one.session, one.own} - {""}
@@ -164,7 +164,7 @@ def _why_turn(project: _Project, item: Read, facts: SessionFacts, names: set[str
 
 
 def is_erased(
-    known: Known, item: Read, facts: SessionFacts, names: set[str], also: frozenset[str] = frozenset()
+    known: JournalContent, item: Read, facts: SessionFacts, names: set[str], also: frozenset[str] = frozenset()
 ) -> bool:
     """Return whether a turn was erased from a journal.
 
@@ -174,7 +174,7 @@ def is_erased(
     if any(origin in also or known.was_erased(origin) for origin in _origins(item, facts, names)):
         return True
     prompts = item.turn.prompts
-    return bool(prompts) and known.seen(facts.session, prompts[0].text, item.turn.began) == "erased"
+    return bool(prompts) and known.recorded_turn(facts.session, prompts[0].text, item.turn.began) == "erased"
 
 
 def _origins(item: Read, facts: SessionFacts, names: set[str]) -> Iterator[str]:

@@ -49,7 +49,7 @@ class CommandCheck:
             for file in self._files_at(ordinal):
                 defined = self._commands(file)
                 if wanted.name in defined:
-                    return self._gone(wanted.name, file, defined[wanted.name])
+                    return self._removed(wanted.name, file, defined[wanted.name])
         return None
 
     @cached_property
@@ -78,7 +78,7 @@ class CommandCheck:
             self._read[key] = {_XTASK: ""} if not file.oid else commands_of(file.path, text or b"")
         return self._read[key]
 
-    def _gone(self, name: str, file: File, body: str) -> Finding:
+    def _removed(self, name: str, file: File, body: str) -> Finding:
         """A removed command: the last version of its file that had it."""
         versions = self._contents.versions(file.path)
         having = [one for one in versions if name in self._commands(File(file.path, one.oid, ""))]
@@ -112,7 +112,7 @@ NOWHERE = Finding("unknown", ordinal=0)
 _THERE = ("alive", "changed")
 
 
-class Asked(NamedTuple):
+class NameQuery(NamedTuple):
     """A name to be looked up."""
 
     kinds: tuple[MentionKind, ...]
@@ -149,12 +149,12 @@ class Checker:
             "setting": SettingCheck(db, contents, self.known).check,
         }
 
-    def check(self, asked: Collection[Asked]) -> dict[Asked, Answer]:
+    def check(self, asked: Collection[NameQuery]) -> dict[NameQuery, Answer]:
         """Return kind and result for each name."""
-        wanted: dict[MentionKind, dict[Asked, Wanted]] = defaultdict(dict)
+        wanted: dict[MentionKind, dict[NameQuery, Wanted]] = defaultdict(dict)
         for one in asked:
             for kind in one.kinds:
-                wanted[kind][one] = _wanted(one)
+                wanted[kind][one] = _required_name(one)
         found: dict[MentionKind, Mapping[Wanted, Finding]] = {}
         for kind, names in wanted.items():
             # A word of code that is a symbol need not be looked for in all files.
@@ -162,8 +162,8 @@ class Checker:
             found[kind] = self._kinds[kind](rest)
         return {one: self._answer(one, found) for one in asked}
 
-    def _answer(self, one: Asked, found: Mapping[MentionKind, Mapping[Wanted, Finding]]) -> Answer:
-        wanted = _wanted(one)
+    def _answer(self, one: NameQuery, found: Mapping[MentionKind, Mapping[Wanted, Finding]]) -> Answer:
+        wanted = _required_name(one)
         answers = [Answer(kind, finding) for kind in one.kinds if (finding := found[kind].get(wanted)) is not None]
         there = next((answer for answer in answers if answer.finding.state in _THERE), None)
         told = next((answer for answer in answers if answer.finding.state != "unknown"), None)
@@ -174,7 +174,7 @@ class Checker:
         return Answer(None, NOWHERE) if is_told else Answer(one.kinds[0], NOWHERE)
 
 
-def _wanted(one: Asked) -> Wanted:
+def _required_name(one: NameQuery) -> Wanted:
     if one.at < 0:
         return Wanted(one.text, -1, EVER, one.plain)
     return Wanted(one.text, one.at, one.at + SOON, one.plain)

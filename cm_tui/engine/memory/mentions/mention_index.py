@@ -167,8 +167,8 @@ class MentionIndex:
             self.clear()
             before = _State()
         changed = mention_rows.changed_items(self._db, piece + 1) if before.passages != now.passages else []
-        gone = mention_rows.drop_gone(self._db) if before.passages != now.passages else 0
-        again = self._again(before, now, with_postponed=reading >= _LEAST_S)
+        gone = mention_rows.drop_forgotten(self._db) if before.passages != now.passages else 0
+        again = self._due_names(before, now, with_postponed=reading >= _LEAST_S)
         rows = self._read(changed[:piece])
         rows += mention_rows.asked(self._db, set(again) - {row.id for row in rows})
         different = self._look_up(rows, reading) + self._keep_confirmed()
@@ -183,10 +183,10 @@ class MentionIndex:
         # What a short request cannot do is left for one with more time.
         return is_whole or (len(changed) <= piece and reading < _LEAST_S)
 
-    def _again(self, before: _State, now: _State, *, with_postponed: bool) -> list[int]:
+    def _due_names(self, before: _State, now: _State, *, with_postponed: bool) -> list[int]:
         """The names to look up again."""
-        if before.history != now.history and not self._goes_on(before, now):
-            self._place_again()
+        if before.history != now.history and not self._is_continuation(before, now):
+            self._update_ordinals()
             return mention_rows.every(self._db)
         found = set(mention_rows.postponed(self._db) if with_postponed else ())
         if before.code != now.code:
@@ -195,7 +195,7 @@ class MentionIndex:
             found.update(mention_rows.waiting(self._db, before.last))
         return sorted(found)
 
-    def _goes_on(self, before: _State, now: _State) -> bool:
+    def _is_continuation(self, before: _State, now: _State) -> bool:
         """Whether the mainline only has additional commits at its end, all of them newer than the items."""
         if (before.first, before.spans) != (now.first, now.spans) or not before.sha:
             return False
@@ -207,7 +207,7 @@ class MentionIndex:
         soon = "SELECT count(*) FROM mention_item WHERE ord > ?"
         return (oldest is None or not self._db.value(late, [oldest])) and not self._db.value(soon, [before.head])
 
-    def _place_again(self) -> None:
+    def _update_ordinals(self) -> None:
         """Update the ordinals of all items on the current mainline."""
         placed = WrittenAt(self._db, self._revisions)
         rows = self._db.rows("SELECT id, sha, time, ord FROM mention_item")

@@ -12,7 +12,7 @@ import numpy as np
 
 from cm_tui.engine.code.history.revisions import Revisions
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
-from cm_tui.engine.memory.mentions.check import Answer, Asked
+from cm_tui.engine.memory.mentions.check import Answer, NameQuery
 from cm_tui.engine.memory.mentions.recognise import Named
 from cm_tui.engine.memory.mentions.report import SOON, UNCOMMITTED
 from cm_tui.engine.memory.mentions.settings import WAITS
@@ -167,7 +167,7 @@ class Row(NamedTuple):
     """A stored name, to look up again."""
 
     id: int
-    asked: Asked
+    asked: NameQuery
 
 
 def changed_items(db: Database, most: int) -> list[Changed]:
@@ -175,7 +175,7 @@ def changed_items(db: Database, most: int) -> list[Changed]:
     return [Changed(*row) for row in db.rows(_ITEMS, [CODE, most])]
 
 
-def drop_gone(db: Database) -> int:
+def drop_forgotten(db: Database) -> int:
     """Remove items that are no longer remembered; return their number."""
     gone = [row[0] for row in db.rows(_GONE, [CODE])]
     _drop_items(db, gone)
@@ -184,10 +184,10 @@ def drop_gone(db: Database) -> int:
 
 def touched(db: Database) -> list[int]:
     """Return the names that file changes since the last comparison may affect."""
-    return [*(row[0] for row in db.rows(_TOUCHED)), *_said_now(db)]
+    return [*(row[0] for row in db.rows(_TOUCHED)), *_mentioned_now(db)]
 
 
-def _said_now(db: Database) -> list[int]:
+def _mentioned_now(db: Database) -> list[int]:
     """Unknown settings all of whose parts are in a changed file."""
     words = {word for (text,) in db.rows(_CHANGED_TEXTS, [CODE]) for word in _WORDS.findall(text)}
     rows = db.rows(_SETTINGS, [sorted(words)]) if words else []
@@ -223,7 +223,7 @@ def asked(db: Database, ids: Collection[int]) -> list[Row]:
         "WHERE m.id IN (SELECT unnest(?::INTEGER[]))"
     )
     rows = db.rows(sql, [list(ids)])
-    return [Row(id_, Asked(tuple(kinds.split()), text, plain, at)) for id_, kinds, text, plain, at in rows]
+    return [Row(id_, NameQuery(tuple(kinds.split()), text, plain, at)) for id_, kinds, text, plain, at in rows]
 
 
 def write_items(
@@ -241,7 +241,7 @@ def write_items(
     found, rows = list[Row](), list[tuple[Any, ...]]()
     for place, ((_, _, at), own) in enumerate(zip(items, names, strict=True)):
         for one in own:
-            row = Row(number + len(found), Asked(one.kinds, one.text, one.plain, at))
+            row = Row(number + len(found), NameQuery(one.kinds, one.text, one.plain, at))
             rows.append(
                 (row.id, first + place, one.line, " ".join(one.kinds), one.text, _word(one), one.plain, *_NOT_YET)
             )
@@ -255,7 +255,7 @@ def write_items(
     return found
 
 
-def write_answers(db: Database, rows: Iterable[Row], answers: dict[Asked, Answer]) -> int:
+def write_answers(db: Database, rows: Iterable[Row], answers: dict[NameQuery, Answer]) -> int:
     """Store the results for names; return the number of changes.
 
     `db`: the store; the caller holds the transaction. `answers`: the result for each.

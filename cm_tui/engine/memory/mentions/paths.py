@@ -78,9 +78,9 @@ class PathCheck:
             return Finding("alive", now)
         folders = [] if then else self._folders.named(name, since, until, partly="/" in name)
         if then:
-            return self._gone(then, now)
+            return self._removed(then, now)
         if folders:
-            return self._folder_gone(folders)
+            return self._missing_folder(folders)
         return self._of_trees(name, since, until)
 
     # --- now ---
@@ -130,7 +130,7 @@ class PathCheck:
 
     # --- removed paths ---
 
-    def _gone(self, then: list[str], now: str) -> Finding:
+    def _removed(self, then: list[str], now: str) -> Finding:
         last = max(then, key=lambda path: (self._ended(path), path))
         ordinal = self._ended(last)
         there = self._followed(last) or self._renamed_on_disk(last) or now
@@ -166,7 +166,7 @@ class PathCheck:
             self._renamed[ordinal] = self._repository.renames(older, newer) if older and newer else {}
         return self._renamed[ordinal]
 
-    def _folder_gone(self, folders: list[str]) -> Finding:
+    def _missing_folder(self, folders: list[str]) -> Finding:
         last = max(folders, key=lambda folder: (self._folders.of[folder].until, folder))
         end = self._folders.of[last].until
         prefix = f"{last}/"

@@ -92,17 +92,17 @@ class SettingCheck:
             said = self._words_of(version.oid)
             if said is None:
                 return Finding("unknown", ordinal=WAITS)
-            if _is_said(wanted.name, said):
+            if _is_mentioned(wanted.name, said):
                 having.add(version.path)
-        return self._gone(wanted.name, having, is_variable=is_variable) if having else None
+        return self._removed(wanted.name, having, is_variable=is_variable) if having else None
 
-    def _gone(self, word: str, having: Collection[str], *, is_variable: bool) -> Finding:
+    def _removed(self, word: str, having: Collection[str], *, is_variable: bool) -> Finding:
         last, where = 0, min(having)
         for version in self._versions(is_variable):
             if version.path not in having or version.until is None or version.until <= last:
                 continue
             said = self._words_of(version.oid)
-            if said is not None and _is_said(word, said):
+            if said is not None and _is_mentioned(word, said):
                 last, where = version.until, version.path
         return Finding("gone", where, 0, "", last)
 
@@ -128,7 +128,7 @@ class SettingCheck:
         return self._said[oid]
 
 
-def _is_said(word: str, said: frozenset[str]) -> bool:
+def _is_mentioned(word: str, said: frozenset[str]) -> bool:
     """Whether each part of a key is among words; a variable has one."""
     return all(part in said for part in word.split("."))
 
@@ -142,13 +142,13 @@ def _kind_of(path: str) -> tuple[bool, bool]:
 def _says(path: str, text: str, word: str) -> bool:
     """Whether a file contains a variable, or, if it is a settings file, a key: in one piece or part by part."""
     if _VARIABLE.fullmatch(word):
-        return _stands(text, word)
+        return _exists(text, word)
     if not _kind_of(path)[1]:
         return False
-    return _stands(text, word) or ("." in word and all(_stands(text, part) for part in word.split(".")))
+    return _exists(text, word) or ("." in word and all(_exists(text, part) for part in word.split(".")))
 
 
-def _stands(text: str, word: str) -> bool:
+def _exists(text: str, word: str) -> bool:
     at = text.find(word)
     while at >= 0:
         end = at + len(word)

@@ -64,7 +64,7 @@ GROUP BY ALL
 """  # noqa: S608 - our own columns
 
 
-class _Standing(NamedTuple):
+class _SymbolVersion(NamedTuple):
     """A symbol at one time."""
 
     key: SymbolKey
@@ -76,8 +76,8 @@ class _Case(NamedTuple):
     """A name that is the project's, with what bore it then and what bears it now."""
 
     wanted: Wanted
-    then: list[_Standing]
-    now: list[_Standing]
+    then: list[_SymbolVersion]
+    now: list[_SymbolVersion]
 
 
 class SymbolCheck:
@@ -99,7 +99,7 @@ class SymbolCheck:
             case = _Case(one, _fitting(name, then.get(one, ())), _fitting(name, now.get(name.ends[0], ())))
             case = _outermost(case) if one.plain else _of_few(case)
             if case.now:
-                found[one] = _standing(case)
+                found[one] = _current(case)
             if case.then:
                 cases.append(case)
         left = [case for case in cases if case.wanted not in found or found[case.wanted].state == "moved"]
@@ -108,7 +108,7 @@ class SymbolCheck:
 
     # --- existing symbols ---
 
-    def _then(self, asked: dict[Wanted, QualifiedName]) -> dict[Wanted, list[_Standing]]:
+    def _then(self, asked: dict[Wanted, QualifiedName]) -> dict[Wanted, list[_SymbolVersion]]:
         if not self._known.first:
             return {}
         groups: dict[tuple[str, int, int], list[Wanted]] = defaultdict(list)
@@ -117,17 +117,17 @@ class SymbolCheck:
         names, since, until = ([group[place] for group in groups] for place in range(3))
         rows = self._db.rows(_THEN, [list(range(len(groups))), names, since, until])
         members = list(groups.values())
-        found: dict[Wanted, list[_Standing]] = defaultdict(list)
+        found: dict[Wanted, list[_SymbolVersion]] = defaultdict(list)
         for number, path, qualname, kind, overload, body, line in rows:
-            standing = _Standing(SymbolKey(path, qualname, kind, overload), body, line)
+            standing = _SymbolVersion(SymbolKey(path, qualname, kind, overload), body, line)
             for one in members[number]:
                 found[one].append(standing)
         return found
 
-    def _now(self, names: Sequence[str], files: str) -> dict[str, list[_Standing]]:
-        found: dict[str, list[_Standing]] = defaultdict(list)
+    def _now(self, names: Sequence[str], files: str) -> dict[str, list[_SymbolVersion]]:
+        found: dict[str, list[_SymbolVersion]] = defaultdict(list)
         for name, path, qualname, kind, overload, body, line in self._db.rows(_NOW.format(files=files), [list(names)]):
-            found[name].append(_Standing(SymbolKey(path, qualname, kind, overload), body, line))
+            found[name].append(_SymbolVersion(SymbolKey(path, qualname, kind, overload), body, line))
         return found
 
     # --- removed symbols ---
@@ -176,19 +176,19 @@ class SymbolCheck:
             committed = {one.key for group in self._now(names, "head_file").values() for one in group}
         return {key: self._known.gone_at(end, is_committed=key in committed) for key, end in ends.items()}
 
-    def _traced(self, keys: Collection[SymbolKey]) -> dict[SymbolKey, _Standing]:
+    def _traced(self, keys: Collection[SymbolKey]) -> dict[SymbolKey, _SymbolVersion]:
         """Return the destinations of removed symbols: the same body, added by the commit that removed them."""
-        found: dict[SymbolKey, _Standing] = {}
+        found: dict[SymbolKey, _SymbolVersion] = {}
         ordered = sorted(keys, key=_order)
         for start in range(0, len(ordered), _TRACED):
             found |= self._traced_together(ordered[start : start + _TRACED])
         return found
 
-    def _traced_together(self, keys: Sequence[SymbolKey]) -> dict[SymbolKey, _Standing]:
+    def _traced_together(self, keys: Sequence[SymbolKey]) -> dict[SymbolKey, _SymbolVersion]:
         versions = SymbolVersions(self._db, with_spans=True)
         versions.load_of(keys)
         ways = {key: key for key in keys}
-        found: dict[SymbolKey, _Standing] = {}
+        found: dict[SymbolKey, _SymbolVersion] = {}
         for _ in range(_MOST_STEPS):
             versions.load_same_bodies(ways.values())
             steps = {key: versions.last_destination(at) for key, at in ways.items() if versions.knows(at)}
@@ -201,12 +201,12 @@ class SymbolCheck:
             ways = {key: at for key, at in ways.items() if at not in alive}
         return found
 
-    def _of_same_body(self, lost: Sequence[_Standing]) -> dict[SymbolKey, _Standing]:
+    def _of_same_body(self, lost: Sequence[_SymbolVersion]) -> dict[SymbolKey, _SymbolVersion]:
         """Return the only current symbol with a symbol's exact body."""
         bodies = sorted({one.body for one in lost})
-        found: dict[tuple[str, int], list[_Standing]] = defaultdict(list)
+        found: dict[tuple[str, int], list[_SymbolVersion]] = defaultdict(list)
         for path, qualname, kind, overload, body, line in self._db.rows(_SAME_NOW, [bodies]) if bodies else ():
-            found[kind, body].append(_Standing(SymbolKey(path, qualname, kind, overload), body, line))
+            found[kind, body].append(_SymbolVersion(SymbolKey(path, qualname, kind, overload), body, line))
         heirs = ((one.key, found.get((one.key.kind, one.body), [])) for one in lost)
         return {key: there[0] for key, there in heirs if len(there) == 1}
 
@@ -218,7 +218,7 @@ class SymbolCheck:
             return True
         return 2 * len(before & now) >= min(len(before), len(now)) > 0
 
-    def _alive(self, keys: Collection[SymbolKey]) -> dict[SymbolKey, _Standing]:
+    def _alive(self, keys: Collection[SymbolKey]) -> dict[SymbolKey, _SymbolVersion]:
         names = sorted({end for key in keys for end in QualifiedName(key.qualname).ends[:1]})
         standing = (one for group in self._now(names, "now_file").values() for one in group)
         return {one.key: one for one in standing if one.key in keys}
@@ -228,7 +228,7 @@ def _order(key: SymbolKey) -> tuple[str, str, str, int]:
     return key.path, key.qualname, key.kind, key.overload
 
 
-def _fitting(name: QualifiedName, standing: Iterable[_Standing]) -> list[_Standing]:
+def _fitting(name: QualifiedName, standing: Iterable[_SymbolVersion]) -> list[_SymbolVersion]:
     return [one for one in standing if name.fits(one.key.qualname, one.key.kind) or _is_below(name, one.key)]
 
 
@@ -254,7 +254,7 @@ def _of_few(case: _Case) -> _Case:
     return _Case(case.wanted, [], []) if single and len(case.then or case.now) > _FEW else case
 
 
-def _standing(case: _Case) -> Finding:
+def _current(case: _Case) -> Finding:
     """The result for a name that exists now."""
     then = {one.key: one for one in case.then}
     same = next((one for one in case.now if one.key in then), None)
@@ -266,13 +266,13 @@ def _standing(case: _Case) -> Finding:
     return Finding("changed", same.key.path, same.line)
 
 
-def _best_now(case: _Case) -> _Standing:
+def _best_now(case: _Case) -> _SymbolVersion:
     """The current match of several: with the same qualified name, of the same kind, first by path."""
     names, kinds = {one.key.qualname for one in case.then}, {one.key.kind for one in case.then}
     return min(case.now, key=lambda one: (one.key.qualname not in names, one.key.kind not in kinds, _order(one.key)))
 
 
-def _place(one: _Standing) -> str:
+def _place(one: _SymbolVersion) -> str:
     return f"{one.key.path}:{one.line}"
 
 

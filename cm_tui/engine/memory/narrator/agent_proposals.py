@@ -58,7 +58,7 @@ _NEEDLESS = re.compile(r"[\s.!?,;:]+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AgentProposal:
     """An agent's proposal, and its author."""
 
     text: str
@@ -123,7 +123,7 @@ class AgentProposals:
             for id_, time, session, actor, title, prompt in rows
         )
 
-    def propose(self, wish: Wish) -> NarratedProposal:
+    def propose(self, wish: AgentProposal) -> NarratedProposal:
         """Propose something; a repeated proposal is the earlier one, decided or not.
 
         Raises UsageError if the text is empty, or longer than a line of Markdown, or too many proposals wait;
@@ -149,7 +149,7 @@ class AgentProposals:
 
     # --- parts ---
 
-    def _data(self, wish: Wish) -> dict[str, Any]:
+    def _data(self, wish: AgentProposal) -> dict[str, Any]:
         """Return the data of the event, without what looks like a secret."""
         scope, topic = checked_scope(wish.scope) or "project", ""
         if wish.topic.strip():

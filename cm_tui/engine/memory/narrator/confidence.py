@@ -42,11 +42,11 @@ def of(kind: FactKind, tally: Tally, now: float) -> tuple[float, tuple[Confidenc
 
     `tally`: how often and by whom it was said or shown; `now`: seconds since the epoch.
     """
-    parts = tuple(_of_said(tally, now) if kind in WORDED else _of_shown(kind, tally, now))
+    parts = tuple(_statement_parts(tally, now) if kind in WORDED else _of_shown(kind, tally, now))
     return prod(part.value for part in parts), parts
 
 
-def _of_said(tally: Tally, now: float) -> Iterator[ConfidencePart]:
+def _statement_parts(tally: Tally, now: float) -> Iterator[ConfidencePart]:
     yield ConfidencePart("plain", tally.weight, f"the plainest of {count(tally.support, 'wording')}")
     times = tally.occasions or tally.sessions
     once = "; those with the same long prompt count once" if times < tally.sessions else ""

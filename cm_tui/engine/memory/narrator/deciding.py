@@ -21,13 +21,13 @@ from cm_tui.engine.memory.entries.entry_writing import CHANGED as ENTRY_CHANGED
 from cm_tui.engine.memory.entries.entry_writing import ids_told
 from cm_tui.engine.memory.entries.ledger import RULE
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change
-from cm_tui.engine.memory.episodes.narrated_undo import UndoRequest, take_back
+from cm_tui.engine.memory.episodes.narrated_undo import UndoRequest, undo_decision
 from cm_tui.engine.memory.episodes.undo import events_of
 from cm_tui.engine.memory.narrator import decisions, line_changes, policy, topic_changes
 from cm_tui.engine.memory.narrator.decisions import STATES, Decision, Open, object_in, read_worded
-from cm_tui.engine.memory.narrator.facts import Made
+from cm_tui.engine.memory.narrator.facts import FactProposal
 from cm_tui.engine.memory.narrator.line_changes import ACTIONS, changed_since
-from cm_tui.engine.memory.narrator.note_lines import said_by
+from cm_tui.engine.memory.narrator.note_lines import note_text
 from cm_tui.engine.memory.narrator.proposals import Parts, Proposals
 from cm_tui.engine.memory.notes.note_undo import CHANGED as NOTE_CHANGED
 from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
@@ -77,7 +77,7 @@ class Deciding:
         changes: list[NarratedChange] = []
         for name in names:
             id_, _, digest = name.strip().lower().partition("@")
-            made: Made | None = None
+            made: FactProposal | None = None
             try:
                 made = named(known, id_)
                 with self._alone():
@@ -119,7 +119,7 @@ class Deciding:
                 raise UsageError(f"Nothing was decided on {one.id}: it waits.", hint="`cm proposals` lists what waits.")
             episodes = self._parts.episodes
             events = events_of(episodes, found.change)
-            back = take_back(UndoRequest(self._parts.root, episodes, found.change, events))
+            back = undo_decision(UndoRequest(self._parts.root, episodes, found.change, events))
             if back.conflicts:
                 return NarratedChange(found.proposal, "", done=False, problem=_conflict_words(back), proposal=one)
             self._mark_undone(found.change, found.proposal, DECIDED, PERSON)
@@ -154,7 +154,7 @@ class Deciding:
             raise RefusedError(done.problem, hint=done.hint)
         return Edited(self._proposals.decisions.now().by_proposal[live.id].change, (live.id,), done.words)
 
-    def approve_unasked(self) -> tuple[str, ...]:
+    def auto_approve(self) -> tuple[str, ...]:
         """Approve proposals by the user's policy; return the ids.
 
         Raises StoreError if it cannot be written.
@@ -181,13 +181,13 @@ class Deciding:
                 self._complete(one)
         self._settle(is_written=True)
 
-    def named(self, name: str) -> Made:
+    def named(self, name: str) -> FactProposal:
         """Return a proposal by its id or a prefix of it; `@` and a digest may follow."""
         return named(self._known(), name.strip().lower().partition("@")[0])
 
     # --- parts ---
 
-    def _known(self) -> dict[str, Made]:
+    def _known(self) -> dict[str, FactProposal]:
         return {made.proposal.id: made for made in self._proposals.all()}
 
     def _decide(self, one: NarratedProposal, digest: str, decision: NarratedDecision, by: str) -> NarratedChange:
@@ -209,7 +209,7 @@ class Deciding:
                 for kind, said in zip((WORDED, DECIDED), data, strict=True):
                     self._journal.append_held(kind, said)
             return NarratedChange(one.id, _DONE[decision.verdict], proposal=_after(one, decision, by, change))
-        wanted = self._wanted(one, decision)
+        wanted = self._edited(one, decision)
         if digest and one.action in ACTIONS and not decision.as_rule:
             digest = self._digest(wanted)
         self._journal.append(WORDED, decisions.worded(change, wanted, decision, by))
@@ -223,7 +223,7 @@ class Deciding:
         self._journal.append(DECIDED, decisions.decided(change, wanted, decision, by, _writer(by), done))
         return NarratedChange(one.id, words, change, proposal=_after(wanted, decision, by, change))
 
-    def _wanted(self, one: NarratedProposal, decision: NarratedDecision) -> NarratedProposal:
+    def _edited(self, one: NarratedProposal, decision: NarratedDecision) -> NarratedProposal:
         """Return a proposal with the user's text and note. Raises CmError if it cannot be written."""
         if one.action == "remove" and decision.text is not None:
             raise UsageError(f"{one.id} removes a line: no text is written.", hint="Edit the note instead.")
@@ -232,7 +232,7 @@ class Deciding:
         if decision.target and one.action != "add":
             raise UsageError(f"A line of {one.target} is changed by {one.id}: no other note will do.")
         if one.action in ("add", "replace"):
-            one = replace(one, text=said_by(one.text if decision.text is None else decision.text))
+            one = replace(one, text=note_text(one.text if decision.text is None else decision.text))
         if decision.as_rule and (one.action != "add" or not (one.as_rule or decision.text is not None)):
             raise UsageError(
                 f"{one.id} is not an instruction, so it cannot be a Rule.",
@@ -311,10 +311,10 @@ def _writer(by: str) -> Author:
 def _after(one: NarratedProposal, decision: NarratedDecision, by: str, change: str) -> NarratedProposal:
     """Return a proposal in its state after a decision, before it is read back."""
     data = {"by": by, "reason": decision.reason}
-    return Decision(change, one.id, STATES[decision.verdict], time.time(), data, one).laid_on(one) or one
+    return Decision(change, one.id, STATES[decision.verdict], time.time(), data, one).applied_to(one) or one
 
 
-def named(known: Mapping[str, Made], name: str) -> Made:
+def named(known: Mapping[str, FactProposal], name: str) -> FactProposal:
     """Return a proposal by its id or a prefix of it.
 
     Raises NotFoundError if no proposal has that name; UsageError if the name is ambiguous.
@@ -348,7 +348,7 @@ def _checked(names: Sequence[str], decision: NarratedDecision) -> NarratedDecisi
     if decision.as_rule and decision.target:
         raise UsageError("A Rule is not in a note.", hint="Omit the note, or the Rule.")
     if decision.text is not None:
-        said_by(decision.text)
+        note_text(decision.text)
     reason = " ".join(one_line(redact(decision.reason).text).split())
     return replace(decision, reason=reason[:_REASON_CHARACTERS])
 

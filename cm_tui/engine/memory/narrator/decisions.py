@@ -68,7 +68,7 @@ class Decision:
         claims = self.data.get("claims")
         return frozenset(one for one in claims if isinstance(one, str)) if isinstance(claims, list) else frozenset()
 
-    def laid_on(self, live: NarratedProposal | None) -> NarratedProposal | None:
+    def applied_to(self, live: NarratedProposal | None) -> NarratedProposal | None:
         """Return the proposal as decided on, with its current counts.
 
         `live`: the current proposal; None: it would not be proposed now.

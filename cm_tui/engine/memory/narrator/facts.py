@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cm_tui.counts import count
 from cm_tui.engine.memory.narrator import confidence, targets, weighing
 from cm_tui.engine.memory.narrator.confidence import Candidate, Tally
-from cm_tui.engine.memory.narrator.known import Known
+from cm_tui.engine.memory.narrator.known import ExistingFacts
 from cm_tui.engine.memory.narrator.tables import NarratorTables, id_of
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.model import ConfidencePart, FactKind, NarratedProposal, Topic
@@ -71,7 +71,7 @@ Sure = tuple[Candidate, float, tuple[ConfidencePart, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class FactProposal:
     """A proposal, and the facts that it was made from."""
 
     proposal: NarratedProposal
@@ -104,9 +104,9 @@ def sure_facts(
     return [each for each in found if not checked.get(_key(each[0]))]
 
 
-def proposals(sure: Sequence[Sure], known: Known, topics: Sequence[Topic]) -> list[Made]:
+def proposals(sure: Sequence[Sure], known: ExistingFacts, topics: Sequence[Topic]) -> list[FactProposal]:
     """Return facts as proposals. `topics`: of the project and of its user."""
-    found: dict[str, Made] = {}
+    found: dict[str, FactProposal] = {}
     standing = known.relations([one for one, _, _ in sure])
     for (one, value, parts), (relation, other, place) in zip(sure, standing, strict=True):
         target = targets.target_of(one, topics)
@@ -119,7 +119,7 @@ def proposals(sure: Sequence[Sure], known: Known, topics: Sequence[Topic]) -> li
             as_rule=one.kind in _RULES, topics=(target.note_id,) if "/topics/" in target.note_id else (),
             tags=target.tags, evidence_ids=one.episodes, claims=one.claims,
         )  # fmt: skip
-        found[proposal.id] = Made(proposal, (group,))
+        found[proposal.id] = FactProposal(proposal, (group,))
     return list(found.values())
 
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.narrator.confidence import Candidate
 from cm_tui.engine.memory.narrator.wording import code_of, polarity, terms_of
-from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 from cm_tui.engine.memory.notes.note_reader import read_note
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.platform.redaction.redact import redact
@@ -64,7 +64,7 @@ class Line(NamedTuple):
     place: str
 
 
-class Standing(NamedTuple):
+class FactRelation(NamedTuple):
     """Relation of a fact to known ones."""
 
     relation: Relation = "new"
@@ -76,10 +76,10 @@ class _Index(NamedTuple):
     sign: tuple[str, str]
     lines: Sequence[Line]
     by_term: Mapping[str, Sequence[int]]
-    standing: dict[tuple[str, str], Standing]
+    standing: dict[tuple[str, str], FactRelation]
 
 
-class Known:
+class ExistingFacts:
     """The sentences of a project's notes and entries, in memory: only changed files are read again."""
 
     def __init__(self, root: Path) -> None:
@@ -89,7 +89,7 @@ class Known:
 
     def follow(self) -> tuple[str, str]:
         """Read changes; return a change stamp. Raises StoreError if a file of entries cannot be read."""
-        entries, notes = Entries(self._root), known_notes(places_of(self._root))
+        entries, notes = Entries(self._root), scan_notes(places_of(self._root))
         sign = (notes.sign, entries.stamp())
         if sign == self._index.sign:
             return sign
@@ -113,12 +113,12 @@ class Known:
         self._index = _Index(sign, lines, by_term, {})
         return sign
 
-    def relations(self, facts: Sequence[Candidate]) -> list[Standing]:
+    def relations(self, facts: Sequence[Candidate]) -> list[FactRelation]:
         """Return how facts stand to what is known, in their order."""
         index = self._index
         for one in facts:
             if (one.kind, one.text) not in index.standing:
-                index.standing[one.kind, one.text] = _standing(one, _near(index, one.text))
+                index.standing[one.kind, one.text] = _relation(one, _near(index, one.text))
         return [index.standing[one.kind, one.text] for one in facts]
 
 
@@ -132,13 +132,13 @@ def _near(index: _Index, text: str) -> list[Line]:
     return [index.lines[number] for _, number in near[:_NEAREST]]
 
 
-def _standing(fact: Candidate, near: Sequence[Line]) -> Standing:
+def _relation(fact: Candidate, near: Sequence[Line]) -> FactRelation:
     ranks: dict[Relation, int] = {"contradicts": 0, "redundant": 1, "reinforces": 2, "new": 3}
-    best, most = Standing(), (3, 0.0)
+    best, most = FactRelation(), (3, 0.0)
     for text, place in near:
         relation, common = compare(fact.kind, fact.text, text)
         if relation != "new" and (ranks[relation], -common) < most:
-            best, most = Standing(relation, redact(text).text, place), (ranks[relation], -common)
+            best, most = FactRelation(relation, redact(text).text, place), (ranks[relation], -common)
     return best
 
 

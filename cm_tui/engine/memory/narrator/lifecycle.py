@@ -42,8 +42,8 @@ from cm_tui.engine.memory.narrator.topics import (
     UNUSED_DAYS,
     KnownTopic,
     idle_days,
-    known_topics,
     may_be_one,
+    topics_with_lines,
 )
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import USER
@@ -63,7 +63,7 @@ def proposals(root: Path, waiting: Iterable[NarratedProposal] = (), now: float |
     time.
     """
     moment = time.time() if now is None else now
-    known = known_topics(Notes(root), now=moment)
+    known = topics_with_lines(Notes(root), now=moment)
     topics = [one for one in known if one.place.kind == "topic"]
     merged = list(_merges(topics))[:MOST]
     busy = {id_ for one in merged for id_ in one.topics}
@@ -212,11 +212,11 @@ def _creations(known: Sequence[KnownTopic], waiting: Sequence[NarratedProposal])
         text = "\n".join(one.read.lines) if one is not None else ""
         lines = [bullet for _, bullet, _ in topic_text.bullets(text) if not redact(bullet).secrets]
         facts = [Fact(line, note, is_written=True) for line in dict.fromkeys(lines)]
-        said = {note_blocks.said_by(line) for line in lines}
+        said = {note_blocks.bullet_words(line) for line in lines}
         facts += [
             Fact(each.text, note, is_written=False)
             for each in waiting
-            if each.target == note and each.action == "add" and note_blocks.said_by(each.text) not in said
+            if each.target == note and each.action == "add" and note_blocks.bullet_words(each.text) not in said
         ]
         for theme in themes(facts)[:_MOST_THEMES]:
             written = [fact.text for fact in theme.facts if fact.is_written]

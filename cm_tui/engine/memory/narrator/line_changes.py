@@ -218,14 +218,14 @@ def _changed(place: Found, shown: str, proposal: NarratedProposal) -> Changed:
     Raises UsageError if the line that would go is not there any more, or the note would be too long.
     """
     if proposal.action == "add":
-        text = note_lines.said_by(proposal.text)
+        text = note_lines.note_text(proposal.text)
         if note_lines.says(shown, text):
             return Changed(shown)
         line = f"{text} {mark_of(proposal.id)}"
         changed: Changed | None = note_lines.added(shown, place, proposal.heading, line, proposal.tags)
     elif proposal.action == "replace":
         marks = [*map(mark_of, marks_in(proposal.old)), mark_of(proposal.id)]
-        line = " ".join([note_lines.said_by(proposal.text), *dict.fromkeys(marks)])
+        line = " ".join([note_lines.note_text(proposal.text), *dict.fromkeys(marks)])
         changed = note_lines.replaced(shown, proposal.heading, proposal.old, line)
     else:
         changed = note_lines.removed(shown, proposal.heading, proposal.old)

@@ -54,7 +54,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
-class Seen:
+class Observations:
     """Observations in some episodes."""
 
     items: list[Item] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Seen:
     failed: Counter[str] = field(default_factory=Counter)
     """Number of errors by miner."""
 
-    def add(self, other: Seen) -> None:
+    def add(self, other: Observations) -> None:
         """Add the observations of others."""
         self.items += other.items
         self.facts |= other.facts
@@ -76,9 +76,9 @@ class Seen:
         self.failed += other.failed
 
 
-def look(folder: Path, items: Sequence[Item]) -> Seen:
+def look(folder: Path, items: Sequence[Item]) -> Observations:
     """Read episodes and run all miners on them. Raises StoreError if the journal cannot be read."""
-    seen = Seen()
+    seen = Observations()
     for item, turn in turns(folder, items):
         seen.items.append(item)
         if turn is None:
@@ -104,7 +104,7 @@ def observations(turn: Turn, failed: Counter[str]) -> list[Observation]:
             what = f"{miner.__name__.removeprefix('mine_')}: {type(error).__name__}"
             failed[what] += 1
             _log.debug("%s at the episode %s", what, turn.id, exc_info=True)
-    return [one for one in found if _may_be_kept(one)]
+    return [one for one in found if _may_be_mined(one)]
 
 
 def quotes(folder: Path, items: Sequence[Item], facts: frozenset[int]) -> dict[int, str]:
@@ -117,7 +117,7 @@ def quotes(folder: Path, items: Sequence[Item], facts: frozenset[int]) -> dict[i
     return found
 
 
-def _may_be_kept(one: Observation) -> bool:
+def _may_be_mined(one: Observation) -> bool:
     if not one.text.strip() or max(len(one.text), len(one.claim), len(one.subject)) > _CHARACTERS:
         return False
     return not (has_marks(one.text) or has_marks(one.claim) or has_marks(one.quote))
@@ -133,7 +133,7 @@ class Lookers(WorkerPool["_Worker"]):
         super().__init__(min(_MOST_WORKERS, os.cpu_count() or 1), "cm-narrator", lambda: _Worker(folder))
         self._folder = folder
 
-    def look(self, items: Iterable[Item]) -> Iterator[Seen]:
+    def look(self, items: Iterable[Item]) -> Iterator[Observations]:
         """Yield the observations of episodes, a task at a time in order.
 
         Raises StoreError if the journal cannot be read.
@@ -165,7 +165,7 @@ class _Worker(Worker):
         super().__init__(_START, str(folder))
         self._folder = folder
 
-    def look(self, items: list[Item]) -> Seen:
+    def look(self, items: list[Item]) -> Observations:
         """Mine episodes; if the process is lost, each half of the task is tried separately."""
         found = self._attempt(items) or self._attempt(items)
         if found is not None:
@@ -173,13 +173,13 @@ class _Worker(Worker):
         if self._stopped:
             raise StoreError("The pass of the narrator was ended.", hint="Run `cm narrate` to go on.")
         if len(items) == 1:
-            return Seen(items=items, failed=Counter({_LOST: 1}))
+            return Observations(items=items, failed=Counter({_LOST: 1}))
         half = len(items) // 2
         both = self.look(items[:half])
         both.add(self.look(items[half:]))
         return both
 
-    def _attempt(self, items: list[Item]) -> Seen | None:
+    def _attempt(self, items: list[Item]) -> Observations | None:
         """Return the observations; None: the process was lost."""
         try:
             answer = self.exchange(items)
@@ -190,7 +190,7 @@ class _Worker(Worker):
             return look(self._folder, items)
         if isinstance(answer, str):
             raise StoreError(answer, hint="Check the disk and the folder.")
-        assert isinstance(answer, Seen)
+        assert isinstance(answer, Observations)
         return answer
 
 
@@ -202,7 +202,7 @@ def main() -> None:
     serve(partial(_answer, folder))
 
 
-def _answer(folder: Path, items: Sequence[Item]) -> Seen | str:
+def _answer(folder: Path, items: Sequence[Item]) -> Observations | str:
     """Return the observations, or why the journal cannot be read."""
     _limit(_TASK_S)
     try:

@@ -8,10 +8,10 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cm_tui.engine.memory.narrator.agent_proposals import Wish
+from cm_tui.engine.memory.narrator.agent_proposals import AgentProposal
 from cm_tui.engine.memory.narrator.deciding import Deciding
 from cm_tui.engine.memory.narrator.pass_run import Pass
-from cm_tui.engine.memory.narrator.proposals import Parts, Proposals, said_digests
+from cm_tui.engine.memory.narrator.proposals import Parts, Proposals, proposal_digests
 from cm_tui.engine.memory.narrator.tables import NarratorTables
 from cm_tui.model import (
     Cancel,
@@ -46,7 +46,7 @@ class Narrator:
     def narrate(self, since: float | None, cancel: Cancel, *, dry_run: bool) -> Iterator[Progress]:
         """Read new episodes and propose their lessons; proposals that a policy names are approved."""
         began = time.monotonic()
-        self._parts.episodes.index.follow(partial(_goes_on, cancel))
+        self._parts.episodes.index.follow(partial(_may_continue, cancel))
         cancel.check()
         with NarratorTables.trial(self._parts.episodes.tables) if dry_run else nullcontext(self._tables) as tables:
             run = Pass(tables, self._parts.episodes.journal.folder, self._parts.embed)
@@ -63,10 +63,10 @@ class Narrator:
                 cost = proposals.phrasing.estimate(proposals.unphrased())
             told = tables.told()
             new = [one for one in proposals.waiting() if one.id not in told and (since is None or one.last >= since)]
-            approved = () if dry_run else self.deciding.approve_unasked()
+            approved = () if dry_run else self.deciding.auto_approve()
             rows = [made.proposal for made in proposals.all()]
-            now = said_digests(one for one in rows if one.state == "waiting")
-            tables.tell(now)
+            now = proposal_digests(one for one in rows if one.state == "waiting")
+            tables.store_proposals(now)
         report = NarratorReport(
             dry_run, run.episodes, run.observations, len(new),
             changed=sum(told.get(id_, digest) != digest for id_, digest in now.items()),
@@ -86,7 +86,7 @@ class Narrator:
         """Return a proposal with its diff and its evidence."""
         return self.proposals.whole(self.deciding.named(name))
 
-    def propose(self, wish: Wish) -> NarratedProposal:
+    def propose(self, wish: AgentProposal) -> NarratedProposal:
         """Propose something as an agent does."""
         made = self.proposals.agents.propose(wish)
         return next((one.proposal for one in self.proposals.all() if one.proposal.id == made.id), made)
@@ -108,7 +108,7 @@ def fits(proposal: NarratedProposal, where: NarratedFilter) -> bool:
     return all(word in text for word in where.text.lower().split())
 
 
-def _goes_on(cancel: Cancel) -> bool:
+def _may_continue(cancel: Cancel) -> bool:
     """Return whether to go on, after letting waiting requests run first."""
     if cancel.is_set:
         return False

@@ -69,7 +69,7 @@ def blocks(lines: Sequence[str]) -> list[Block]:
     return found
 
 
-def said_by(bullet: str) -> tuple[str, ...]:
+def bullet_words(bullet: str) -> tuple[str, ...]:
     """Return the words that identify a bullet: without marks, endings and fillers, code to the letter."""
     tokens = _TOKEN.findall(MARK.sub("", bullet))
     return tuple(one if one.startswith("`") else stem(one.lower()) for one in tokens if one.lower() not in _FILLERS)

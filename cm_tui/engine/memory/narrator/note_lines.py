@@ -43,7 +43,7 @@ def clean(text: str) -> str:
     return _LIST_MARK.sub("", line, count=1) if _LIST_MARK.match(line) else line
 
 
-def said_by(text: str) -> str:
+def note_text(text: str) -> str:
     """Return a text as it is written into a note: one line, without secrets.
 
     Raises UsageError if nothing of it is left, or it is too long.
@@ -90,7 +90,7 @@ def replaced(text: str, heading: str, old: str, line: str) -> Changed | None:
 
     `heading`: of the old line's section; `old`: the old line, exactly and without the list mark; `line`: with its mark.
     """
-    row = _standing(text, heading, old)
+    row = _bullet_row(text, heading, old)
     if row is None:
         return None
     lines = text.split("\n")
@@ -101,7 +101,7 @@ def replaced(text: str, heading: str, old: str, line: str) -> Changed | None:
 
 def removed(text: str, heading: str, old: str) -> Changed | None:
     """Return a note without a line; None: it no longer exists. Arguments as for `replaced`."""
-    row = _standing(text, heading, old)
+    row = _bullet_row(text, heading, old)
     return None if row is None else Changed("\n".join(marked_lines.without_row(text.split("\n"), row)))
 
 
@@ -142,7 +142,7 @@ def _row_of(text: str, line: str) -> int:
     return next((row for row, one in enumerate(text.split("\n"), 1) if one == wanted), 0)
 
 
-def _standing(text: str, heading: str, old: str) -> int | None:
+def _bullet_row(text: str, heading: str, old: str) -> int | None:
     """Return the row of a bullet, from 0: of several the one below its heading."""
     found = [(under != heading, row - 1) for under, bullet, row in topic_text.bullets(text) if bullet == old]
     return min(found)[1] if found else None

@@ -95,7 +95,7 @@ def sentences_of(record: EpisodeRecord) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for prompt in record.prompts for one in _of_prompt(prompt)))
 
 
-def speaker_of(record: EpisodeRecord) -> str:
+def signature(record: EpisodeRecord) -> str:
     """Return the name that a prompt is signed with; empty: none."""
     for prompt in record.prompts:
         found = _SIGNED.search(prompt[:_CHARACTERS])

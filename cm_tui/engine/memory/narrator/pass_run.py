@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cm_tui.engine.memory.narrator import mining, reading, weighing
 from cm_tui.engine.memory.narrator.grouping import Embed
-from cm_tui.engine.memory.narrator.mining import Lookers, Seen
+from cm_tui.engine.memory.narrator.mining import Lookers, Observations
 from cm_tui.engine.memory.narrator.tables import WORDED, NarratorTables, Position, number_of
 from cm_tui.model import Cancel, Progress
 
@@ -34,7 +34,7 @@ INSERT INTO narrator_touched SELECT DISTINCT grp FROM narrator_fact WHERE fact I
 """
 
 
-def let_go(tables: NarratorTables, embed: Embed) -> None:
+def drop_invisible(tables: NarratorTables, embed: Embed) -> None:
     """Remove episodes that are no longer visible from the evidence, before the next pass.
 
     Raises StoreError if the store cannot be read or written.
@@ -44,8 +44,8 @@ def let_go(tables: NarratorTables, embed: Embed) -> None:
         return
     try:
         at = tables.position()
-        if at.reading and (gone := reading.gone(tables)):
-            _remove_gone(tables, at.reading, gone)
+        if at.reading and (gone := reading.invisible_episodes(tables)):
+            _remove_invisible(tables, at.reading, gone)
             weighing.weigh(tables, at.reading, embed, Cancel(), time.time())
             with tables.writing():
                 tables.settle(at._replace(passes=at.passes + 1))
@@ -77,7 +77,7 @@ class Pass:
     def run(self, cancel: Cancel, now: Callable[[], float] = time.time) -> Iterator[Progress]:
         """Mine new episodes, and weigh what they touch.
 
-        Raises CancelledError if the pass was cancelled; finished work is kept. ReadAnewError if the journal was reread
+        Raises CancelledError if the pass was cancelled; finished work is kept. JournalRereadError if the journal was reread
         meanwhile. StoreError if it cannot be read, or the store not be written.
         """
         while not self._tables.one_at_a_time.acquire(timeout=_WAIT_S):
@@ -94,7 +94,7 @@ class Pass:
         if at.state != state:
             due = reading.due(tables, now())
             yield Progress("read", 0, len(due))
-            _remove_gone(tables, at.reading, reading.gone(tables))
+            _remove_invisible(tables, at.reading, reading.invisible_episodes(tables))
             yield from self._look(due, at.reading, cancel)
         if at.state != state or weighing.is_due(tables):
             yield Progress("weigh", 0, 1)
@@ -108,16 +108,16 @@ class Pass:
 
     def _look(self, due: Sequence[reading.Item], reading_name: str, cancel: Cancel) -> Iterator[Progress]:
         lookers = Lookers(self._folder)
-        batch, written = Seen(), 0
+        batch, written = Observations(), 0
         try:
             for seen in lookers.look(due):
                 batch.add(seen)
                 cancel.check()
                 if len(batch.items) >= _BATCH:
                     self._put(batch, reading_name)
-                    batch, written = Seen(), written + 1
+                    batch, written = Observations(), written + 1
                     if written % _KEPT == 0:
-                        self._tables.episodes.let_go_of_blocks()
+                        self._tables.episodes.release_blocks()
                 yield Progress("read", self.episodes + len(batch.items), len(due))
         finally:
             lookers.close()
@@ -125,8 +125,8 @@ class Pass:
                 # Observations are kept, however this ends.
                 self._put(batch, reading_name)
 
-    def _put(self, batch: Seen, reading_name: str) -> None:
-        _put_seen(self._tables, reading_name, batch)
+    def _put(self, batch: Observations, reading_name: str) -> None:
+        _replace_observations(self._tables, reading_name, batch)
         self.episodes += len(batch.items)
         self.observations += len(batch.rows)
         self._failed += batch.failed
@@ -135,10 +135,10 @@ class Pass:
 # --- writing observations ---
 
 
-def _put_seen(tables: NarratorTables, reading_name: str, seen: Seen) -> None:
+def _replace_observations(tables: NarratorTables, reading_name: str, seen: Observations) -> None:
     """Replace the observations of episodes, in one transaction.
 
-    Raises ReadAnewError if the journal was reread meanwhile; StoreError if the store cannot be written.
+    Raises JournalRereadError if the journal was reread meanwhile; StoreError if the store cannot be written.
     """
     turns = [(one.seq, one.earlier, one.session, one.time, seen.prompts.get(one.seq, 0)) for one in seen.items]
     facts = [
@@ -160,10 +160,10 @@ def _put_seen(tables: NarratorTables, reading_name: str, seen: Seen) -> None:
             tables.cursor.execute(_TOUCHED.format(table="new_turns"))
 
 
-def _remove_gone(tables: NarratorTables, reading_name: str, seqs: Sequence[int]) -> None:
+def _remove_invisible(tables: NarratorTables, reading_name: str, seqs: Sequence[int]) -> None:
     """Remove the observations of episodes that are no longer visible.
 
-    Raises ReadAnewError if the journal was reread meanwhile; StoreError if the store cannot be written.
+    Raises JournalRereadError if the journal was reread meanwhile; StoreError if the store cannot be written.
     """
     with tables.writing():
         tables.check(reading_name)

@@ -29,7 +29,7 @@ _MOST_READ = 300
 """Most facts to phrase in one pass, the surest first: more would exceed any usual ceiling."""
 
 
-class StoredAnswers(dict[str, str]):
+class StoredResponses(dict[str, str]):
     """Responses of language models in the store: read once, each written in a separate transaction."""
 
     def __init__(self, tables: NarratorTables) -> None:
@@ -84,7 +84,7 @@ class Phrasing:
         model = self._config().narrator.model
         if not model.enabled:
             return ModelCost()
-        answers = StoredAnswers(self._tables)
+        answers = StoredResponses(self._tables)
         cost = assist.estimate(self._with_evidence(proposals, Kept(model.name, answers)), model, answers)
         reason = self._why_not()
         return replace(cost, notes=(_nothing(reason, model.name),)) if reason and cost.estimated else cost
@@ -101,8 +101,8 @@ class Phrasing:
             return ModelCost()
         if reason := self._why_not():
             return self.estimate(proposals)
-        answers = StoredAnswers(self._tables)
-        self._let_go(answers)
+        answers = StoredResponses(self._tables)
+        self._drop_outdated(answers)
         whole = self._with_evidence(proposals, Kept(model.name, answers))
         cost = assist.assist(
             whole, model, answers, cancel, lambda: not self._why_not() and self._config().narrator.model == model
@@ -121,7 +121,7 @@ class Phrasing:
         model = self._config().narrator.model
         if not model.enabled:
             return [(one, ()) for one in proposals]
-        found = assist.taken(proposals, model.name, StoredAnswers(self._tables))
+        found = assist.taken(proposals, model.name, StoredResponses(self._tables))
         by_id = {one.id: one for one in proposals}
         others = {ids[0]: ids[1:] for ids in found.same}
         gone = {id_ for ids in others.values() for id_ in ids}
@@ -141,7 +141,7 @@ class Phrasing:
         read = set(unread[:_MOST_READ])
         return [replace(one, evidence=self._evidence(one)) if one.id in read else one for one in worded]
 
-    def _let_go(self, answers: StoredAnswers) -> None:
+    def _drop_outdated(self, answers: StoredResponses) -> None:
         """Remove words of episodes that are no longer visible, and the oldest of too many responses."""
         seen = {name: set(texts(object_in(answer), "episodes")) for name, answer in answers.items()}
         every = sorted({id_ for ids in seen.values() for id_ in ids})

@@ -87,7 +87,7 @@ _RUNNERS = {
 _SAME = {"gmake": "make", "go-task": "task", "pnpm": "npm", "yarn": "npm", "bun": "npm"}
 
 
-class Wanted(NamedTuple):
+class RequiredCommand(NamedTuple):
     """A command that a file of a project has to define."""
 
     runner: Runner
@@ -163,7 +163,7 @@ class ProjectCommands:
 
     # --- files that define commands ---
 
-    def _files(self, needed: Wanted, place: str) -> Iterator[str]:
+    def _files(self, needed: RequiredCommand, place: str) -> Iterator[str]:
         """Yield the files in which a command could be defined."""
         at = posixpath.normpath(posixpath.join(place, needed.folder or "."))
         folders: list[str] = []
@@ -215,7 +215,7 @@ def _folders(root: Path, _: int) -> tuple[str, ...]:
 # --- task runners ---
 
 
-def wanted(words: Sequence[str]) -> Wanted | None:
+def wanted(words: Sequence[str]) -> RequiredCommand | None:
     """Return which of the project's files a command needs; None: none, or unknown."""
     program = words[0].rpartition("/")[2]
     runner = _RUNNERS.get(_SAME.get(program, program))
@@ -240,7 +240,7 @@ def wanted(words: Sequence[str]) -> Wanted | None:
         plain = [re.split(r"[-(]", word)[0] for word in plain if is_session]
     name = _task(program, plain)
     is_known = name is not None and (not name or _NAME.fullmatch(name))
-    return Wanted(runner, name or "", folder, anywhere) if is_known else None
+    return RequiredCommand(runner, name or "", folder, anywhere) if is_known else None
 
 
 def _task(program: str, plain: Sequence[str]) -> str | None:
@@ -267,7 +267,7 @@ def _is_open(path: str, text: str) -> bool:
     return name in _COMPUTED or (name not in _PARSED and _INCLUDES.search(text) is not None)
 
 
-def _defines(path: str, text: str, one: Wanted) -> bool:
+def _defines(path: str, text: str, one: RequiredCommand) -> bool:
     """Return whether a file defines a command."""
     if not one.name:
         return True

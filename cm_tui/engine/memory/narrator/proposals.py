@@ -18,12 +18,12 @@ from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.narrator import facts, lifecycle, line_changes, stale_facts, weighing
 from cm_tui.engine.memory.narrator.agent_proposals import AgentProposals, candidate_of
 from cm_tui.engine.memory.narrator.decisions import Decisions
-from cm_tui.engine.memory.narrator.facts import Made
+from cm_tui.engine.memory.narrator.facts import FactProposal
 from cm_tui.engine.memory.narrator.grouping import Embed
-from cm_tui.engine.memory.narrator.known import Known
+from cm_tui.engine.memory.narrator.known import ExistingFacts
 from cm_tui.engine.memory.narrator.line_changes import ACTIONS
 from cm_tui.engine.memory.narrator.mining import quotes
-from cm_tui.engine.memory.narrator.pass_run import let_go
+from cm_tui.engine.memory.narrator.pass_run import drop_invisible
 from cm_tui.engine.memory.narrator.phrasing import Phrasing
 from cm_tui.engine.memory.narrator.reading import items_of
 from cm_tui.engine.memory.narrator.tables import NarratorTables
@@ -66,7 +66,7 @@ class Proposals:
     def __init__(self, parts: Parts, tables: NarratorTables) -> None:
         self._parts = parts
         self._tables = tables
-        self._known = Known(parts.root)
+        self._known = ExistingFacts(parts.root)
         self.decisions = Decisions(parts.episodes.tables)
         self.phrasing = Phrasing(tables, parts.config, self._evidence_of, partial(why_not, parts.root))
         self.agents = AgentProposals(
@@ -81,24 +81,24 @@ class Proposals:
 
     # --- including decided ones ---
 
-    def all(self) -> list[Made]:
+    def all(self) -> list[FactProposal]:
         """Return proposals and decided ones: the surest first, then the last decision first."""
         live, decided = self.live(), self.decisions.now()
-        waiting, done, laid = list[Made](), list[Made](), set[str]()
+        waiting, done, laid = list[FactProposal](), list[FactProposal](), set[str]()
         for made in live:
             decision = decided.of(made.proposal)
             if decision is None:
                 waiting.append(made)
-            elif decision.change not in laid and (one := decision.laid_on(made.proposal)) is not None:
+            elif decision.change not in laid and (one := decision.applied_to(made.proposal)) is not None:
                 laid.add(decision.change)
                 done.append(replace(made, proposal=one))
         taken = {made.proposal.id for made in (*waiting, *done)}
         for decision in decided.by_proposal.values():
             if decision.change not in laid and decision.proposal not in taken:
-                one = decision.laid_on(None)
-                done += [Made(one)] if one is not None else []
+                one = decision.applied_to(None)
+                done += [FactProposal(one)] if one is not None else []
         done.sort(key=lambda made: (-(made.proposal.decided or 0.0), made.proposal.id))
-        return [*self._looked_at(waiting), *done]
+        return [*self._with_preview(waiting), *done]
 
     def waiting(self) -> list[NarratedProposal]:
         """Return those that wait for the user, the surest first."""
@@ -109,13 +109,13 @@ class Proposals:
         decided = self.decisions.now()
         return [made.proposal for made in self._of_facts()[1] if decided.of(made.proposal) is None]
 
-    def live(self) -> list[Made]:
+    def live(self) -> list[FactProposal]:
         """Return all current proposals, decided or not, the surest first."""
         facts_key, plain = self._of_facts()
         key = (facts_key, self.phrasing.stamp(), self.decisions.stamp(), self._tables.state(), _turn(_STALE_S))
-        return self._kept("live", key, lambda: self._live(plain, facts_key[-1]))
+        return self._cached("live", key, lambda: self._live(plain, facts_key[-1]))
 
-    def whole(self, made: Made) -> NarratedProposal:
+    def whole(self, made: FactProposal) -> NarratedProposal:
         """Return a proposal with its evidence and, if it can still be decided, the current effect of approving it."""
         one = replace(made.proposal, evidence=self.evidence(made))
         if one.state in ("approved", "rejected"):
@@ -123,13 +123,13 @@ class Proposals:
         look = (line_changes.look if one.action in ACTIONS else preview)(self._parts.root, one)
         return replace(one, diff=look.diff, problem=look.problem, digest=look.digest)
 
-    def evidence(self, made: Made, most: int = _EVIDENCE) -> tuple[Evidence, ...]:
+    def evidence(self, made: FactProposal, most: int = _EVIDENCE) -> tuple[Evidence, ...]:
         """Return the newest episodes of a proposal's evidence, with their current words from the journal."""
         if not made.groups:
             found = self.agents.evidence(made.proposal, most)
             # The miners' wordings take no quotes of agents.
             return found if made.proposal.proposed_by else tuple(replace(one, quote="") for one in found)
-        seen = [weighing.seen_in(self._tables, group) for group in made.groups]
+        seen = [weighing.occurrences_of(self._tables, group) for group in made.groups]
         wordings = frozenset(fact for some, _ in seen for fact in some)
         seqs = list(dict.fromkeys(seq for _, some in seen for seq in some[:most]))
         items = sorted(items_of(self._tables, seqs), key=lambda item: -item.time)[:most]
@@ -144,7 +144,7 @@ class Proposals:
 
     # --- parts ---
 
-    def _kept(self, name: str, key: Any, make: Callable[[], T]) -> T:
+    def _cached(self, name: str, key: Any, make: Callable[[], T]) -> T:
         """Return a result, computed again only if what it depends on has changed."""
         found = self._computed.get(name)
         if found is None or found[0] != key:
@@ -152,30 +152,30 @@ class Proposals:
         result: T = found[1]
         return result
 
-    def _of_facts(self) -> tuple[tuple[Any, ...], list[Made]]:
+    def _of_facts(self) -> tuple[tuple[Any, ...], list[FactProposal]]:
         """Return what the facts depend on, and the facts as proposals, the surest first."""
-        self._let_go()
+        self._drop_forgotten()
         parts, least = self._parts, self._parts.config().narrator.min_confidence
         indexed, sign = parts.db.get_meta("indexed_at"), self._known.follow()
         key: tuple[Any, ...] = (self._tables.position(), least, indexed, _turn(_FACTS_S))
-        checked = self._kept("checked", indexed, dict[Any, str])
-        sure = self._kept(
+        checked = self._cached("checked", indexed, dict[Any, str])
+        sure = self._cached(
             "sure", key, lambda: facts.sure_facts(self._tables, least, parts.missing, self._code, checked)
         )
         key = (*key, sign)
-        return key, self._kept("facts", key, lambda: _ordered(facts.proposals(sure, self._known, self._topics())))
+        return key, self._cached("facts", key, lambda: _ordered(facts.proposals(sure, self._known, self._topics())))
 
-    def _live(self, plain: Sequence[Made], sign: Any) -> list[Made]:
+    def _live(self, plain: Sequence[FactProposal], sign: Any) -> list[FactProposal]:
         found, decided = [*self._phrased(plain), *self._of_agents()], self.decisions.now()
         waiting = [made.proposal for made in found if decided.of(made.proposal) is None]
         confirmed = self._tables.rows(
             "SELECT count(*), max(event) FROM change WHERE kind = ? AND NOT undone", [CONFIRMED]
         )
         key = (sign, self._parts.db.get_meta("indexed_at"), confirmed, _turn(_STALE_S))
-        stale, self.note = self._kept("stale", key, self._stale)
+        stale, self.note = self._cached("stale", key, self._stale)
         key = (sign, _turn(_TOPICS_S), *((one.id, one.text, one.target) for one in waiting))
-        topics = self._kept("topics", key, lambda: lifecycle.proposals(self._parts.root, waiting))
-        return _ordered([*found, *map(Made, (*stale, *topics))])
+        topics = self._cached("topics", key, lambda: lifecycle.proposals(self._parts.root, waiting))
+        return _ordered([*found, *map(FactProposal, (*stale, *topics))])
 
     def _stale(self) -> tuple[list[NarratedProposal], str]:
         """Return lines of notes that the code contradicts, and a message where they are unknown."""
@@ -191,22 +191,22 @@ class Proposals:
             return self._parts.code()
         return None
 
-    def _phrased(self, plain: Sequence[Made]) -> list[Made]:
+    def _phrased(self, plain: Sequence[FactProposal]) -> list[FactProposal]:
         groups = {made.proposal.id: made.groups for made in plain}
         return [
-            Made(one, tuple(group for id_ in (one.id, *others) for group in groups.get(id_, ())))
+            FactProposal(one, tuple(group for id_ in (one.id, *others) for group in groups.get(id_, ())))
             for one, others in self.phrasing.applied([made.proposal for made in plain])
         ]
 
-    def _of_agents(self) -> list[Made]:
+    def _of_agents(self) -> list[FactProposal]:
         found = self.agents.all()
         standing = self._known.relations([candidate_of(one) for one in found])
         return [
-            Made(replace(one, relation=relation, other=other, other_place=place))
+            FactProposal(replace(one, relation=relation, other=other, other_place=place))
             for one, (relation, other, place) in zip(found, standing, strict=True)
         ]
 
-    def _looked_at(self, waiting: Sequence[Made]) -> list[Made]:
+    def _with_preview(self, waiting: Sequence[FactProposal]) -> list[FactProposal]:
         """Return proposals with what approving them would do now, named."""
         looks = line_changes.looks(
             self._parts.root, [made.proposal for made in waiting if made.proposal.action in ACTIONS]
@@ -218,13 +218,13 @@ class Proposals:
             for made in waiting
         ]
 
-    def _let_go(self) -> None:
+    def _drop_forgotten(self) -> None:
         """Remove episodes forgotten since the last pass from the evidence."""
         if self._parts.episodes.follow():
             return
         state = self._tables.state()
         if state not in (self._tables.position().state, self._let_go_at):
-            let_go(self._tables, self._parts.embed)
+            drop_invisible(self._tables, self._parts.embed)
             self._let_go_at = state
 
     def _evidence_of(self, proposal: NarratedProposal) -> tuple[Evidence, ...]:
@@ -240,17 +240,17 @@ def _turn(seconds: float) -> int:
     return int(time.time() / seconds)
 
 
-def _ordered(found: Iterable[Made]) -> list[Made]:
+def _ordered(found: Iterable[FactProposal]) -> list[FactProposal]:
     """Return proposals, the surest first, known facts last."""
 
-    def order(made: Made) -> tuple[Any, ...]:
+    def order(made: FactProposal) -> tuple[Any, ...]:
         one = made.proposal
         return (one.relation == "redundant", -one.confidence, -one.support, one.id)
 
     return sorted(found, key=order)
 
 
-def said_digests(proposals: Iterable[NarratedProposal]) -> dict[str, str]:
+def proposal_digests(proposals: Iterable[NarratedProposal]) -> dict[str, str]:
     """Return the digests of proposals by id, independent of the places of their notes."""
     fields = {one.id: (one.action, one.text, one.scope, one.target, one.heading, one.old) for one in proposals}
     return {

@@ -77,7 +77,7 @@ def due(tables: NarratorTables, now: float) -> list[Item]:
     return list(map(_item, tables.rows(_DUE, [now - OLD_S])))
 
 
-def gone(tables: NarratorTables) -> list[int]:
+def invisible_episodes(tables: NarratorTables) -> list[int]:
     """Return the seq of mined episodes that are no longer visible."""
     return [row[0] for row in tables.rows(_GONE)]
 

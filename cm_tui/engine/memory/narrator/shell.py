@@ -58,10 +58,10 @@ def _unwrapped(words: tuple[str, ...]) -> tuple[str, ...]:
     if _PYTHON.fullmatch(program):
         return words[2:] if len(words) > 2 and words[1] == "-m" else ("python", *words[1:])
     subs = _RUNNERS.get(program)
-    return words if subs is None else _behind(words, subs)
+    return words if subs is None else _inner_command(words, subs)
 
 
-def _behind(words: tuple[str, ...], subs: tuple[str, ...]) -> tuple[str, ...]:
+def _inner_command(words: tuple[str, ...], subs: tuple[str, ...]) -> tuple[str, ...]:
     """Return the command that a runner runs, or the command itself."""
     at = 1
     if subs != ("*",):

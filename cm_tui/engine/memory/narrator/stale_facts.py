@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.mentions.check import Asked, Checker
+from cm_tui.engine.memory.mentions.check import Checker, NameQuery
 from cm_tui.engine.memory.mentions.fixing import replaced, replacements
 from cm_tui.engine.memory.mentions.mention_rows import WrittenAt
 from cm_tui.engine.memory.mentions.recognise import named_in
@@ -30,7 +30,7 @@ from cm_tui.engine.memory.narrator.confidence import Candidate
 from cm_tui.engine.memory.narrator.lifecycle import claim_of
 from cm_tui.engine.memory.narrator.tables import id_of
 from cm_tui.engine.memory.narrator.topics import origins_of
-from cm_tui.engine.memory.notes.known_scan import known_notes
+from cm_tui.engine.memory.notes.known_scan import scan_notes
 from cm_tui.engine.memory.notes.note_reader import ReadNote, read_note
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import Found
@@ -80,13 +80,16 @@ class Code:
         written = self.written()
         names = [[] if _OF_THE_PAST.search(one.text) else named_in(one.text) for one in facts]
         asked = [
-            [Asked(name.kinds, name.text, name.plain, written.ordinal("", int(one.tally.first))) for name in some]
+            [NameQuery(name.kinds, name.text, name.plain, written.ordinal("", int(one.tally.first))) for name in some]
             for one, some in zip(facts, names, strict=True)
         ]
         answers = self.checker().check(set(chain.from_iterable(asked)))
-        return [next(filter(None, (self._against(answers[each].finding, each) for each in some)), "") for some in asked]
+        return [
+            next(filter(None, (self._contradiction(answers[each].finding, each) for each in some)), "")
+            for some in asked
+        ]
 
-    def _against(self, finding: Finding, asked: Asked) -> str:
+    def _contradiction(self, finding: Finding, asked: NameQuery) -> str:
         if finding.state not in ("gone", "renamed") or finding.ordinal == UNCOMMITTED:
             return ""
         mention = Mention(
@@ -116,7 +119,7 @@ def proposals(root: Path, code: Code) -> list[NarratedProposal]:
     stale = {item.id: tuple(filter(_counts, item.mentions)) for item in page.rows}
     notes, came_along = Notes(root), origins_of(root)
     found: dict[str, NarratedProposal] = {}
-    for place, stamp in sorted(known_notes(notes.places).found.values()):
+    for place, stamp in sorted(scan_notes(notes.places).found.values()):
         if place.kind not in _KINDS or not place.writable:
             continue
         for line in _lines(place, read_note(place, stamp), stale.get(place.id, ()), code.missing):

@@ -36,7 +36,7 @@ VISIBLE = "state IN ('shown', 'archived') AND actor <> 'narrator'"
 """Condition on episodes to be mined."""
 
 
-class ReadAnewError(StoreError):
+class JournalRereadError(StoreError):
     """The journal was reread meanwhile: the observations are outdated."""
 
 
@@ -171,10 +171,10 @@ class NarratorTables:
     def check(self, reading: str) -> None:
         """Make sure that it is still the same reading of the journal; the caller writes.
 
-        Raises ReadAnewError if it is not.
+        Raises JournalRereadError if it is not.
         """
         if self.position().reading != reading:
-            raise ReadAnewError("The journal was reread meanwhile.", hint="Run `cm narrate` again.")
+            raise JournalRereadError("The journal was reread meanwhile.", hint="Run `cm narrate` again.")
 
     def settle(self, position: Position) -> None:
         """Store the progress; the caller writes."""
@@ -195,7 +195,7 @@ class NarratorTables:
         """Return the proposals at the end of the last pass: digests by id."""
         return dict(self.rows("SELECT id, digest FROM narrator_told"))
 
-    def tell(self, digests: Mapping[str, str]) -> None:
+    def store_proposals(self, digests: Mapping[str, str]) -> None:
         """Store the current proposals."""
         if digests == self.told():
             return

@@ -18,7 +18,7 @@ from cm_tui.engine.memory.narrator.note_blocks import new_head
 from cm_tui.engine.memory.narrator.topic_names import MOST_TITLE, name_of, new_topic, retired_named, topic_named
 from cm_tui.engine.memory.narrator.topics import origins_of, tags_of
 from cm_tui.engine.memory.notes.note_file import refuse_locked, writing
-from cm_tui.engine.memory.notes.note_reader import ReadNote, made_of, read_data, text_of, written_like
+from cm_tui.engine.memory.notes.note_reader import ReadNote, parse_note, read_data, text_of, written_like
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.memory.notes.topic_files import FileChange, TopicFiles, archived, as_text, restored, shown
@@ -289,7 +289,7 @@ class TopicPlans:
                 f"{place.id} has no section {', '.join(map(repr, halves.missing))}.",
                 hint=f"It has {known[:400]}." if known else "It has no sections.",
             )
-        if not any(block for block in _said(halves.rest)):
+        if not any(block for block in _body_blocks(halves.rest)):
             raise UsageError(f"Nothing would remain in {place.id}.", hint="Name fewer sections, or move the note.")
         title = title or headings[0].lstrip("# ")[:MOST_TITLE]
         to = new_topic(self._notes, "", title, for_user=place.scope == "user")
@@ -354,11 +354,11 @@ class TopicPlans:
         data, text = self._text(place)
         if data is None:
             raise NotFoundError(f"There is no note {place.id}.", hint="`cm notes list` lists them.")
-        return data, text, made_of(place, Stamp(0, len(data), 0), data)
+        return data, text, parse_note(place, Stamp(0, len(data), 0), data)
 
 
 def _read_as(place: Found, text: str) -> ReadNote:
-    return made_of(place, Stamp(0, len(text), 0), text.encode())
+    return parse_note(place, Stamp(0, len(text), 0), text.encode())
 
 
 def _new_text(title: str, tags: Sequence[str], lines: Sequence[str]) -> str:
@@ -377,7 +377,7 @@ def _clean(tags: Sequence[str]) -> list[str]:
     return list(found.values())
 
 
-def _said(text: str) -> list[note_blocks.Block]:
+def _body_blocks(text: str) -> list[note_blocks.Block]:
     """Return the text of a note below its headings."""
     sections = topic_text.parse(text).whole.every()
     return [block for section in sections for block in note_blocks.blocks(section.body)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from cm_tui.engine.memory.notes.known_scan import known_notes
+from cm_tui.engine.memory.notes.known_scan import scan_notes
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import USER, Found
 from cm_tui.engine.memory.notes.scan import scan_folders
@@ -24,7 +24,7 @@ def topic_named(notes: Notes, name: str) -> Found:
     RefusedError if it lies outside the folders of notes, or is a link.
     """
     # The system may not have reported another process's latest writes yet.
-    for scan in (known_notes(notes.places).found, scan_folders(notes.places).found):
+    for scan in (scan_notes(notes.places).found, scan_folders(notes.places).found):
         if (found := _fitting([one for one, _ in scan.values()], name)) is not None:
             return found
     return _none(notes, name)

@@ -13,9 +13,9 @@ from cm_tui.engine.memory.narrator.note_blocks import (
     Block,
     blank_end,
     blocks,
+    bullet_words,
     closed,
     ended,
-    said_by,
     with_head,
     with_marks,
     without,
@@ -178,7 +178,7 @@ def compress(text: str, *, keep: Callable[[str], bool] = lambda _: False) -> tup
         marks: dict[int, list[str]] = {}
         dropped: set[int] = set()
         for row, block in enumerate(found):
-            key = said_by(block.bullet) if len(block.lines) == 1 and not keep(block.lines[0]) else ()
+            key = bullet_words(block.bullet) if len(block.lines) == 1 and not keep(block.lines[0]) else ()
             if not key:
                 continue
             if (before := last.get(key)) is not None:

@@ -22,7 +22,7 @@ from cm_tui import paths
 from cm_tui.engine.memory.entries.entry_text import keywords_of
 from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, share_of, whole_keys
 from cm_tui.engine.memory.notes.headings import headings
-from cm_tui.engine.memory.notes.known_scan import known_notes
+from cm_tui.engine.memory.notes.known_scan import scan_notes
 from cm_tui.engine.memory.notes.marked_lines import without_marks
 from cm_tui.engine.memory.notes.note_reader import ReadNote, read_note
 from cm_tui.engine.memory.notes.notes import Notes
@@ -66,19 +66,19 @@ def map_of(root: Path, retired: bool = False, now: float | None = None) -> Topic
 
     `retired`: include retired ones. `now`: seconds since the epoch; None: the current time.
     """
-    known = known_topics(Notes(root), retired=retired, now=now)
+    known = topics_with_lines(Notes(root), retired=retired, now=now)
     topics = tuple(one.topic for one in known if one.place.kind == "topic")
     return TopicMap(topics, tuple(one.topic for one in known if one.place.kind != "topic"))
 
 
-def known_topics(notes: Notes, *, retired: bool = False, now: float | None = None) -> list[KnownTopic]:
+def topics_with_lines(notes: Notes, *, retired: bool = False, now: float | None = None) -> list[KnownTopic]:
     """Return the same with their places and lines, followed by the notes with a size cap.
 
     `retired`: include retired ones. `now`: seconds since the epoch; None: the current time.
     """
     moment = time.time() if now is None else now
     came_along, used = origins_of(notes.root), last_use(notes.root)
-    found = known_notes(notes.places).found.values()
+    found = scan_notes(notes.places).found.values()
     there = [one for one in found if one[0].kind == "topic" and one[0].writable]
     gone = ArchivedTopics(notes.root).all() if retired else []
     topics = [_known(one, came_along, used, retired=False) for one in there]

@@ -68,14 +68,14 @@ def is_due(tables: NarratorTables) -> bool:
 def weigh(tables: NarratorTables, reading: str, embed: Embed, cancel: Cancel, now: float) -> bool:
     """Weigh changed facts again, in short transactions; after a crash, it goes on at the next one.
 
-    Returns whether wordings were compared by their words alone, as the model is missing. Raises ReadAnewError if the
+    Returns whether wordings were compared by their words alone, as the model is missing. Raises JournalRereadError if the
     journal was reread meanwhile; StoreError if the store cannot be written.
     """
     by_words = False
     if tables.rows("SELECT 1 FROM narrator_touched LIMIT 1"):
         with tables.writing():
             tables.check(reading)
-            _drop_unseen(tables)
+            _drop_unused(tables)
         found = regrouped(tables, embed, cancel)
         by_words = found.by_words
         with tables.writing():
@@ -99,7 +99,7 @@ def weigh(tables: NarratorTables, reading: str, embed: Embed, cancel: Cancel, no
     return by_words
 
 
-def _drop_unseen(tables: NarratorTables) -> None:
+def _drop_unused(tables: NarratorTables) -> None:
     """Remove wordings that were removed from all episodes; later ones were grouped with them, and are grouped again."""
     unseen = tables.rows(
         "SELECT fact FROM narrator_fact SEMI JOIN narrator_touched USING (grp) ANTI JOIN narrator_seen USING (fact)"
@@ -202,7 +202,7 @@ _PIECE = 1_000
 def rate(tables: NarratorTables, reading: str, now: float, cancel: Cancel) -> None:
     """Compute the confidence of changed facts and of those that compete with them.
 
-    Raises ReadAnewError if the journal was reread meanwhile; StoreError if the store cannot be written.
+    Raises JournalRereadError if the journal was reread meanwhile; StoreError if the store cannot be written.
     """
     # A statement may be certain after one mention; a habit shown in few sessions never is.
     may_be = f"(sessions > {_LEAST_SESSIONS} OR (kind IN ({WORDED_SQL}) AND (occasions > 1 OR weight >= {_ALONE})))"
@@ -255,7 +255,7 @@ def key_of(candidate: Candidate) -> int:
     return number_of(candidate.kind, candidate.subject, candidate.claim)
 
 
-def seen_in(tables: NarratorTables, group: int) -> tuple[frozenset[int], list[int]]:
+def occurrences_of(tables: NarratorTables, group: int) -> tuple[frozenset[int], list[int]]:
     """Return the wordings of a fact, and the seqs of its episodes, the newest first."""
     rows = tables.rows(
         "SELECT DISTINCT s.fact, s.seq, t.time FROM narrator_fact f JOIN narrator_seen s USING (fact) "

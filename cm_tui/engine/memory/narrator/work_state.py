@@ -16,7 +16,7 @@ from cm_tui.engine.memory.episodes.episode_lists import LAST
 from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.importers.details import with_details
 from cm_tui.engine.memory.narrator.miners.fixes import sign_of
-from cm_tui.engine.memory.narrator.miners.statements import kind_of, said_in, tidy, weigh_sentences
+from cm_tui.engine.memory.narrator.miners.statements import kind_of, statements_in, tidy, weigh_sentences
 from cm_tui.engine.memory.narrator.own_words import is_own, sentences_in
 from cm_tui.engine.memory.narrator.runs import Run
 from cm_tui.engine.memory.narrator.turn import Turn
@@ -93,7 +93,7 @@ def _request(turns: Sequence[Turn]) -> str:
 def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
     """Yield the user's decisions and corrections, and the agent's stated decisions, the newest first."""
     for number, turn in enumerate(reversed(turns)):
-        yield from (one.text for one in reversed(said_in(turn)))
+        yield from (one.text for one in reversed(statements_in(turn)))
         if number < _RECENT:
             yield from (f"{turn.record.agent or 'agent'}: {one}" for one in reversed(_of_agent(turn)))
 

@@ -108,7 +108,7 @@ def hunks_between(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
     """Return the changes between two texts."""
     short = len(before) + len(after) < _LONG
     found = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes() if short else ()
-    opcodes: list[_Opcode] = [*found] if short else [*_whole(before, after)]
+    opcodes: list[_Opcode] = [*found] if short else [*_difference(before, after)]
     return [hunk for number in range(len(opcodes)) for hunk in _hunk(opcodes, number, before, after)]
 
 
@@ -123,7 +123,7 @@ def _hunk(opcodes: Sequence[_Opcode], number: int, before: Sequence[str], after:
     yield Hunk(j1, tuple(before[i1:i2]), tuple(after[j1:j2]), tuple(above), tuple(below))
 
 
-def taken_back(lines: Sequence[str], hunks: Sequence[Hunk], *, exact: bool = False) -> list[str] | None:
+def without_changes(lines: Sequence[str], hunks: Sequence[Hunk], *, exact: bool = False) -> list[str] | None:
     """Return a text without some changes; None: it has changed at one of them since.
 
     `lines`: of the text now; `hunks`: the changes, in order; `exact`: the lines below each must be the same too, or the
@@ -150,7 +150,7 @@ def reversed_hunks(hunks: Sequence[Hunk]) -> list[Hunk]:
     return found
 
 
-def never_made(lines: Sequence[str], hunks: Sequence[Hunk]) -> bool:
+def is_unapplied(lines: Sequence[str], hunks: Sequence[Hunk]) -> bool:
     """Return whether a text is, around each of some changes, as it was before them."""
     return all(any(_is_before(lines, hunk, row) for row in range(len(lines) + 1)) for hunk in hunks)
 
@@ -206,13 +206,13 @@ def _read(data: object) -> Iterator[Hunk]:
 
 def _row_of(lines: Sequence[str], hunk: Hunk) -> int | None:
     """Return the current place of a change: its row, else the only one with the same context."""
-    if _stands(lines, hunk, hunk.row):
+    if _is_at(lines, hunk, hunk.row):
         return hunk.row
-    places = [row for row in range(len(lines) - len(hunk.after) + 1) if _stands(lines, hunk, row)]
+    places = [row for row in range(len(lines) - len(hunk.after) + 1) if _is_at(lines, hunk, row)]
     return places[0] if len(places) == 1 else None
 
 
-def _stands(lines: Sequence[str], hunk: Hunk, row: int) -> bool:
+def _is_at(lines: Sequence[str], hunk: Hunk, row: int) -> bool:
     stop = row + len(hunk.after)
     return (
         row >= 0
@@ -223,7 +223,7 @@ def _stands(lines: Sequence[str], hunk: Hunk, row: int) -> bool:
     )
 
 
-def _whole(before: Sequence[str], after: Sequence[str]) -> Iterator[_Opcode]:
+def _difference(before: Sequence[str], after: Sequence[str]) -> Iterator[_Opcode]:
     """Yield the difference between the common beginning and end of two long texts."""
     most = min(len(before), len(after))
     start = next((row for row in range(most) if before[row] != after[row]), most)

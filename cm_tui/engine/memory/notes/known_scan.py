@@ -35,7 +35,7 @@ _MOST_PROJECTS = 32
 
 
 @dataclass(frozen=True)
-class KnownNotes:
+class NoteScan:
     """A look at all notes."""
 
     singles: Mapping[str, tuple[Found, Stamp]]
@@ -77,7 +77,7 @@ class _Watched:
             if self._known is None:
                 self._first = now
             elif self._events is not None and paths == self._paths:
-                told = self._told()
+                told = self._changed_files()
                 written, self._written = self._written, set()
                 if told is not None:
                     told |= {one for one in written if one.startswith(tuple(f"{path}{os.sep}" for path in paths))}
@@ -104,7 +104,7 @@ class _Watched:
             self._events = RustNotify(list(paths), False, False, 0, True, True)
         self._paths = paths
 
-    def _told(self) -> set[str] | None:
+    def _changed_files(self) -> set[str] | None:
         """Return the files that the system reports as changed; None: too many, or unknown."""
         assert self._events is not None
         try:
@@ -161,7 +161,7 @@ def places_of(root: Path) -> Places:
     return Places(root, extra, agent_folders(os.environ))
 
 
-def known_notes(places: Places) -> KnownNotes:
+def scan_notes(places: Places) -> NoteScan:
     """Return the current notes."""
     key = (str(places.root), *(str(one.folder) for one in places.folders))
     with _lock:
@@ -169,7 +169,7 @@ def known_notes(places: Places) -> KnownNotes:
         left = _watched.put(key, watched)
     for _, one in left:
         one.end()
-    return KnownNotes({one.id: (one, stamp) for one, stamp in fixed(places)}, watched.scan(places))
+    return NoteScan({one.id: (one, stamp) for one, stamp in fixed(places)}, watched.scan(places))
 
 
 def wrote(file: Path) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cm_tui.engine.memory.notes import hunks
 from cm_tui.engine.memory.notes.front_matter import front_matter
 from cm_tui.engine.memory.notes.headings import headings
-from cm_tui.engine.memory.notes.known_scan import known_notes
+from cm_tui.engine.memory.notes.known_scan import scan_notes
 from cm_tui.engine.memory.notes.note_file import refuse_locked, writing
 from cm_tui.engine.memory.notes.note_undo import REVERTED, NoteSaves, joined, text_before
 from cm_tui.engine.memory.notes.notes import NoteFile, Notes
@@ -102,7 +102,7 @@ def marked(text: str, name: str, digest: str = "") -> Marked | None:
     return next((one for one in found if digest_of(one.said) == digest), found[0] if found else None)
 
 
-def take_back(notes: Notes, written: Written, *, dry_run: bool = False, theirs_too: bool = False) -> Undone:
+def undo_line(notes: Notes, written: Written, *, dry_run: bool = False, theirs_too: bool = False) -> Undone:
     """Undo the line that a proposal wrote, wherever it is now.
 
     `written`: what was written; `dry_run`: only report what would be undone; `theirs_too`: undo it even if the line was
@@ -168,7 +168,7 @@ def _where(notes: Notes, written: Written) -> tuple[Found, NoteFile, Marked] | N
     line = marked(file.shown, written.name, written.digest)
     if line is not None:
         return place, file, line
-    for other, stamp in known_notes(notes.places).found.values():
+    for other, stamp in scan_notes(notes.places).found.values():
         if other.id == place.id or not other.writable or stamp.size > _MOST_BYTES:
             continue
         try:
@@ -199,7 +199,7 @@ def _before(place: Found, file: NoteFile, line: Marked, written: Written) -> _Be
     if written.event is not None and written.event.data.get("note") == place.id:
         text = text_before(file.shown, written.event)
         if text is not None:
-            return _Before(text, _is_made_by(text, written.event))
+            return _Before(text, _is_written_by(text, written.event))
     text = _without(file.shown, line, written)
     if written.back:
         return _Before(text, gone=False)
@@ -207,12 +207,12 @@ def _before(place: Found, file: NoteFile, line: Marked, written: Written) -> _Be
     for event in others:
         rest = _without_rest(text, event)
         if rest is not None:
-            return _Before(rest, _is_made_by(rest, event))
+            return _Before(rest, _is_written_by(rest, event))
     text = _without_heading(text, line.row, written, others)
     return _Before(text, gone=written.made == "note" and place.id == written.note and _is_bare(text))
 
 
-def _is_made_by(text: str, event: Event) -> bool:
+def _is_written_by(text: str, event: Event) -> bool:
     return not text.strip() and event.data.get("created") is True
 
 
@@ -235,7 +235,7 @@ def _without_rest(text: str, event: Event) -> str | None:
     there = _stripped(hunks.lines_of(text))
     # With its line, the note is as that change had left it.
     for blank in ([], [""]):
-        before = hunks.taken_back([*there, *blank, found[-1].after[-1]], found, exact=True)
+        before = hunks.without_changes([*there, *blank, found[-1].after[-1]], found, exact=True)
         if before is not None and (before != there or "open_end" in event.data):
             return joined(before, event)
     return None

@@ -8,9 +8,9 @@ import re
 from cm_tui.engine.memory.notes.hunks import merge
 from cm_tui.engine.memory.notes.note_file import (
     MOST_WRITTEN,
-    kept_file,
     refuse_conflict,
     refuse_locked,
+    saved_file,
     take_away,
     write_data,
     writing,
@@ -130,7 +130,7 @@ class NoteChanges:
             data = read_data(place)
             event = self._saves.tell(place.id, {"target": to.id}, Author())
             write_data(to, data)
-            take_away(place, kept_file(event))
+            take_away(place, saved_file(event))
         return NoteChange(to.id, f"moved {place.id} to {to.id}", event, self._notes.read(to).note)
 
     def delete(self, name: str) -> NoteChange:

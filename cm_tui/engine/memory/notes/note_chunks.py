@@ -47,13 +47,13 @@ def chunk_note(lines: Sequence[str], skipped: int = 0) -> Iterator[NoteChunk]:
         if number:
             heading = found[number - 1]
             above = [one for one in above if one.level < heading.level] + [heading]
-        if number and not _says_anything(lines, start + 1, stop):
+        if number and not _has_text(lines, start + 1, stop):
             # A heading directly above another one is found with that one.
             continue
         yield from _cut(lines, start, stop, _BETWEEN.join(one.name for one in above))
 
 
-def _says_anything(lines: Sequence[str], start: int, stop: int) -> bool:
+def _has_text(lines: Sequence[str], start: int, stop: int) -> bool:
     return any(line.strip().strip("=-") for line in lines[start:stop])
 
 
@@ -67,7 +67,7 @@ def _cut(lines: Sequence[str], start: int, stop: int, heading: str) -> Iterator[
         yield NoteChunk(start + 1, last, heading, "\n".join(line[:_LONGEST_LINE] for line in lines[start:last]))
         if last >= end:
             return
-        start = max(start + 1, _back(lines, start, last))
+        start = max(start + 1, _overlap_start(lines, start, last))
 
 
 def _trimmed(lines: Sequence[str], start: int, stop: int) -> tuple[int, int]:
@@ -95,7 +95,7 @@ def _reach(lines: Sequence[str], start: int, stop: int) -> int:
     return row
 
 
-def _back(lines: Sequence[str], start: int, last: int) -> int:
+def _overlap_start(lines: Sequence[str], start: int, last: int) -> int:
     """Return the first line of the next piece, with the overlap of two pieces."""
     size, row = 0, last
     while row > start + 1 and size + len(lines[row - 1]) < _OVERLAP:

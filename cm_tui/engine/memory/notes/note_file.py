@@ -143,20 +143,20 @@ def take_away(place: Found, kept: Path) -> None:
     wrote(place.file)
 
 
-def kept_file(event: str) -> Path:
+def saved_file(event: str) -> Path:
     """Return the saved file of a note deleted or moved by a change."""
     return paths.data_dir() / "note-changes" / f"{event}.md"
 
 
-def forget_kept(events: Iterable[str]) -> None:
+def forget_saved(events: Iterable[str]) -> None:
     """Remove the saved files of notes deleted or moved by some changes.
 
     Raises StoreError if one cannot be removed.
     """
     gone = set(events)
     # For a change of several files, each has a number after the event's id.
-    several = [one for one in kept_file("").parent.glob("*-*.md") if one.name.partition("-")[0] in gone]
-    for kept in (*map(kept_file, gone), *several):
+    several = [one for one in saved_file("").parent.glob("*-*.md") if one.name.partition("-")[0] in gone]
+    for kept in (*map(saved_file, gone), *several):
         with reported(kept, "remove"):
             kept.unlink(missing_ok=True)
 

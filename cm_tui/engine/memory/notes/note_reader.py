@@ -67,10 +67,10 @@ def read_note(place: Found, stamp: Stamp) -> ReadNote:
         data = read_data(place)
     except (NotFoundError, RefusedError, StoreError) as error:
         return _unread(place, stamp, error.message)
-    return made_of(place, stamp, data)
+    return parse_note(place, stamp, data)
 
 
-def made_of(place: Found, stamp: Stamp, data: bytes) -> ReadNote:
+def parse_note(place: Found, stamp: Stamp, data: bytes) -> ReadNote:
     """Return the note that a file's content makes."""
     text, problem = text_of(data)
     lines = tuple(text.split("\n"))

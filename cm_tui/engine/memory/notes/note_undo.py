@@ -8,9 +8,9 @@ from typing import Any
 
 from cm_tui.engine.memory.notes import hunks
 from cm_tui.engine.memory.notes.note_file import (
-    kept_file,
     refuse_locked,
     refuse_read_only,
+    saved_file,
     take_away,
     write_data,
     writing,
@@ -72,7 +72,7 @@ class NoteSaves:
         """Record the deletion of a note, then delete it and save its file. Returns the id of the event."""
         refuse_read_only(place)
         event = self.tell(place.id, {"deleted": True, **more}, Author(), kind)
-        take_away(place, kept_file(event))
+        take_away(place, saved_file(event))
         return event
 
     def tell(self, id_: str, data: dict[str, Any], writer: Author, kind: str = CHANGED) -> str:
@@ -84,7 +84,7 @@ class NoteSaves:
 # --- undoing a change of a note, by its event ---
 
 
-def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> Undone:
+def undo_note_change(notes: Notes, event: Event, *, dry_run: bool = False) -> Undone:
     """Undo a change of a note; later changes of other lines stay.
 
     `event`: one of kind `note.changed`; `dry_run`: only report what would be undone. Raises UsageError if the event is
@@ -95,8 +95,8 @@ def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> Undone:
     if event.kind != CHANGED or not isinstance(id_, str):
         raise UsageError(f"The event {event.id} is not a change of a note.")
     if event.data.get("deleted") is True or isinstance(target, str):
-        return _file_back(notes, event, id_, target if isinstance(target, str) else "", dry_run=dry_run)
-    return _lines_back(notes, event, id_, dry_run=dry_run)
+        return _undo_removal(notes, event, id_, target if isinstance(target, str) else "", dry_run=dry_run)
+    return _undo_lines(notes, event, id_, dry_run=dry_run)
 
 
 def text_before(shown: str, event: Event) -> str | None:
@@ -105,7 +105,7 @@ def text_before(shown: str, event: Event) -> str | None:
     `event`: one of kind `note.changed`.
     """
     found = hunks.read_hunks(event.data.get("hunks"))
-    lines = hunks.taken_back(hunks.lines_of(shown), found, exact=True) if found else None
+    lines = hunks.without_changes(hunks.lines_of(shown), found, exact=True) if found else None
     return None if lines is None else joined(lines, event)
 
 
@@ -115,7 +115,7 @@ def joined(lines: Sequence[str], event: Event) -> str:
     return text if not lines or event.data.get("open_end") == len(lines) else f"{text}\n"
 
 
-def make_again(notes: Notes, event: Event) -> str:
+def redo_note_change(notes: Notes, event: Event) -> str:
     """Make a change of the lines of a note again that was undone; returns the id of its event.
 
     `event`: one of kind `note.changed`. Raises UsageError if the event has no such change, the note has changed in the
@@ -128,21 +128,21 @@ def make_again(notes: Notes, event: Event) -> str:
     refuse_locked(place)
     with writing():
         file = notes.file(place)
-        lines = hunks.taken_back(hunks.lines_of(file.shown), hunks.reversed_hunks(found))
+        lines = hunks.without_changes(hunks.lines_of(file.shown), hunks.reversed_hunks(found))
         if lines is None or any(has_marks(line) for one in found for line in one.after):
             raise UsageError(f"{id_} has changed in the same lines since.", hint="Write it again: `cm notes edit`.")
         text = "".join(f"{line}\n" for line in lines)
         return NoteSaves(notes).put(place, file, text, Author())
 
 
-def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Undone:
+def _undo_lines(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Undone:
     found, words = hunks.read_hunks(event.data.get("hunks")), f"changed {id_}"
     place = notes.places.place(id_)
     with writing():
         file = notes.file(place)
         there = hunks.lines_of(file.shown)
-        lines = hunks.taken_back(there, found)
-        if lines is None and hunks.never_made(there, found):
+        lines = hunks.without_changes(there, found)
+        if lines is None and hunks.is_unapplied(there, found):
             # Killed between recording and writing it; or the user undid it by hand.
             if not dry_run:
                 NoteSaves(notes).tell(id_, {"undoes": event.id}, Author(), REVERTED)
@@ -168,10 +168,10 @@ def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Undon
     return Undone("", (id_,), words)
 
 
-def _file_back(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bool) -> Undone:
+def _undo_removal(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bool) -> Undone:
     """Restore the file of a deleted or moved note."""
     words = f"moved {id_} to {target}" if target else f"deleted {id_}"
-    place, kept = notes.places.place(id_), kept_file(event.id)
+    place, kept = notes.places.place(id_), saved_file(event.id)
     with writing():
         if stamp_of(place) is not None:
             raise UsageError(f"There is another note {id_} now.", hint="Rename that one first.")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
-from cm_tui.engine.memory.notes.note_reader import ReadNote, made_of, read_data, text_of
+from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
+from cm_tui.engine.memory.notes.note_reader import ReadNote, parse_note, read_data, text_of
 from cm_tui.engine.memory.notes.places import Found, day_note
 from cm_tui.engine.memory.notes.scan import scan_folders, stamp_of
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of
@@ -46,7 +46,7 @@ class Notes:
         """
         wanted = name.strip().removeprefix("note/")
         # The system may not have reported another process's latest writes yet.
-        for found in (known_notes(self.places).found, scan_folders(self.places).found):
+        for found in (scan_notes(self.places).found, scan_folders(self.places).found):
             if wanted in found:
                 return found[wanted][0]
             endings = (wanted, f"{wanted}.md")
@@ -64,7 +64,7 @@ class Notes:
 
         Raises UsageError if the name is ambiguous.
         """
-        found = known_notes(self.places).found
+        found = scan_notes(self.places).found
         keys = (name_key(wanted), name_key(f"{wanted}.md"))
         ends = tuple(f"{mark}{key}" for mark in "/:" for key in keys)
         ids = [id_ for id_ in found if (key := name_key(id_)) in keys or key.endswith(ends)]
@@ -80,7 +80,7 @@ class Notes:
         stamp = stamp_of(place)
         if stamp is None:
             raise NotFoundError(f"There is no note {place.id}.", hint="`cm notes list` lists them.")
-        return made_of(place, stamp, data)
+        return parse_note(place, stamp, data)
 
     def days(self, days: Sequence[dt.date]) -> list[Found]:
         """Return the logs of some days that were written in this checkout, in their order."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from cm_tui import paths
 from cm_tui.engine.memory.notes.hunks import merge, with_kept_lines
-from cm_tui.engine.memory.notes.note_file import kept_file, refuse_conflict, refuse_locked, take_away, write_data
+from cm_tui.engine.memory.notes.note_file import refuse_conflict, refuse_locked, saved_file, take_away, write_data
 from cm_tui.engine.memory.notes.note_reader import read_data, refuse_links, text_of, written_like
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import NOTES_FOLDER, USER, Folder, Found, Places
@@ -238,7 +238,7 @@ class TopicFiles:
         said = {"action": action, "words": words, "files": texts, "token": token, **more}
         self._mark(token)
         try:
-            event = self.tell(CHANGED, said, writer or Author())
+            event = self.record(CHANGED, said, writer or Author())
         except CmError:
             self._done()
             raise
@@ -246,7 +246,7 @@ class TopicFiles:
         self._done()
         return event
 
-    def tell(self, kind: str, data: Mapping[str, Any], writer: Author) -> str:
+    def record(self, kind: str, data: Mapping[str, Any], writer: Author) -> str:
         """Write the event of a change; returns its id.
 
         Raises UsageError if it is too much for one event; StoreError if the journal cannot be written.
@@ -270,7 +270,7 @@ class TopicFiles:
                 write_data(one.place, one.after, one.before)
         for number, one in enumerate(files):
             if one.after is None and one.before is not None:
-                take_away(one.place, kept_file(f"{event}-{number}"))
+                take_away(one.place, saved_file(f"{event}-{number}"))
 
     def complete(self) -> str:
         """Complete a change whose process was killed; return its words; empty: none was left.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cm_tui.engine.memory.notes.front_matter import front_matter
 from cm_tui.engine.memory.notes.headings import headings
 from cm_tui.engine.memory.notes.hunks import lines_of, merge
-from cm_tui.engine.memory.notes.note_file import kept_file, refuse_locked, writing
+from cm_tui.engine.memory.notes.note_file import refuse_locked, saved_file, writing
 from cm_tui.engine.memory.notes.note_reader import text_of
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_files import (
@@ -34,7 +34,7 @@ _LONG = 8_000
 """Lines of two texts from which on comparing them once more takes too long."""
 
 
-class _Back(NamedTuple):
+class _Restored(NamedTuple):
     """Content to restore in a file.
 
     Attributes:
@@ -46,7 +46,7 @@ class _Back(NamedTuple):
     data: bytes | None = None
 
 
-def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> Undone:
+def undo_topic_change(notes: Notes, event: Event, *, dry_run: bool = False) -> Undone:
     """Undo a change of several notes; later changes of other lines stay.
 
     `event`: one of kind `topic.changed`; `dry_run`: only report what would be undone. Raises UsageError if the event is
@@ -60,9 +60,9 @@ def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> Undone:
     with writing():
         files = TopicFiles(notes)
         now = files.now_of(event)
-        kept = _kept(event, len(now))
+        kept = _saved_contents(event, len(now))
         moved = _moved(now)
-        back = [moved.get(one.told.note) or _back(one, data) for one, data in zip(now, kept, strict=True)]
+        back = [moved.get(one.told.note) or _restored(one, data) for one, data in zip(now, kept, strict=True)]
         conflicts = tuple(_conflict(one) for one, to in zip(now, back, strict=True) if to is None)
         if conflicts:
             return Undone("", ids, words, conflicts)
@@ -74,51 +74,51 @@ def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> Undone:
         if not dry_run:
             # Even if nothing is to be written: a killed process recorded a change that must not be completed now.
             said = [{"note": one.told.note, "before": one.shown, "after": to.text} for one, to in pairs]
-            files.write(_tell(files, event, said), changes)
+            files.write(_record_undo(files, event, said), changes)
             for number in range(len(told)):
-                kept_file(f"{event.id}-{number}").unlink(missing_ok=True)
+                saved_file(f"{event.id}-{number}").unlink(missing_ok=True)
     return Undone("", ids, words)
 
 
-def _tell(files: TopicFiles, event: Event, said: Sequence[dict[str, str | None]]) -> str:
+def _record_undo(files: TopicFiles, event: Event, said: Sequence[dict[str, str | None]]) -> str:
     """Record that a change is undone; an event that would be too long only lists the notes."""
     data = {"undoes": event.id, "files": said}
     try:
-        return files.tell(REVERTED, data, Author())
+        return files.record(REVERTED, data, Author())
     except UsageError:
-        return files.tell(REVERTED, {**data, "files": [{"note": one["note"]} for one in said]}, Author())
+        return files.record(REVERTED, {**data, "files": [{"note": one["note"]} for one in said]}, Author())
 
 
-def _kept(event: Event, number: int) -> list[bytes | None]:
+def _saved_contents(event: Event, number: int) -> list[bytes | None]:
     """Return the saved content of each removed file."""
-    return [read_regular(kept_file(f"{event.id}-{place}"), _MOST_BYTES) for place in range(number)]
+    return [read_regular(saved_file(f"{event.id}-{place}"), _MOST_BYTES) for place in range(number)]
 
 
-def _moved(now: Sequence[Now]) -> dict[str, _Back]:
+def _moved(now: Sequence[Now]) -> dict[str, _Restored]:
     """Return the restored files for moved and since edited ones: they are moved back with their edits."""
-    found: dict[str, _Back] = {}
+    found: dict[str, _Restored] = {}
     for old in now:
         for new in now:
             is_move = old.told.after is None and new.told.before is None and old.told.before == new.told.after
             if is_move and old.shown is None and new.shown not in (None, new.told.after):
-                found |= {old.told.note: _Back(new.shown, new.data), new.told.note: _Back(None)}
+                found |= {old.told.note: _Restored(new.shown, new.data), new.told.note: _Restored(None)}
     return found
 
 
-def _back(file: Now, kept: bytes | None) -> _Back | None:
+def _restored(file: Now, kept: bytes | None) -> _Restored | None:
     """Return the content to restore; None: the same lines were changed since."""
     told, now = file.told, file.shown
     if now == told.before:
-        return _Back(now)
+        return _Restored(now)
     if now == told.after:
         is_same = kept is not None and told.before is not None and shown([text_of_letters(kept)]) == [told.before]
-        return _Back(told.before, kept if is_same else None)
+        return _Restored(told.before, kept if is_same else None)
     if told.before is None:
-        return _Back(None) if now is None or told.after is None else _without(told.after, now)
+        return _Restored(None) if now is None or told.after is None else _without(told.after, now)
     if told.after is None or now is None:
         return None
-    text = merged_back(told.after, told.before, now)
-    return None if text is None else _Back(text)
+    text = merged_undo(told.after, told.before, now)
+    return None if text is None else _Restored(text)
 
 
 def text_of_letters(data: bytes) -> str:
@@ -126,13 +126,13 @@ def text_of_letters(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _without(made: str, now: str) -> _Back | None:
+def _without(made: str, now: str) -> _Restored | None:
     """Return a new and since edited file with only the later additions."""
     head = _head(made)
-    text = merged_back(made, head, now)
+    text = merged_undo(made, head, now)
     if text is None:
         return None
-    return _Back(None if text.strip() == head.strip() else text)
+    return _Restored(None if text.strip() == head.strip() else text)
 
 
 def _head(text: str) -> str:
@@ -145,7 +145,7 @@ def _head(text: str) -> str:
     return "\n".join([*lines[: stop if is_title else skipped], ""])
 
 
-def merged_back(made: str, before: str, now: str) -> str | None:
+def merged_undo(made: str, before: str, now: str) -> str | None:
     """Return a text without a change, but with later changes; None: they are in the same lines.
 
     `made`: the text after the change.

@@ -95,7 +95,7 @@ class EpisodeSource(JournalSource):
         return passages_of(event)
 
 
-def read_again(db: Database) -> None:
+def mark_outdated(db: Database) -> None:
     """Have every episode read again at the next comparison, by the rules of today."""
     EpisodeSource.keep(db, Position(1, 1), "-")
 

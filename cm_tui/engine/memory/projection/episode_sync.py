@@ -84,5 +84,5 @@ def _sync(db: Database, sources: Sequence[Source], *, again: bool = False) -> Pa
         if not passages.is_current(db) and db.get_meta("indexed_at"):
             return None
         if again:
-            episode_source.read_again(db)
+            episode_source.mark_outdated(db)
         return passages.sync(db, sources)

@@ -15,7 +15,7 @@ from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.recorder import record_turn
 from cm_tui.engine.memory.projection.turns import Turn, Turns
 from cm_tui.engine.memory.projection.visibility import ids_of
-from cm_tui.engine.memory.recording.changes import settle_or_tell
+from cm_tui.engine.memory.recording.changes import settle_or_log
 from cm_tui.engine.platform.journal.event import ERASURE, RESTORED, Event, Position
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import CmError, StoreError, UsageError
@@ -122,7 +122,7 @@ class JournalConsumer:
             journal = Journal.of(root)
             reader = self._readers.setdefault(journal.folder, _Reader(journal, self._detail))
         # Before an agent goes on after a pause: separates changes made during it from the agent's own.
-        settle_or_tell(root)
+        settle_or_log(root)
         edited: dict[Path, dict[str, None]] = {}
         # Checkouts to look at as a whole; a git event covers all others.
         whole: dict[Path, Source] = {}

@@ -20,7 +20,7 @@ STANDS_ON = "stands_on"
 """Field with episode ids: an event is erased with any of them."""
 
 
-def stands_on(event: Event) -> frozenset[str]:
+def source_episodes(event: Event) -> frozenset[str]:
     """Return the ids of the episodes with which an event is erased."""
     ids = event.data.get(STANDS_ON)
     return frozenset(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else frozenset()

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from cm_tui.engine.memory.notes import note_table
-from cm_tui.engine.memory.notes.known_scan import known_notes, places_of
+from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 from cm_tui.engine.memory.notes.note_chunks import chunk_note
 from cm_tui.engine.memory.notes.note_reader import ReadNote, read_note
 from cm_tui.engine.memory.notes.places import Found
@@ -38,11 +38,11 @@ class NoteSource:
 
     def has_changed(self, db: Database) -> bool:
         """Return whether a file is another than when it was read last."""
-        return db.get_meta(_STAMP) != known_notes(places_of(self._root)).sign
+        return db.get_meta(_STAMP) != scan_notes(places_of(self._root)).sign
 
     def changes(self, db: Database, *, rebuild: bool) -> Changes:
         """Compare the files with their stored state, some at a time."""
-        known = known_notes(places_of(self._root))
+        known = scan_notes(places_of(self._root))
         if rebuild:
             note_table.clear(db)
         before = _before(db)

@@ -43,7 +43,7 @@ NOTHING = ""
 
 
 @dataclass(slots=True)
-class LeftBehind:
+class PauseRemains:
     """What pauses left in a checkout."""
 
     until: float = 0.0
@@ -64,10 +64,10 @@ def settle(root: Path, *, now: float | None = None) -> None:
     now = time.time() if now is None else now
     if not pauses.folder().is_dir():
         return
-    pauses.put_away_expired(now)
+    pauses.archive_expired(now)
     project = folder_of(root).name
     known = _read(project)
-    left = known.get(str(root), LeftBehind())
+    left = known.get(str(root), PauseRemains())
     over = [one for one in pauses.read(past=True).past if one.project in {EVERYWHERE, project}]
     new = [one for one in over if (one.until or 0.0) > left.until]
     if not new:
@@ -126,7 +126,7 @@ def held_back(root: Path, *, now: float | None = None) -> tuple[str, ...] | None
     return None if found is None else tuple(sorted(found))
 
 
-def _add(root: Path, left: LeftBehind, new: Sequence[Pause], now: float) -> None:
+def _add(root: Path, left: PauseRemains, new: Sequence[Pause], now: float) -> None:
     """Take in pauses that ended."""
     folders = git_folders(root)
     left.until = max(one.until or now for one in new)
@@ -208,7 +208,7 @@ def _file(project: str) -> Path:
     return pauses.folder() / "changes" / f"{project}.json"
 
 
-def _read(project: str) -> dict[str, LeftBehind]:
+def _read(project: str) -> dict[str, PauseRemains]:
     try:
         found = json.loads(read_bounded(_file(project), _BYTES))
         return {str(root): _left(fields) for root, fields in found.items()}
@@ -221,16 +221,16 @@ def _read(project: str) -> dict[str, LeftBehind]:
         ) from error
 
 
-def _left(fields: Mapping[str, Any]) -> LeftBehind:
+def _left(fields: Mapping[str, Any]) -> PauseRemains:
     files = {str(name): [str(one) for one in blobs] for name, blobs in fields["files"].items()}
-    return LeftBehind(float(fields["until"]), str(fields["head"]), files, fields["everything"] is True)
+    return PauseRemains(float(fields["until"]), str(fields["head"]), files, fields["everything"] is True)
 
 
-def _write(project: str, known: Mapping[str, LeftBehind]) -> None:
+def _write(project: str, known: Mapping[str, PauseRemains]) -> None:
     write_json(_file(project), {root: asdict(one) for root, one in list(known.items())[-_ROOTS:]})
 
 
-def settle_or_tell(root: Path) -> None:
+def settle_or_log(root: Path) -> None:
     """Do the same for a daemon, which goes on: errors are only logged."""
     try:
         settle(root)

@@ -109,7 +109,7 @@ def end(project: str, *, now: float | None = None) -> Pause | None:
         if found is None:
             return None
         ended = found._replace(until=max(now, found.since))
-        _put_away([ended])
+        _archive([ended])
         _write(kept._replace(pauses=tuple(one for one in kept.pauses if one.project != project)))
     return ended
 
@@ -127,7 +127,7 @@ def take_over(source: str, target: str) -> None:
     end(source)
 
 
-def begin_anew() -> None:
+def reset() -> None:
     """Set unreadable files aside, on request of a user who wants to resume recording.
 
     Raises StoreError if one cannot be renamed.
@@ -155,7 +155,7 @@ def mark_session(session: str, *, never: bool) -> bool:
     return True
 
 
-def put_away_expired(now: float) -> None:
+def archive_expired(now: float) -> None:
     """Put the pauses away that ran out. Raises StoreError if it cannot be written down."""
     if any(one.until is not None and one.until <= now for one in read().pauses):
         with _changing(now):
@@ -169,13 +169,13 @@ def _changing(now: float) -> Iterator[Pauses]:
         kept = read()
         over = [one for one in kept.pauses if one.until is not None and one.until <= now]
         if over:
-            _put_away(over)
+            _archive(over)
             kept = kept._replace(pauses=tuple(one for one in kept.pauses if one not in over))
             _write(kept)
         yield kept
 
 
-def _put_away(over: list[Pause]) -> None:
+def _archive(over: list[Pause]) -> None:
     known = [_pause(one) for one in _json(_past_file()).get("pauses", ())]
     kept = list(dict.fromkeys([*known, *over]))[-_PAST:]
     # Before it leaves the other file: a process that is killed in between has it in both, and in none never.

@@ -330,7 +330,7 @@ class _Reading(LineReading):
         yield from self._unknown_parts(parts, line)
         is_error = record.get("isApiErrorMessage") is True
         if not is_error:
-            turn.go_on()
+            turn.continue_turn()
         for part in parts:
             # A program's error message is not an answer.
             if not (is_error and part.get("type") == "text"):

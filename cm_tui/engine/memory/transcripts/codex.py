@@ -23,7 +23,7 @@ from cm_tui.engine.memory.transcripts.lines import (
     as_text,
     parse_json,
 )
-from cm_tui.engine.memory.transcripts.tools import given_words, patch_among, use_tool
+from cm_tui.engine.memory.transcripts.tools import input_text, patch_among, use_tool
 from cm_tui.engine.memory.transcripts.transcript import (
     Item,
     Named,
@@ -52,7 +52,7 @@ def begin_call(turn: Turn, kind: str, payload: Mapping[str, Any]) -> None:
     raw = payload.get("arguments") if "arguments" in payload else payload.get("input", payload.get("action"))
     parsed = _parsed(raw) if isinstance(raw, str) else raw
     given = as_record(parsed) or ({"command": as_text(raw)} if isinstance(raw, str) else {})
-    words = given_words(given)
+    words = input_text(given)
     if name == "exec" and isinstance(raw, str) and (lines := _commands_of_script(raw)):
         name, words = "exec_command", lines
     patch = patch_among((given.get("input"), given.get("patch"), raw, words))
@@ -273,10 +273,10 @@ class _Reading(OneTurnReading):
             return
         said = as_text(payload.get("message") or payload.get("last_agent_message"))
         if kind in _WORK or (said and kind in _ENDS):
-            yield from self._go_on(line, said)
+            yield from self._continue_turn(line, said)
         self._work(kind, payload, at)
 
-    def _go_on(self, line: Line, text: str) -> Iterator[Item]:
+    def _continue_turn(self, line: Line, text: str) -> Iterator[Item]:
         """Begin a turn if the agent answers an unreadable prompt after the last one."""
         turn, damaged = self._turn, self._unreadable
         if damaged and text and text == self._said and not self._is_next:
@@ -288,7 +288,7 @@ class _Reading(OneTurnReading):
             # After the end of another record, more than the last prompt is missing.
             self._begin_with(line, "" if any(map(is_spliced, damaged.split("\n"))) else self._typed)
         elif turn is not None:
-            turn.go_on()
+            turn.continue_turn()
         self._unreadable = ""
 
     def _hides_prompt(self, turn: Turn) -> bool:
@@ -345,7 +345,7 @@ class _Reading(OneTurnReading):
             if kind == "message" and role != "assistant":
                 return
             if not (self._turn and kind in OUTPUTS and self._turn.waits_for(as_text(payload.get("call_id")))):
-                yield from self._go_on(line, text)
+                yield from self._continue_turn(line, text)
             if self._turn is not None:
                 self._do(self._turn, kind, payload)
                 self._turn.at(at)

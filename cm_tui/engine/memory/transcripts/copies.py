@@ -61,7 +61,7 @@ def original_of(agent: str, copy: Path) -> Path:
     return Path(f"{first}:\\", *rest) if os.name == "nt" else Path("/", first, *rest)
 
 
-def is_kept(agent: str, found: FoundFile) -> bool:
+def is_current(agent: str, found: FoundFile) -> bool:
     """Return whether a transcript needs no copying, by times alone: copied unchanged, or excluded."""
     if mark_of("erased", str(found.path)).exists():
         return True
@@ -74,7 +74,7 @@ def is_kept(agent: str, found: FoundFile) -> bool:
     return False
 
 
-def is_whole(agent: str, found: FoundFile) -> bool:
+def is_complete(agent: str, found: FoundFile) -> bool:
     """Return whether the copy of a transcript holds all of it."""
     copy = copy_of(agent, found.path)
     try:
@@ -141,7 +141,7 @@ def writing(copy: Path, changed: int) -> Iterator[gzip.GzipFile]:
         os.utime(temporary, ns=(changed, changed))
 
 
-def put_mark(mark: Mark, name: str, changed: float = 0.0) -> None:
+def write_mark(mark: Mark, name: str, changed: float = 0.0) -> None:
     """Make a mark of a transcript, with the time of its last change.
 
     Raises OSError if it cannot be written.

@@ -59,7 +59,7 @@ class Copilot(Format):
             if facts is not None and facts.folder:
                 break
         if facts is not None and not facts.folder:
-            return facts.having(folder=_folder_beside(transcript.file))
+            return facts.having(folder=_workspace_folder(transcript.file))
         return facts
 
     def _reading(self, facts: SessionFacts, resume: Resume) -> OneTurnReading:
@@ -88,7 +88,7 @@ def _with(facts: SessionFacts | None, event: Mapping[str, Any], transcript: Tran
     )
 
 
-def _folder_beside(file: Path) -> str:
+def _workspace_folder(file: Path) -> str:
     """Return the folder that a session's `workspace.yaml` names; empty: none."""
     data = read_regular(file.with_name("workspace.yaml"), _YAML_BYTES)
     found = _CWD.search((data or b"").decode("utf-8", "replace"))

@@ -72,7 +72,7 @@ def document_lines(stream: BinaryIO) -> Iterator[Line]:
         yield Line(0, 0, record, "" if record else "not a record", text[:_SHOWN].encode("utf-8", "replace"))
         return
     yield Line(0, 0, _object(text[: found.end()] + "]}"))
-    at, number = _behind_blanks(text, found.end()), 0
+    at, number = _after_blanks(text, found.end()), 0
     while at < len(text) and text[at] != "]":
         try:
             record, at = _DECODER.raw_decode(text, at)
@@ -80,14 +80,14 @@ def document_lines(stream: BinaryIO) -> Iterator[Line]:
             yield Line(number, number + 1, {}, _CUT, text[at : at + _SHOWN].encode("utf-8", "replace"))
             return
         yield Line(number, number + 1, as_record(record), "" if isinstance(record, dict) else "not a record")
-        number, at = number + 1, _behind_blanks(text, at)
+        number, at = number + 1, _after_blanks(text, at)
     if at >= len(text):
         yield Line(number, number + 1, {}, _CUT)
     elif rest := _object("{" + text[at + 1 :].lstrip(" \r\n\t,")):
         yield Line(number, number, rest)
 
 
-def _behind_blanks(text: str, at: int) -> int:
+def _after_blanks(text: str, at: int) -> int:
     found = _BETWEEN.match(text, at)
     return found.end() if found else at
 
@@ -310,7 +310,7 @@ class _Reading(OneTurnReading):
         if kind in _MESSAGES:
             yield from self._message(line, kind)
         elif isinstance(changes, dict) and isinstance(changes.get("messages"), list):
-            yield from self._all_again(line, changes["messages"])
+            yield from self._whole_record(line, changes["messages"])
         elif isinstance(changes, dict) or (not kind and {"sessionId", "summary", "lastUpdated"} & record.keys()):
             title = as_text((changes if isinstance(changes, dict) else record).get("summary")).strip()
             if title:
@@ -322,7 +322,7 @@ class _Reading(OneTurnReading):
             kind, at = f"record {as_kind(kind, 'without a type')}", parse_time(record.get("timestamp"))
             yield Skipped(kind, line.start, record=record, time=at)
 
-    def _all_again(self, line: Line, messages: list[Any]) -> Iterator[Item]:
+    def _whole_record(self, line: Line, messages: list[Any]) -> Iterator[Item]:
         """Read a record of all messages: those after the last known one have no record of their own."""
         records = [as_record(message) for message in messages]
         known = [number for number, one in enumerate(records) if as_text(one.get("id")) in self._seen]

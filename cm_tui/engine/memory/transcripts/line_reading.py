@@ -189,7 +189,7 @@ class OneTurnReading(LineReading):
             turn = self._begin(line, key)
             turn.damage()
         elif turn is not None:
-            turn.go_on()
+            turn.continue_turn()
         self._unreadable = ""
         return turn
 

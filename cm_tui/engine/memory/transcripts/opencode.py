@@ -191,7 +191,7 @@ class _Reading:
         self._is_broken = False
         if message.broken:
             turn.damage()
-        turn.go_on()
+        turn.continue_turn()
         time = as_record(info.get("time"))
         turn.at(parse_time(time.get("created")))
         for part in message.parts:

@@ -65,7 +65,7 @@ def _replacement(path: str, old: str, new: str) -> str:
     return "\n".join((*_head(path), hunk, *(f"-{line}" for line in gone), *(f"+{line}" for line in come)))
 
 
-def from_given(path: str, given: Mapping[str, Any]) -> str:
+def from_tool_input(path: str, given: Mapping[str, Any]) -> str:
     """Return an edit as a patch, from the input of an agent's tool."""
     if content := _first_of(given, "content", "file_text"):
         return _new_file(path, content)

@@ -32,13 +32,13 @@ def use_tool(
     `call`: its id, as used by its result; `given`: its input; `writes`: whether it edits the file in it; `words`: the
     input as text, unless that follows from it; `patch`: an `apply_patch` text in it.
     """
-    path = given_path(given)
+    path = input_path(given)
     edit = None
     if patch:
         edit = Edit(path, tuple(patches.written(patch)), patches.from_apply_patch(patch)[:_PATCH_CHARACTERS])
     elif writes and path:
-        edit = Edit(path, (), patches.from_given(path, given)[:_PATCH_CHARACTERS])
-    turn.use(call, tool, words or given_words(given), path, edit)
+        edit = Edit(path, (), patches.from_tool_input(path, given)[:_PATCH_CHARACTERS])
+    turn.use(call, tool, words or input_text(given), path, edit)
     if tool == "ExitPlanMode":
         turn.intend(as_text(given.get("plan")))
     elif tool in _PLANS:
@@ -46,7 +46,7 @@ def use_tool(
         turn.intend("\n".join(filter(None, (as_text(given.get("explanation")), _plan(given.get(items), text)))))
 
 
-def given_words(given: Mapping[str, Any]) -> str:
+def input_text(given: Mapping[str, Any]) -> str:
     """Return a tool's input as one text, with the parts relevant to a user."""
     for name in _GIVEN:
         value = given.get(name)
@@ -66,7 +66,7 @@ def given_words(given: Mapping[str, Any]) -> str:
         return ""
 
 
-def given_path(given: Mapping[str, Any]) -> str:
+def input_path(given: Mapping[str, Any]) -> str:
     """Return the file that a tool is about; empty where it is about none."""
     return next((as_text(given[name]) for name in _PATHS if isinstance(given.get(name), str)), "")
 

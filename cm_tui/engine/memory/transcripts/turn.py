@@ -293,7 +293,7 @@ class Turn:
         self._stopped = (self.outcome, self.verdict)
         self.outcome, self.verdict, self.is_over = outcome, verdict, True
 
-    def go_on(self) -> None:
+    def continue_turn(self) -> None:
         """Record that the agent continues: an earlier error was not the end of the turn."""
         if self._stopped is not None and self.outcome == "failed":
             self.outcome, self.verdict = self._stopped

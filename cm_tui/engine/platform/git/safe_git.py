@@ -78,7 +78,7 @@ class _Setting(NamedTuple):
     value: str
 
     @property
-    def is_the_persons(self) -> bool:
+    def is_the_users(self) -> bool:
         return self.scope in {"system", "global"}
 
 
@@ -112,7 +112,7 @@ def _without_drivers(root: Path) -> Mapping[str, str]:
     Raises CmError if this git does not support them.
     """
     settings = _drivers(root, {})
-    names_programs = any(one.key.startswith(_LARGE_FILES) and not one.is_the_persons for one in settings)
+    names_programs = any(one.key.startswith(_LARGE_FILES) and not one.is_the_users for one in settings)
     kept: dict[str, str] = {}
     taken_back: dict[str, str] = {}
     for one in settings:
@@ -121,7 +121,7 @@ def _without_drivers(root: Path) -> Mapping[str, str]:
         plain = _DRIVERS.get(section, {})
         if not name or what not in plain:
             continue
-        if one.is_the_persons and not names_programs:
+        if one.is_the_users and not names_programs:
             kept[one.key] = one.value
         else:
             taken_back[one.key] = plain[what]

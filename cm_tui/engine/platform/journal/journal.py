@@ -267,7 +267,7 @@ def _failure(folder: Path, error: OSError) -> StoreError:
 # --- how much of a journal lies behind a place, and a place near its end ---
 
 
-def bytes_behind(journal: Journal, position: Position = START) -> int:
+def bytes_after(journal: Journal, position: Position = START) -> int:
     """Return how many bytes are behind a place. Raises StoreError if the journal cannot be read."""
     sizes = _sizes(journal)
     return sum(size for segment, size in sizes if segment >= position.segment) - (

@@ -83,7 +83,7 @@ def append_whole(file: Path, line: bytes) -> int:
     try:
         size = os.fstat(fd).st_size
         torn = size > 0 and _last_byte(fd, size) != b"\n"
-        _write_whole(fd, b"\n" + line if torn else line, size)
+        _write_all(fd, b"\n" + line if torn else line, size)
         os.fsync(fd)
         end = os.fstat(fd).st_size
     finally:
@@ -117,7 +117,7 @@ def _last_byte(fd: int, size: int) -> bytes:
     return os.read(fd, 1)
 
 
-def _write_whole(fd: int, data: bytes, size: int) -> None:
+def _write_all(fd: int, data: bytes, size: int) -> None:
     """One write; when the disk takes only a part of it, the part is removed again."""
     if os.write(fd, data) < len(data):
         # A remaining part is a torn line like any other; the full disk is what the caller must learn of.

@@ -21,7 +21,7 @@ from cm_tui.engine.platform.redaction.kinds import DONE, SHAPES, SHORTEST, Shape
 from cm_tui.engine.platform.redaction.pattern import ByWord, Pattern, compiled
 from cm_tui.engine.platform.redaction.placeholders import is_placeholder, is_reference
 from cm_tui.engine.platform.redaction.places import find_places
-from cm_tui.engine.platform.redaction.repeated import find_again, values_in
+from cm_tui.engine.platform.redaction.repeated import find_repeated, values_in
 from cm_tui.engine.platform.redaction.strength import goes_on
 from cm_tui.engine.platform.redaction.view import as_read, unmarked
 
@@ -250,7 +250,7 @@ def find(text: str, known: Mapping[str, str] | None = None) -> Iterator[Found]:
     spans = read + _with_marked(text, {span.start for span in read})
     found = list(_merged(sorted(spans)))
     values = values_in(text, found) | dict(known or {})
-    again = find_again(text, values, {span.start for span in found})
+    again = find_repeated(text, values, {span.start for span in found})
     return _apart(_merged(sorted([*found, *again])), text)
 
 
@@ -309,11 +309,11 @@ def _over_breaks(joined: Joined, known: set[int]) -> Iterator[Found]:
     """
     for found in find_shaped(joined.text):
         start, _ = joined.original(found.start, found.end)
-        yield from _kept(joined, found, found.start if start in known else _first_behind(joined, found))
+        yield from _extended(joined, found, found.start if start in known else _first_behind(joined, found))
     if not any(map(joined.goes_on, range(len(joined.at)))):
         return
     for found in (*_named(joined.text, _lower(joined.text), _DEPTH), *find_blocks(joined.text)):
-        yield from _kept(joined, found, found.start)
+        yield from _extended(joined, found, found.start)
 
 
 def _first_behind(joined: Joined, found: Found) -> int:
@@ -322,7 +322,7 @@ def _first_behind(joined: Joined, found: Found) -> int:
     return joined.at[breaks[-1]] + 1 if breaks else found.start
 
 
-def _kept(joined: Joined, found: Found, least: int) -> Iterator[Found]:
+def _extended(joined: Joined, found: Found, least: int) -> Iterator[Found]:
     """Yield a finding up to the last break after which it continues, at least up to a place."""
     end = found.end
     for number in reversed(joined.breaks(found.start, found.end)):

@@ -75,7 +75,7 @@ def find_blocks(text: str) -> Iterator[Found]:
             last = found.end()
             if start < found.start():
                 yield Found(start, found.end(), "private key")
-        yield from _behind_something(text)
+        yield from _prefixed_keys(text)
     if "PuTTY-User-Key-File-" in text:
         for found in compiled(_PUTTY).finditer(text):
             yield Found(*found.span(), "putty private key")
@@ -95,7 +95,7 @@ def _start_of_rest(text: str, least: int, end: int) -> int:
     return start
 
 
-def _behind_something(text: str) -> Iterator[Found]:
+def _prefixed_keys(text: str) -> Iterator[Found]:
     """Yield keys whose lines have a prefix: numbers, times, the name of a container."""
     edges = list(_EDGE.finditer(text))
     for edge, following in zip_longest(edges, edges[1:]):

@@ -32,18 +32,18 @@ def redact(text: str, limit: int | None = None, known: Mapping[str, str] | None 
     `text`: the text to search. `limit`: characters to keep; the text after that helps to find a secret at the cut.
     `known`: kinds of secrets from elsewhere, by value.
     """
-    clean = _once(text, len(text) if limit is None else limit, known)
+    clean = _one_pass(text, len(text) if limit is None else limit, known)
     secrets = clean.secrets
     for _ in range(_ROUNDS):
         if not clean.secrets:
             break
         # Text next to a secret may be one itself, now that it is separate.
-        clean = _once(clean.text, len(clean.text))
+        clean = _one_pass(clean.text, len(clean.text))
         secrets += clean.secrets
     return Redacted(clean.text if limit is None or len(text) <= limit else clean.text[:limit], secrets)
 
 
-def _once(text: str, limit: int, known: Mapping[str, str] | None = None) -> Redacted:
+def _one_pass(text: str, limit: int, known: Mapping[str, str] | None = None) -> Redacted:
     pieces: list[str] = []
     at = count = 0
     for span in find(text, known):

@@ -24,7 +24,7 @@ def values_in(text: str, spans: Iterable[Found]) -> dict[str, str]:
     return values
 
 
-def find_again(text: str, values: Mapping[str, str], begins: Collection[int]) -> Iterator[Found]:
+def find_repeated(text: str, values: Mapping[str, str], begins: Collection[int]) -> Iterator[Found]:
     """Yield occurrences of values as separate words.
 
     `text`: the text to search; `values`: kinds by value; `begins`: starts of earlier findings.

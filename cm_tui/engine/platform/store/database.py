@@ -234,7 +234,7 @@ class Database:
             # DuckDB keeps freed memory for later queries until its limit is set.
             own.execute(f"SET memory_limit = '{limit}'")
 
-    def let_go_of_blocks(self) -> None:
+    def release_blocks(self) -> None:
         """Release DuckDB's cached blocks of the file; those in use by a query stay."""
         # On a separate connection: a refused setting would end a transaction of this thread.
         with self._lowering, self._explained(), closing(self._connection.cursor()) as own:

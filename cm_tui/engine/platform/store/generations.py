@@ -138,7 +138,7 @@ class Generations:
         if question.number is None or question.cursor is None:
             return
         question.cursor.execute("COMMIT")
-        question.cursor = self._begin_again(question.number, question.cursor)
+        question.cursor = self._resume(question.number, question.cursor)
         self._store.use(question.cursor)
 
     @contextmanager
@@ -188,7 +188,7 @@ class Generations:
             question.number = question.cursor = None
             endings, question.endings = question.endings, []
             if last is not None:
-                self._give_back(number, last)
+                self._return_cursor(number, last)
             for end in endings:
                 end()
 
@@ -207,7 +207,7 @@ class Generations:
                     self._idle.append(cursor)
                     return self._published, self._spares.pop()
 
-    def _begin_again(self, number: int, cursor: Cursor) -> Cursor:
+    def _resume(self, number: int, cursor: Cursor) -> Cursor:
         """Begin to read a generation that this thread has just read; the current one if it is gone."""
         if self._start(cursor) == number:
             return cursor
@@ -219,7 +219,7 @@ class Generations:
                 return self._spares.pop()
         return cursor
 
-    def _give_back(self, number: int, cursor: Cursor) -> None:
+    def _return_cursor(self, number: int, cursor: Cursor) -> None:
         with self._changed:
             # Until the next one is published, others need a transaction that still sees this one.
             if number == self._published and _is_whole(cursor):

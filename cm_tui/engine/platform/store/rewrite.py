@@ -15,7 +15,7 @@ from cm_tui.errors import StoreBusyError, StoreError
 from cm_tui.files import PRIVATE, remove_left_overs, replacing
 
 
-def write_anew(folder: Path) -> None:
+def rewrite_store(folder: Path) -> None:
     """Copy a closed store into a new file in its place, without deleted data.
 
     Raises StoreBusyError if another process has it; StoreError if it cannot be read, or there is no space for a second

@@ -12,7 +12,7 @@ from cm_tui.config.endpoints import endpoint_of, fallback_of
 from cm_tui.engine.search.embed.provider import Matrix, NoProvider, Provider
 
 if TYPE_CHECKING:
-    from cm_tui.engine.search.embed.prose_process import ProseBeside
+    from cm_tui.engine.search.embed.prose_process import ProseProcesses
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def fallback_provider_for(
     return None if settings is None else (provider_for(settings, is_allowed=is_allowed), settings)
 
 
-def ask(provider: Provider, *, patiently: bool = True) -> Matrix:
+def embed_test(provider: Provider, *, patiently: bool = True) -> Matrix:
     """Request one vector from a model, to test it.
 
     `patiently`: retry where an endpoint is busy, as for a query. Raises ModelError: the model returned no vector.
@@ -66,7 +66,7 @@ def ask(provider: Provider, *, patiently: bool = True) -> Matrix:
     return provider.embed_query("parse the configuration file")
 
 
-def prose_provider_for(config: EmbeddingConfig) -> ProseBeside | None:
+def prose_provider_for(config: EmbeddingConfig) -> ProseProcesses | None:
     """Return the provider for prose; None: the configured one is used for prose, too.
 
     It is bundled and runs locally, even if code is sent to an endpoint, as prose must not leave the machine.

@@ -31,7 +31,7 @@ _TOO_MUCH = ("token", "too long", "too large", "length", "batch size", "at most"
 KEYWORD_ONLY = "Until then search is by keyword only."
 
 
-class TooMuchError(ModelError):
+class RequestTooLargeError(ModelError):
     """A request is larger than the endpoint takes; a part of it may be taken."""
 
 
@@ -96,7 +96,7 @@ class EndpointClient:
             content: for httpx: `json`, or `data` with `files`.
 
         Raises:
-            TooMuchError: the request is too large for the endpoint.
+            RequestTooLargeError: the request is too large for the endpoint.
             NotOfferedError: the address does not exist.
             ModelError: the endpoint cannot be reached, refuses, or breaks off.
         """
@@ -109,7 +109,7 @@ class EndpointClient:
                 said = "is not the configured one any more"
                 raise self.error(said, "Run the command again.", url, NotChosenError)
             try:
-                response, body = self._once(method, url, content)
+                response, body = self._send(method, url, content)
             except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
                 raise self.error(f"cannot be reached: {error}", f"Check {self._section}.base_url.", url) from error
             except httpx.HTTPError as error:
@@ -141,7 +141,7 @@ class EndpointClient:
         """Return the setting that names the model."""
         return f"{self._section}.model" if self._section == "embedding" else f"{self._section}.name"
 
-    def _once(self, method: str, url: str, content: Mapping[str, Any]) -> tuple[httpx.Response, bytes]:
+    def _send(self, method: str, url: str, content: Mapping[str, Any]) -> tuple[httpx.Response, bytes]:
         """One request; redirects are not followed, for the key would go along."""
         import httpx
 
@@ -192,7 +192,7 @@ class EndpointClient:
         # Gemini answers so where others answer 401.
         if status == 400 and "api key" in said:
             return self.error(failure, f"Check the key in {self.endpoint.key_source}.", url)
-        return self.error(failure, hint, url, TooMuchError if is_size else ModelError)
+        return self.error(failure, hint, url, RequestTooLargeError if is_size else ModelError)
 
 
 def _reason(response: httpx.Response, body: bytes) -> str:

@@ -69,7 +69,7 @@ class ProseProvider:
             rows = order[first : first + ROWS]
             vectors[rows] = _means(session, [encodings[row] for row in rows])
         if len(texts) > 1:
-            memory.give_back()
+            memory.release_memory()
         return unit_rows(vectors)
 
     def embed_query(self, text: str) -> Matrix:
@@ -80,7 +80,7 @@ class ProseProvider:
         vector: Matrix = self.embed([text])[0]
         return vector
 
-    def let_go_if_unused(self, seconds: float) -> bool:
+    def release_if_unused(self, seconds: float) -> bool:
         """Release the model if it was unused for so long; return whether it was released.
 
         It takes 100 MB, and loading it again takes half a second.
@@ -89,7 +89,7 @@ class ProseProvider:
             if self._loaded is None or time.monotonic() - self._used < seconds:
                 return False
             self._loaded = None
-        memory.give_back()
+        memory.release_memory()
         return True
 
     def _files(self) -> tuple[tuple[Path, str], ...]:
@@ -101,7 +101,7 @@ class ProseProvider:
                 self.check()
                 model, tokenizer = (at / name for at, name in self._files())
                 self._loaded = _tokenizer(str(tokenizer)), _session(str(model))
-                memory.give_back()
+                memory.release_memory()
             self._used = time.monotonic()
             return self._loaded
 

@@ -75,7 +75,7 @@ class _ModelProcess:
             process.close()
 
 
-class ProseBeside:
+class ProseProcesses:
     """The model of prose: separate processes embed large batches, and this one the rest.
 
     `own`: the model in this process.
@@ -135,14 +135,14 @@ class ProseBeside:
         """
         return self._embed(texts, self._many if len(texts) >= MANY else self._few)
 
-    def let_go_if_unused(self, seconds: float) -> bool:
+    def release_if_unused(self, seconds: float) -> bool:
         """End idle processes; return whether the model was released in this one, unused for so many seconds."""
         for process in filter(None, (self._many, self._few)):
             process.end_if_unused()
-        return self._own.let_go_if_unused(seconds)
+        return self._own.release_if_unused(seconds)
 
 
 @cache
-def shared_provider() -> ProseBeside:
+def shared_provider() -> ProseProcesses:
     """Return the one of this process: the model is in memory only once, for any number of projects."""
-    return ProseBeside(ProseProvider())
+    return ProseProcesses(ProseProvider())

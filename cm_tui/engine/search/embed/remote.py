@@ -15,7 +15,7 @@ from cm_tui.config.endpoints import Endpoint, Kind, fallback_of
 from cm_tui.counts import count
 from cm_tui.engine.platform.redaction.key_blocks import mark_key_lines
 from cm_tui.engine.platform.redaction.redact import BEYOND, redact
-from cm_tui.engine.search.embed.endpoint_client import ATTEMPTS, KEYWORD_ONLY, EndpointClient, TooMuchError
+from cm_tui.engine.search.embed.endpoint_client import ATTEMPTS, KEYWORD_ONLY, EndpointClient, RequestTooLargeError
 from cm_tui.engine.search.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.errors import ModelError
 
@@ -257,7 +257,7 @@ class RemoteProvider:
         body = self.dialect.body(self.endpoint, texts, purpose)
         try:
             answer = self.client.post(self.dialect.path(self.endpoint), body, attempts=attempts)
-        except TooMuchError:
+        except RequestTooLargeError:
             half = len(texts) // 2
             if half:
                 return [*self._ask(texts[:half], purpose, attempts), *self._ask(texts[half:], purpose, attempts)]

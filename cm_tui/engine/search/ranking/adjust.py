@@ -89,12 +89,12 @@ def adjust(table: CandidateTable, fused: Column, profile: Profile) -> tuple[Colu
         if values is None:
             continue
         contributions = (-weight if name in PENALTIES else weight) * values
-        stages.append(Stage(name, "adjust", values, weight, contributions, partial(_said, text)))
+        stages.append(Stage(name, "adjust", values, weight, contributions, partial(_explanation, text)))
         score = score + contributions
     return score, stages
 
 
-def _said(text: str, _row: int) -> str:
+def _explanation(text: str, _row: int) -> str:
     return text
 
 

@@ -163,7 +163,7 @@ def beside(base: Days, number: int, unit: int, *, is_whole: bool) -> Days:
     return days
 
 
-def weekday_beside(number: int, base: Days, sign: int) -> Days:
+def nearest_weekday(number: int, base: Days, sign: int) -> Days:
     """Return the last such weekday before a date (-1), or the first after it (1)."""
 
     def day(one: Span) -> int:

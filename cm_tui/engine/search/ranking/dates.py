@@ -174,7 +174,7 @@ def _around(text: str, tokens: list[Token], at: int) -> _Match | None:
         return None
     base = _plain(tokens, _skip(tokens, place + 2))
     if unit is None:
-        return _Match(spans.weekday_beside(weekday or 0, base.days, sign), base.upto) if base else None
+        return _Match(spans.nearest_weekday(weekday or 0, base.days, sign), base.upto) if base else None
     number = min(number or 1, _MOST_COUNT)
     if base is not None:
         # "The week before May 10" is all of its days, "two weeks before" is one day.

@@ -73,7 +73,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuery:
     """A query taken apart."""
 
     words: str
@@ -95,7 +95,7 @@ class Vocabulary:
     root: str = ""
     """Absolute path of the project's root; empty: none."""
 
-    def parse(self, text: str) -> Asked:
+    def parse(self, text: str) -> ParsedQuery:
         """Split a query into words and filters.
 
         Filters are delimited by blanks; double quotes enclose text, and values with blanks. One value of a list such as
@@ -124,8 +124,8 @@ class Vocabulary:
                 words.append(text_of)
                 problems.append(self._problem(name, value, text_of))
         if not filters:
-            return Asked(text, (), tuple(problems))
-        return Asked(" ".join(words), tuple(filters), tuple(problems))
+            return ParsedQuery(text, (), tuple(problems))
+        return ParsedQuery(" ".join(words), tuple(filters), tuple(problems))
 
     def _known(self, name: Field, value: str) -> str | None:
         """Return the meaning of a value; None: unknown."""

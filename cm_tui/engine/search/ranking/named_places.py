@@ -50,7 +50,9 @@ def framed(records: PassageCache, report: Report) -> Values:
     names = {frame.path.rpartition("/")[2] for frame in frames}
     known = records.called(sorted(names)) if names else {}
     own = [
-        (frame, path) for frame in frames if (path := _meant(frame.path, known.get(frame.path.rpartition("/")[2], ())))
+        (frame, path)
+        for frame in frames
+        if (path := _matching_file(frame.path, known.get(frame.path.rpartition("/")[2], ())))
     ][:_FRAMES]
     found: dict[int, float] = {}
     passages: dict[str, list[PassageRecord]] = defaultdict(list)
@@ -65,7 +67,7 @@ def framed(records: PassageCache, report: Report) -> Values:
     return found
 
 
-def _meant(path: str, known: Sequence[str]) -> str:
+def _matching_file(path: str, known: Sequence[str]) -> str:
     """The file for a path of another machine: the one with the longest common ending; empty: none, or several."""
     pieces = path.split("/")[::-1]
 

@@ -68,7 +68,7 @@ class Narrowed:
         )
 
 
-class _Everything(Nearness):
+class _AllPassages(Nearness):
     """In place of a vector side: every passage, none nearer than another."""
 
     def nearest(self, documents: Documents, pool: int) -> Ids:
@@ -92,4 +92,4 @@ class _NoVectors:
         return np.zeros((len(ids), 0), np.float32)
 
 
-_EVERYTHING = _Everything(_NoVectors(), np.zeros((1, 0), np.float32))
+_EVERYTHING = _AllPassages(_NoVectors(), np.zeros((1, 0), np.float32))

@@ -66,7 +66,7 @@ class NearNames:
                 return ()
             distances = self._distances([names.folded[row] for row in rows.tolist()], folded)
         # A name that differs only in style is the only match.
-        near = distances <= (_most_typos(folded) if distances.all() else 0)
+        near = distances <= (_allowed_typos(folded) if distances.all() else 0)
         found = zip(distances[near].tolist(), rows[near].tolist(), strict=True)
         order = sorted((distance, -names.uses[row], names.written[row]) for distance, row in found)
         return tuple(name for *_, name in order[:MOST])
@@ -103,7 +103,7 @@ def fold(name: str) -> str:
     return plain if plain.isalnum() else "".join(one for one in plain if one.isalnum())
 
 
-def _most_typos(folded: str) -> int:
+def _allowed_typos(folded: str) -> int:
     """How many letters may differ; a word of two has no letter to spare."""
     return 0 if len(folded) < 3 else 1 if len(folded) < 6 else 2
 
@@ -130,7 +130,7 @@ def _letters(names: Sequence[str]) -> NDArray[np.int16]:
 
 def _likely(names: _Names, folded: str) -> NDArray[np.int64]:
     """Rows of possibly near names: a typo changes the length by at most one, and one letter into another."""
-    most = _most_typos(folded)
+    most = _allowed_typos(folded)
     rows = np.flatnonzero(np.abs(names.lengths - len(folded)) <= most)
     differ = names.letters[rows] - _letters([folded])[0]
     missing = np.minimum(differ, 0).sum(axis=1) * -1

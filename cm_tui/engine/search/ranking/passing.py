@@ -11,7 +11,7 @@ import numpy as np
 
 from cm_tui.counts import count
 from cm_tui.engine.platform.store.database import Database
-from cm_tui.engine.search.ranking.filters import PLACES, Asked, Filter, Vocabulary
+from cm_tui.engine.search.ranking.filters import PLACES, Filter, ParsedQuery, Vocabulary
 from cm_tui.engine.search.ranking.narrowed import Narrowed
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.retrieve import Ids
@@ -57,7 +57,7 @@ class Filters:
         self._vocabulary = vocabulary
         self._kept: LRU[tuple[int, tuple[Filter, ...], bool], _Passing] = LRU(_KEPT)
 
-    def parse(self, text: str) -> Asked:
+    def parse(self, text: str) -> ParsedQuery:
         """Take a query apart into words and filters."""
         return self._vocabulary.parse(text)
 
@@ -152,7 +152,7 @@ class Filters:
     def _places(self, filters: Sequence[Filter]) -> list[_Condition]:
         if not any(one.field == "in" for one in filters):
             return []
-        wanted, unwanted = _wanted(filters, "in", PLACES)
+        wanted, unwanted = _accepted_values(filters, "in", PLACES)
         paths = [row[0] for row in self._db.rows("SELECT DISTINCT path FROM passage WHERE source = ?", [CODE])]
         passing = {path for path in paths if (places := _places_of(path)) & wanted and not places & unwanted}
         # Most of a project is code: the shorter list is bound sooner.
@@ -178,11 +178,13 @@ def kinds_of(filters: Sequence[Filter]) -> frozenset[str] | None:
     """Return the kinds of symbols that filters accept; None: any."""
     if not any(one.field == "kind" for one in filters):
         return None
-    wanted, unwanted = _wanted(filters, "kind", SYMBOL_KINDS)
+    wanted, unwanted = _accepted_values(filters, "kind", SYMBOL_KINDS)
     return wanted - unwanted
 
 
-def _wanted(filters: Iterable[Filter], field: str, every: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
+def _accepted_values(
+    filters: Iterable[Filter], field: str, every: Iterable[str]
+) -> tuple[frozenset[str], frozenset[str]]:
     """Return the accepted values of a field (default: all), and the excluded ones."""
     asked = [one for one in filters if one.field == field]
     wanted = frozenset(one.value for one in asked if not one.out) or frozenset(every)
@@ -224,7 +226,7 @@ def _storable(path: str) -> str:
 
 
 def _languages(filters: Sequence[Filter], languages: Mapping[str, tuple[str, ...]]) -> list[_Condition]:
-    wanted, unwanted = _wanted(filters, "lang", ())
+    wanted, unwanted = _accepted_values(filters, "lang", ())
     found = []
     for names, word in ((wanted, "IN"), (unwanted, "NOT IN")):
         if names:

@@ -28,7 +28,7 @@ from cm_tui.engine.search.ranking.passing import Filters, searches_code
 from cm_tui.engine.search.ranking.prefetch import Prefetch
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.rank import MarksOf, Ranking, marked, passages_of, rank, ranked
-from cm_tui.engine.search.ranking.remembered import asked_dates, described, numbers
+from cm_tui.engine.search.ranking.remembered import described, numbers, query_dates
 from cm_tui.engine.search.ranking.remembered import signals as remembered
 from cm_tui.engine.search.ranking.rerank import FastembedReranker, Reranker, TimedReranker
 from cm_tui.engine.search.ranking.retrieve import Nearness
@@ -158,7 +158,7 @@ class Searcher:
             named = np.array(sorted({*frames, *quotes}), dtype=np.int64)
             also = named if also is None else np.union1d(also, named)
         nearness, is_keyword = asked.nearness(near.get), used != "vector"
-        dates = asked_dates(question.cut, chosen, self._records, self._keyword, self._clock.now())
+        dates = query_dates(question.cut, chosen, self._records, self._keyword, self._clock.now())
         question = replace(question, faint=numbers(dates)) if dates else question
         table = retrieve.candidates(
             self._records, self._keyword, question, chosen, nearness, keyword=is_keyword, only=asked.only, also=also
@@ -173,7 +173,7 @@ class Searcher:
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; the index holds none.")
         self._prefetch.asked(documents.generation)
-        if asked.only is None and (beside := self._beside(query, chosen, mode)) is not None:
+        if asked.only is None and (beside := self._comparison(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)
         notes += [described(dates)] if dates else []
         notes += [said(meant)] if meant else []
@@ -186,13 +186,13 @@ class Searcher:
         whole = Query(query)
         asked = self._filters.read(whole, profile) if only is None else Narrowed(whole, only=self._records.at(only))
         notes = list(asked.notes)
-        if len(query) > (most := whole.most_chars):
+        if len(query) > (most := whole.read_characters):
             notes.insert(0, f"Only the first {most:,} of {len(query):,} characters of the query were read.")
         if not asked.query.terms and not asked.is_listing:
             notes.append("The query holds no words to search for.")
         return replace(asked, notes=tuple(notes))
 
-    def _beside(self, query: str, profile: Profile, mode: Mode) -> tuple[Candidates, Profile] | None:
+    def _comparison(self, query: str, profile: Profile, mode: Mode) -> tuple[Candidates, Profile] | None:
         """The candidates of the profile shown next to another, if it has anything to search."""
         other = self.profiles().get(profile.beside) if profile.beside else None
         if other is None or not any(len(self._keyword.documents(source).ids) for source in other.sources):
@@ -290,7 +290,7 @@ class Searcher:
             # Without passages, the model would be loaded for nothing.
             return None, "no passage has a vector yet" if total else ""
         try:
-            asked = np.stack([provider.embed_query(text) for text in query.spoken])
+            asked = np.stack([provider.embed_query(text) for text in query.embedding_texts])
         except ModelError as error:
             return None, error.message
         if covered < total:

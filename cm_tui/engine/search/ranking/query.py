@@ -75,7 +75,7 @@ class Query:
         return read(self.text) if is_report(self.text) else None
 
     @property
-    def most_chars(self) -> int:
+    def read_characters(self) -> int:
         """Return how many characters of it are read."""
         return _MAX_CHARS if self.report is None else MOST_CHARS
 
@@ -86,9 +86,9 @@ class Query:
         return text[:_MAX_CHARS].replace("\0", " ")
 
     @cached_property
-    def spoken(self) -> list[str]:
+    def embedding_texts(self) -> list[str]:
         """Return the texts to embed: the question, or a report's prose."""
-        return [self.cut] if self.report is None else self.report.spoken()
+        return [self.cut] if self.report is None else self.report.embedding_texts()
 
     @cached_property
     def words(self) -> list[str]:

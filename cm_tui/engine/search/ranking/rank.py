@@ -296,7 +296,7 @@ class _Explainer:
                 weight=whole / total,
                 contribution=whole * float(by_term[column]) / total,
                 detail=f"BM25 {by_term[column]:.2f} of {total:.2f}; {where}{self._formula(place)}; "
-                f"{self._said(row)}{self._weight(row)}{self._from(self._table.terms[column])}",
+                f"{self._coverage_text(row)}{self._weight(row)}{self._from(self._table.terms[column])}",
                 group="keyword",
                 term=self._table.terms[column],
             )
@@ -320,7 +320,7 @@ class _Explainer:
             return "weight 1.00, as it has no vector yet"
         return f"weight {self._fused.keyword_weight:.2f}"
 
-    def _said(self, row: int) -> str:
+    def _coverage_text(self, row: int) -> str:
         """Share of the query in the passage, if that counts."""
         share = float(self._table.coordination[row])
         return f"says {share:.0%} of the question's words by their worth; " if self._fused.coordination else ""

@@ -38,7 +38,7 @@ _NO_NAMES = tokens.word_set("user plan files verdict")
 """Words that paragraphs of a turn begin with."""
 
 
-class AskedDate(NamedTuple):
+class QueryDate(NamedTuple):
     """A date in a query."""
 
     text: str
@@ -47,9 +47,9 @@ class AskedDate(NamedTuple):
     """Alternatives."""
 
 
-def asked_dates(
+def query_dates(
     question: str, profile: Profile, records: PassageCache, index: KeywordIndex, now: float
-) -> tuple[AskedDate, ...]:
+) -> tuple[QueryDate, ...]:
     """Return the dates in a query, if the profile weighs them.
 
     Args:
@@ -73,27 +73,27 @@ def asked_dates(
             every = mention.days(today)
             spans = [one for one in every if ((days >= one.first) & (days <= one.last)).any()][:1] or list(every[:1])
         if spans:
-            found.append(AskedDate(question[mention.start : mention.end], tuple(spans)))
+            found.append(QueryDate(question[mention.start : mention.end], tuple(spans)))
     return tuple(found)
 
 
-def numbers(dates: Sequence[AskedDate]) -> frozenset[str]:
+def numbers(dates: Sequence[QueryDate]) -> frozenset[str]:
     """Return the numbers in dates: other texts with such a number are about something else."""
     return frozenset(word for one in dates for word in tokens.words(one.text) if word.isdigit())
 
 
-def described(dates: Sequence[AskedDate]) -> str:
+def described(dates: Sequence[QueryDate]) -> str:
     """Return a note on how dates were read."""
     shown = [f"{one.text} ({', '.join(dict.fromkeys(map(_days, one.spans)))})" for one in dates]
     return f"Dates in the query: {'; '.join(shown)}."
 
 
 def signals(
-    table: CandidateTable, question: str, dates: Sequence[AskedDate], weights: Mapping[str, float]
+    table: CandidateTable, question: str, dates: Sequence[QueryDate], weights: Mapping[str, float]
 ) -> dict[str, Column]:
     """Return the signals for the dates and the person in a query."""
     found = {DATE: _dated(table, dates)} if dates else {}
-    if weights.get(SPEAKER) and (spoken := _spoken(table, question)) is not None:
+    if weights.get(SPEAKER) and (spoken := _speaker_column(table, question)) is not None:
         found[SPEAKER] = spoken
     return found
 
@@ -129,7 +129,7 @@ def _days_of(event: str, profile: Profile, index: KeywordIndex, ids: Ids, days: 
     return [date.fromordinal(int(day)) for day in sorted({day for score, day in best if score > enough}, reverse=True)]
 
 
-def _dated(table: CandidateTable, dates: Sequence[AskedDate]) -> Column:
+def _dated(table: CandidateTable, dates: Sequence[QueryDate]) -> Column:
     """How near the date of each candidate, or one in its text, is to the dates."""
     times = np.array([np.nan if time is None else time for time in table.times])
     days, best = _ordinals(times), np.zeros(len(table))
@@ -163,7 +163,7 @@ def _fit(named: Span, wanted: Span) -> float:
 # --- speakers ---
 
 
-def _spoken(table: CandidateTable, question: str) -> Column | None:
+def _speaker_column(table: CandidateTable, question: str) -> Column | None:
     """1 for related turns of the person that the query names; None without such a person, or with several."""
     words = frozenset(word.lower() for word in tokens.words(question)) - _NO_NAMES - tokens.STOP_WORDS
     found = [_speakers(text) for text in table.texts]

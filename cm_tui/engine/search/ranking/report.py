@@ -97,7 +97,7 @@ class Report:
         found = (one.replace("\\", "/") for one in _NAMED_PATH.findall("\n".join(self.texts("title", "prose", "name"))))
         return list(dict.fromkeys(one for one in found if "/" in one or one.rpartition(".")[2].islower()))
 
-    def spoken(self) -> list[str]:
+    def embedding_texts(self) -> list[str]:
         """Return the texts to embed: title, errors, the first sentences, and all of that together."""
         prose = " ".join(" ".join(self.texts("prose")).split())
         sentences = [one for one in _SENTENCE_END.split(prose) if len(one) >= _LEAST_SENTENCE][:_SENTENCES]

@@ -67,7 +67,7 @@ def measure(query: Query, records: Sequence[PassageRecord], idf: Callable[[str],
         records: one per candidate.
         idf: weight of a term; higher is rarer.
     """
-    asked = _Asked(query, idf)
+    asked = _ComparableQuery(query, idf)
     # A memory is not a file or symbol: it has none of these signals.
     of_code = [row for row, record in enumerate(records) if record.source == CODE]
     paths = list(dict.fromkeys(records[row].path for row in of_code))
@@ -112,7 +112,7 @@ class _Matches(dict[str, frozenset[str]]):
         return found
 
 
-class _Asked:
+class _ComparableQuery:
     """A query, ready to be compared with many names and paths."""
 
     def __init__(self, query: Query, idf: Callable[[str], float]) -> None:
@@ -121,8 +121,8 @@ class _Asked:
         self.weights = {stem: max(idf(stem), 1e-6) for stem in stems}
         self.total = sum(self.weights.values()) or 1.0
         asked = frozenset(stems)
-        self.roles = frozenset(role for role in traits.ROLES if traits.asked_for(role, asked))
-        self.kinds = frozenset(kind for kind in ("types", "values") if traits.asked_for(kind, asked))
+        self.roles = frozenset(role for role in traits.ROLES if traits.requested_role(role, asked))
+        self.kinds = frozenset(kind for kind in ("types", "values") if traits.requested_role(kind, asked))
         self.matches = _Matches(stems)
 
     def overlap(self, pieces: Sequence[str]) -> tuple[float, float]:

@@ -56,7 +56,7 @@ def roles(path: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def asked_for(role: str, stems: frozenset[str]) -> bool:
+def requested_role(role: str, stems: frozenset[str]) -> bool:
     """Return whether a query's words ask for files of a role."""
     return bool(_NAMED_BY[role] & stems)
 

@@ -37,7 +37,7 @@ class _Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AnsweredQuery:
     """The question, as it was answered."""
 
     query: str
@@ -97,14 +97,14 @@ class WhyNot:
         candidates = self._searcher.retrieve(query, profile=chosen, mode=mode)
         ranking = self._searcher.ranking(candidates, chosen)
         wanted = max(chosen.limit, sum(chosen.quotas.values())) if limit is None else max(limit, 1)
-        asked = _Asked(query, name, chosen, mode, wanted, candidates, ranking)
+        asked = _AnsweredQuery(query, name, chosen, mode, wanted, candidates, ranking)
         found = self._named.of(name)
-        standing = self._standing(asked, found)
+        standing = self._position(asked, found)
         took = (time.perf_counter() - started) * 1000
         notes = (*([found.note] if found.note else []), *candidates.notes)
         return replace(standing, took_ms=took, notes=notes, passages=len(found.ids))
 
-    def _standing(self, asked: _Asked, found: Named) -> Standing:
+    def _position(self, asked: _AnsweredQuery, found: Named) -> Standing:
         if not found.ids:
             near = dict.fromkeys(
                 [*self._searcher.names.of(_last(asked.name)), *self._named.near_paths(asked.name, _NEAREST)]
@@ -119,10 +119,10 @@ class WhyNot:
             return self._filtered(asked, found.ids, said, filters)
         return self._beyond(asked, found.ids)
 
-    def _filtered(self, asked: _Asked, ids: Sequence[int], said: str, filters: str) -> Standing:
+    def _filtered(self, asked: _AnsweredQuery, ids: Sequence[int], said: str, filters: str) -> Standing:
         """A passage excluded by a filter, with its rank without the filter."""
         words = self._searcher.words_of(asked.query)
-        free = self._again(asked, words)
+        free = self._repeat(asked, words)
         place = _best(_places(free, frozenset(ids)))
         lift = f"Without {filters} it would be " + (f"at rank {place.rank}." if place else "no candidate either.")
         if place is None:
@@ -130,21 +130,21 @@ class WhyNot:
         standing = self._among(free, place) if place else _plain(asked, "filtered", said)
         return replace(standing, query=asked.query, state="filtered", said=said, lifts=(lift,))
 
-    def _again(self, asked: _Asked, query: str, *, pool: int = 0, also: Sequence[int] = ()) -> _Asked:
+    def _repeat(self, asked: _AnsweredQuery, query: str, *, pool: int = 0, also: Sequence[int] = ()) -> _AnsweredQuery:
         """Repeat the query with another pool, or with passages that are always candidates."""
         profile = replace(asked.profile, pool=pool or asked.profile.pool)
         given = np.array(sorted(also), dtype=np.int64) if also else None
         candidates = self._searcher.retrieve(query, profile=profile, mode=asked.mode, also=given)
         return replace(asked, candidates=candidates, ranking=self._searcher.ranking(candidates, asked.profile))
 
-    def _with(self, asked: _Asked, query: str, ids: Sequence[int]) -> tuple[_Asked, _Place | None]:
+    def _with(self, asked: _AnsweredQuery, query: str, ids: Sequence[int]) -> tuple[_AnsweredQuery, _Place | None]:
         """Repeat the query with passages as candidates, and return the best one's place."""
-        again = self._again(asked, query, also=ids)
+        again = self._repeat(asked, query, also=ids)
         return again, _best(_places(again, frozenset(ids)))
 
     # --- candidates ---
 
-    def _among(self, asked: _Asked, place: _Place) -> Standing:
+    def _among(self, asked: _AnsweredQuery, place: _Place) -> Standing:
         """A candidate: ranked, or held back by one of the last steps."""
         ranking = asked.ranking
         state, rank, row = place
@@ -167,7 +167,7 @@ class WhyNot:
 
     # --- no candidates ---
 
-    def _beyond(self, asked: _Asked, ids: Sequence[int]) -> Standing:
+    def _beyond(self, asked: _AnsweredQuery, ids: Sequence[int]) -> Standing:
         """A passage that neither side selected: measured as if it were a candidate."""
         again, place = self._with(asked, asked.query, ids)
         if place is None:
@@ -183,19 +183,19 @@ class WhyNot:
         lifts = (*self._pool_lifts(asked, ids, place.rank), *_words_lift(again, place.row))
         return replace(standing, said=said, lifts=lifts)
 
-    def _pool_lifts(self, asked: _Asked, ids: Sequence[int], rank: int) -> tuple[str, ...]:
+    def _pool_lifts(self, asked: _AnsweredQuery, ids: Sequence[int], rank: int) -> tuple[str, ...]:
         """The smallest larger pool in which it is a candidate and would be shown."""
         if not asked.ranking.table.query_terms or not 0 < rank <= len(asked.shown):
             return ()
         for times in _LARGER:
             pool = asked.profile.pool * times
-            place = _best(_places(self._again(asked, asked.query, pool=pool), frozenset(ids)))
+            place = _best(_places(self._repeat(asked, asked.query, pool=pool), frozenset(ids)))
             if place is not None:
                 return (f"With a pool of {pool} it would be a candidate, at rank {place.rank}.",)
         return ()
 
 
-def _below(asked: _Asked, standing: Standing, row: int) -> Standing:
+def _below(asked: _AnsweredQuery, standing: Standing, row: int) -> Standing:
     hit, least = standing.hit, asked.profile.min_score
     assert hit is not None
     what, value = ("scores", hit.score) if hit.relevance is None else ("has a relevance of", hit.relevance)
@@ -217,7 +217,7 @@ def _last(name: str) -> str:
     return plain
 
 
-def _plain(asked: _Asked, state: State, said: str) -> Standing:
+def _plain(asked: _AnsweredQuery, state: State, said: str) -> Standing:
     first, last = asked.edges()
     return Standing(
         asked.query, asked.name, state, said, asked.candidates.mode, asked.profile.name, first=first, last=last,
@@ -229,7 +229,7 @@ def _called(hit: Hit) -> str:
     return f"{hit.symbol or hit.path.rpartition('/')[2]} ({hit.path}:{hit.start_line}-{hit.end_line})"
 
 
-def _places(asked: _Asked, ids: frozenset[int]) -> list[_Place]:
+def _places(asked: _AnsweredQuery, ids: frozenset[int]) -> list[_Place]:
     """Ranks of the passages that are candidates."""
     ranking = asked.ranking
     ranks = {row: rank for rank, row in enumerate(ranking.kept, start=1)}
@@ -241,7 +241,7 @@ def _places(asked: _Asked, ids: frozenset[int]) -> list[_Place]:
             found.append(_Place("shown" if ranks[row] <= asked.limit else "ranked", ranks[row], row))
         elif not ranking.enough[row]:
             found.append(_Place("below", place, row))
-        elif _whole(ranking, row) is not None:
+        elif _ranked_piece(ranking, row) is not None:
             found.append(_Place("piece", place, row))
         else:
             found.append(_Place("quota", place, row))
@@ -252,7 +252,7 @@ def _best(places: Sequence[_Place]) -> _Place | None:
     return min(places, key=lambda place: (_ORDER[place.state], place.rank), default=None)
 
 
-def _whole(ranking: Ranking, row: int) -> int | None:
+def _ranked_piece(ranking: Ranking, row: int) -> int | None:
     """The row of the ranked piece of the same function; None: there is no other."""
     table = ranking.table
     begins = table.begins[row]
@@ -273,9 +273,9 @@ def _compared(standing: Standing) -> Standing:
     return replace(standing, lacks=tuple(filter(None, said)))
 
 
-def _piece(asked: _Asked, standing: Standing, row: int) -> Standing:
+def _piece(asked: _AnsweredQuery, standing: Standing, row: int) -> Standing:
     ranking, hit = asked.ranking, standing.hit
-    other = _whole(ranking, row)
+    other = _ranked_piece(ranking, row)
     assert other is not None
     assert hit is not None
     [instead] = ranking.hits([(ranking.kept.index(other) + 1, other)])
@@ -284,12 +284,12 @@ def _piece(asked: _Asked, standing: Standing, row: int) -> Standing:
     return replace(_compared(standing), said=said, instead=instead, lifts=lifts)
 
 
-def _lifts(asked: _Asked, row: int) -> tuple[str, ...]:
+def _lifts(asked: _AnsweredQuery, row: int) -> tuple[str, ...]:
     if not asked.ranking.table.query_terms:
         return ()
     return (*weights_that_lift(asked.ranking, row, len(asked.shown), asked.candidates), *_words_lift(asked, row))
 
 
-def _words_lift(asked: _Asked, row: int) -> tuple[str, ...]:
+def _words_lift(asked: _AnsweredQuery, row: int) -> tuple[str, ...]:
     words = missing_words(asked.ranking, row)
     return (f"It does not say: {', '.join(words)}.",) if words else ()

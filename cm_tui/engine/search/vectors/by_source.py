@@ -17,7 +17,7 @@ from pathlib import Path
 from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.store.database import Database
-from cm_tui.engine.search.embed.choice import ask, prose_provider_for
+from cm_tui.engine.search.embed.choice import embed_test, prose_provider_for
 from cm_tui.engine.search.embed.provider import NotChosenError, Provider, model_name
 from cm_tui.engine.search.vectors import batch_fill
 from cm_tui.engine.search.vectors.index import State, VectorIndex
@@ -259,9 +259,9 @@ class ProjectVectors:
         """Embed code by the first choice or, where that fails, by the fallback."""
         try:
             if self.is_fallback:
-                yield from self._go_back(cancel)
+                yield from self._return_to_first(cancel)
             else:
-                self._answers(patiently=True)
+                self._responds(patiently=True)
                 yield from self._fill_all(self._side, cancel)
         except ModelError as error:
             if self._fallback is None or isinstance(error, NotChosenError):
@@ -300,7 +300,7 @@ class ProjectVectors:
         if self._jobs:
             notes.append(self._jobs)
 
-    def _answers(self, *, patiently: bool) -> bool:
+    def _responds(self, *, patiently: bool) -> bool:
         """Request a vector from the first choice, if there is a fallback and that is due; return whether it was done.
 
         `patiently`: with repetitions, as for a query. Raises ModelError: no response.
@@ -308,12 +308,12 @@ class ProjectVectors:
         if self._fallback is None or time.monotonic() - self._asked < ASK_AGAIN_SECONDS:
             return False
         self._asked = time.monotonic()
-        ask(self._first[0], patiently=patiently)
+        embed_test(self._first[0], patiently=patiently)
         return True
 
-    def _go_back(self, cancel: Cancel | None) -> Iterator[tuple[int, int]]:
+    def _return_to_first(self, cancel: Cancel | None) -> Iterator[tuple[int, int]]:
         """Return to the first choice once it responds and has a vector for every passage; until then the fallback serves."""
-        if not self._answers(patiently=False):
+        if not self._responds(patiently=False):
             return
         first = self._open(self._first, self._folder)
         yield from self._fill_all(first, cancel)

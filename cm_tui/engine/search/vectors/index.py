@@ -15,7 +15,7 @@ import numpy as np
 from cm_tui.engine.platform.store import memory
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.embed.bundled import BundledProvider
-from cm_tui.engine.search.embed.prose_process import ProseBeside
+from cm_tui.engine.search.embed.prose_process import ProseProcesses
 from cm_tui.engine.search.embed.provider import Matrix, NoProvider, Provider
 from cm_tui.engine.search.vectors import cache
 from cm_tui.engine.search.vectors.array_file import attempt_to_save
@@ -218,7 +218,7 @@ class VectorIndex:
         if self._scope == "prose":
             # It takes a while: the latest passages are needed first.
             missing = missing[::-1]
-            memory.give_back()
+            memory.release_memory()
         done = len(self._rows)
         total = done + left
         yield done, total
@@ -228,7 +228,7 @@ class VectorIndex:
             while last < len(missing):
                 cancel.check()
                 batch = missing[last : last + self._provider.batch]
-                if isinstance(self._provider, ProseBeside):
+                if isinstance(self._provider, ProseProcesses):
                     self._provider.left = left - last
                 self._embedder.embed(batch)
                 last += len(batch)
@@ -246,7 +246,7 @@ class VectorIndex:
             self._save_if_due()
             if last > _MANY or (last and self._scope == "prose"):
                 # All these texts were read once.
-                self._db.let_go_of_blocks()
+                self._db.release_blocks()
         return left - last
 
     def build_graph(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:

@@ -95,12 +95,12 @@ class HnswIndex:
 
     def covers(self, rows: Rows) -> bool:
         """Return whether it is still useful: at most a tenth of the rows changed since it was built."""
-        beside = self._beside(rows)
+        beside = self._ungraphed(rows)
         return len(beside) + int(np.count_nonzero(self._dead)) <= 0.1 * max(len(rows), 1)
 
     def nearest(self, rows: Rows, vectors: Matrix, k: int) -> tuple[Ids, Matrix] | None:
         """The k nearest rows by the graph, and by comparison of later ones; None: it finds too few."""
-        beside = self._beside(rows)
+        beside = self._ungraphed(rows)
         wanted = min(k, len(self.ids) - int(np.count_nonzero(self._dead)))
         with self._lock:
             self._index.set_ef(max(SEARCH_WIDTH, 2 * k))
@@ -112,7 +112,7 @@ class HnswIndex:
         found = rows.positions(np.unique(labels).astype(np.int64))
         return rows.nearest(vectors, k, np.concatenate([found[found >= 0], beside]))
 
-    def _beside(self, rows: Rows) -> NDArray[np.int64]:
+    def _ungraphed(self, rows: Rows) -> NDArray[np.int64]:
         """Positions of live rows missing in the graph; also marks removed rows in it."""
         known = self._known
         if known is not None and known[0] is rows:

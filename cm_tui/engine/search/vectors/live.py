@@ -65,7 +65,7 @@ class Rows:
     @classmethod
     def of(cls, ids: Ids, keys: Keys, codes: Codes) -> Self:
         """Rows of these passages, unpacked once."""
-        buffer = _Buffer(_roomy(len(ids)), codes.shape[1])
+        buffer = _Buffer(_capacity(len(ids)), codes.shape[1])
         buffer.put(ids, keys, codes)
         return cls._of(buffer, None)
 
@@ -106,7 +106,7 @@ class Rows:
         buffer = self.buffer
         # Rows after those of this state may already belong to a later state.
         if buffer is None or buffer.used != len(self.ids) or len(buffer.ids) < total:
-            buffer = _Buffer(_roomy(total), self.dimensions)
+            buffer = _Buffer(_capacity(total), self.dimensions)
             buffer.put(self.ids, self.keys, self.codes, self.matrix)
         buffer.put(ids, keys, codes)
         alive = self.alive if self.alive is None else np.concatenate([self.alive, np.ones(len(ids), dtype=bool)])
@@ -146,7 +146,7 @@ class Rows:
         return best(ids[chosen], cosines[chosen], k)
 
 
-def _roomy(rows: int) -> int:
+def _capacity(rows: int) -> int:
     return rows + rows // 8 + 256
 
 

@@ -6,7 +6,7 @@ from cm_tui.model import Assembly
 from cm_tui.tui.modes.context.view import TABS, ContextView
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.question import Line, ask_line
-from cm_tui.tui.screens.save_text import ask_and_save, copy_and_tell, number_in
+from cm_tui.tui.screens.save_text import ask_and_save, copy_and_report, number_in
 
 _SMALL, _STEP, _LEAST = 1_000, 500, 100
 
@@ -168,7 +168,7 @@ def compare(screen: ContextView) -> None:
 def copy_text(screen: ContextView) -> None:
     """Copy what is handed over."""
     assert screen.shown is not None
-    copy_and_tell(screen, screen.shown.text, f"Context of {screen.shown.tokens:,} tokens.")
+    copy_and_report(screen, screen.shown.text, f"Context of {screen.shown.tokens:,} tokens.")
     _count_recalled(screen, screen.shown)
 
 

@@ -282,9 +282,9 @@ class ContextView(ModeScreen):
 
     def ask_definitions(self) -> None:
         """Read the files again that say what is handed over."""
-        self.ask("definitions", lambda engine: engine.context_definitions(), self._told_definitions)
+        self.ask("definitions", lambda engine: engine.context_definitions(), self._definitions_changed)
 
-    def _told_definitions(self, found: Definitions) -> None:
+    def _definitions_changed(self, found: Definitions) -> None:
         self.definitions = found
         if self.tab == "files":
             self.show_details()

@@ -11,11 +11,11 @@ from typing import Literal
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Session
 from cm_tui.tui.modes.episodes.edits import (
-    ask_tags,
     cannot_purge,
     flip_pin,
     forget,
-    nothing_meant,
+    nothing_selected,
+    prompt_tags,
     purge,
     rate,
     select,
@@ -34,7 +34,7 @@ from cm_tui.tui.screens.everywhere import ask_everywhere
 from cm_tui.tui.screens.list_mode import find
 from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
 from cm_tui.tui.screens.question import ask
-from cm_tui.tui.screens.save_text import copy_and_tell
+from cm_tui.tui.screens.save_text import copy_and_report
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.patches import file_patches
 
@@ -195,7 +195,7 @@ def step(screen: EpisodesView, by: int) -> None:
         screen.add_class("-in-turns")
     screen.turn_list.cursor += by
     if (row := screen.turn_list.current) is not None:
-        screen.tell_turn(row)
+        screen.show_turn(row)
 
 
 # --- where it leads ---
@@ -235,24 +235,24 @@ def replay(screen: EpisodesView) -> None:
         screen.post_message(OpenEpisode(episode.id))
 
 
-def _meant(screen: EpisodesView) -> Episode | Session | None:
+def _target(screen: EpisodesView) -> Episode | Session | None:
     return screen.session if screen.on_sessions else screen.episode
 
 
 def _cannot_resume(screen: EpisodesView) -> str | None:
-    return cannot_resume(_meant(screen))
+    return cannot_resume(_target(screen))
 
 
 def resume(screen: EpisodesView) -> None:
     """Open the agent at the session."""
-    if (one := _meant(screen)) is not None:
+    if (one := _target(screen)) is not None:
         resume_agent(screen, one)
 
 
 def copy(screen: EpisodesView) -> None:
     """Copy the story as it is unfolded."""
     text = "\n".join(line.content.plain.rstrip() for line in screen.story.lines.rows)
-    copy_and_tell(screen, text, "The story is copied.")
+    copy_and_report(screen, text, "The story is copied.")
 
 
 def erase(screen: EpisodesView) -> None:
@@ -279,8 +279,8 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     Command("episodes.undo", "u", "Undo", "Undo the last change, of any mode; then your earlier ones in this project",
             undo_last, blocked=not_open),
     Command("episodes.forget", "d", "Forget", "Hide from lists, search and agents; the same key restores it",
-            forget, blocked=nothing_meant),
-    Command("episodes.tag", "t", "Tag", "Add or remove tags", ask_tags, blocked=nothing_meant),
+            forget, blocked=nothing_selected),
+    Command("episodes.tag", "t", "Tag", "Add or remove tags", prompt_tags, blocked=nothing_selected),
     Command("episodes.unfold", "v", "Unfold", "Show all of the story, or fold it again; enter does that to one part",
             lambda screen: screen.story.unfold(), blocked=_no_story),
     Command("episodes.filter", "f", "Filter", "Filter by type, tool, outcome, agent or tag, from a list",
@@ -288,13 +288,13 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     Command("episodes.open", "o", "Code", "Show the file under the cursor, or the first one of the story, as it is now",
             open_now, blocked=_no_file),
     Command("episodes.pin", "p", "Pin", "Pin: never archived by age, and agents cannot change it",
-            flip_pin, blocked=nothing_meant),
+            flip_pin, blocked=nothing_selected),
     Command("episodes.then", "s", "As it was", "Show that file at the commit that the agent saw; 0 leads back to now",
             open_then, blocked=(_no_file, _no_past)),
     Command("episodes.useful", "plus", "Useful", "Rate as useful; the same key removes the rating",
-            partial(rate, rating=1), blocked=nothing_meant),
+            partial(rate, rating=1), blocked=nothing_selected),
     Command("episodes.misled", "minus", "Misled", "Rate as misleading; the same key removes the rating",
-            partial(rate, rating=-1), bar=False, blocked=nothing_meant),
+            partial(rate, rating=-1), bar=False, blocked=nothing_selected),
     Command("episodes.all", "a", "All",
             "Select everything that fits the filter, inside of a session its episodes; or nothing", select_all,
             bar=False, blocked=_no_turns),
@@ -319,7 +319,7 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             blocked=_no_episode),
     Command("episodes.purge", "D", "Purge",
             "Delete archived episodes for good; lists them and asks twice", purge, bar=False,
-            blocked=(nothing_meant, cannot_purge)),
+            blocked=(nothing_selected, cannot_purge)),
     Command("episodes.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", EpisodesView.zoom,
             bar=False),
 )  # fmt: skip

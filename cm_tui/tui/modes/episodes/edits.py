@@ -53,7 +53,7 @@ def with_meant(screen: EpisodesView, then: Callable[[Sequence[Episode]], None]) 
         then((episode,))
 
 
-def nothing_meant(screen: EpisodesView) -> str | None:
+def nothing_selected(screen: EpisodesView) -> str | None:
     """Say why there is nothing to change."""
     if screen.selecting:
         return "what you selected is still being read"
@@ -100,12 +100,12 @@ def rate(screen: EpisodesView, rating: int) -> None:
     with_meant(screen, found)
 
 
-def ask_tags(screen: EpisodesView) -> None:
+def prompt_tags(screen: EpisodesView) -> None:
     """Ask for tags: those that all have stand there already."""
-    with_meant(screen, partial(_ask_tags, screen))
+    with_meant(screen, partial(_prompt_tags, screen))
 
 
-def _ask_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
+def _prompt_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
     common = [tag for tag in episodes[0].tags if all(tag in one.tags for one in episodes)]
 
     def answered(text: str) -> None:

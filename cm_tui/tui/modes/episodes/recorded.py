@@ -196,19 +196,19 @@ class RecordedEpisodes(ListMode):
             self.query_one(ActivityPanel).say(view.why_not_searchable or "Opening the project…")
         elif not self._begun:
             self._begun = True
-            self.ask_anew()
+            self.refresh_rows()
         self.refresh_keys()
 
     @on(events.ScreenResume)
     def _entered(self) -> None:
-        self._look_again(due=True)
+        self._poll(due=True)
 
-    def _look_again(self, *, due: bool = False) -> None:
+    def _poll(self, *, due: bool = False) -> None:
         """Ask whether something was recorded meanwhile."""
         if self._begun and self.is_current and (due or self._totals.due):
-            self._totals.read(self.where, self._look_told)
+            self._totals.read(self.where, self._check_story)
 
-    def _look_told(self, totals: Totals) -> None:
+    def _check_story(self, totals: Totals) -> None:
         if totals != self.totals:
             self.show_totals(totals)
             self.sessions.again()
@@ -216,7 +216,7 @@ class RecordedEpisodes(ListMode):
 
     # --- asking ---
 
-    def ask_anew(self, *, delay: float = 0.0) -> None:
+    def refresh_rows(self, *, delay: float = 0.0) -> None:
         """Ask for what the line of the filter leaves; while it cannot be read, for what the last one left that could."""
         before = self.where
         self.where, wrong = self._lines.read(self.filter_input.value)
@@ -235,7 +235,7 @@ class RecordedEpisodes(ListMode):
         self._totals.read(self.where, self.show_totals)
         self.sessions.again()
         self.turns.again()
-        self.tell_again()
+        self.reload_story()
 
     def read_turns(self, *, delay: float = 0.0) -> None:
         """Ask for the episodes of the session, or for the newest."""
@@ -275,5 +275,5 @@ class RecordedEpisodes(ListMode):
         """There are other episodes; `new`: those of another question."""
 
     @abstractmethod
-    def tell_again(self) -> None:
+    def reload_story(self) -> None:
         """Reload the story after a change."""

@@ -53,7 +53,7 @@ class EpisodesScreen(EpisodesView, commands=EPISODES_COMMANDS):
     def _came_to_turn(self, event: TurnList.Highlighted) -> None:
         self.turns.look(self.turn_list.cursor)
         if not self.on_sessions:
-            self.tell_turn(event.row)
+            self.show_turn(event.row)
         self.refresh_keys()
 
     @on(TurnList.Chosen, "#turns")
@@ -65,10 +65,10 @@ class EpisodesScreen(EpisodesView, commands=EPISODES_COMMANDS):
         """Tell what the list with the focus is of: a session, or one of its episodes."""
         if event.widget is self.session_list and not self.on_sessions:
             self.remove_class("-in-turns")
-            self.tell_session()
+            self.show_session()
         elif event.widget is self.turn_list and (row := self.turn_list.current) is not None:
             self.add_class("-in-turns")
-            self.tell_turn(row)
+            self.show_turn(row)
 
     # --- the story ---
 
@@ -102,7 +102,7 @@ class EpisodesScreen(EpisodesView, commands=EPISODES_COMMANDS):
         elif not self.on_sessions:
             self.remove_class("-in-turns")
             self.session_list.focus()
-            self.tell_session()
+            self.show_session()
         else:
             return False
         return True

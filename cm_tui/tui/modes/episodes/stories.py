@@ -138,12 +138,12 @@ _SAID = 4
 def turn_story(episode: Episode) -> tuple[Part, ...]:
     """Return the parts of a whole episode."""
     return (
-        *_asked(episode), *_plan(episode), *_steps(episode), *_answered(episode), *_changed(episode),
+        *_prompt_parts(episode), *_plan(episode), *_steps(episode), *_answered(episode), *_changed(episode),
         *_verdict(episode), *_notes(episode),
     )  # fmt: skip
 
 
-def _asked(episode: Episode) -> Iterator[Part]:
+def _prompt_parts(episode: Episode) -> Iterator[Part]:
     prompts = [prompt for prompt in episode.prompts if prompt.strip()]
     if prompts:
         yield Part(_TITLES.get(episode.type, "Prompt"), word=TYPES[episode.type][1], heading=True)
@@ -180,7 +180,7 @@ def _step(step: Step, root: str) -> Part:
     if step.kind == "tool":
         about = " ".join(one_line(step.text[:600]).split()) or path or step.path
         title = f"{one_line(step.tool) or 'tool'}  {about}".strip()
-        body = "\n".join(part for part in (_whole(step.text), step.result) if part.strip())
+        body = "\n".join(part for part in (_full_input(step.text), step.result) if part.strip())
         word, style = ("failed", "$error") if step.failed else ("", "$muted")
         shown = RESULT if step.failed else 0
         return Part(title, "⚙", "$error" if step.failed else "$secondary", word, style, body, "output", shown, path)
@@ -191,7 +191,7 @@ def _step(step: Step, root: str) -> Part:
     return Part(title, mark, "$muted", word, body=step.text, form="output", shown=0)
 
 
-def _whole(text: str) -> str:
+def _full_input(text: str) -> str:
     """Return what a tool was given where its one line does not show all of it."""
     return text if "\n" in text.strip() or len(text) > 100 else ""
 

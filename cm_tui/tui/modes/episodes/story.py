@@ -127,7 +127,7 @@ class StoryLine:
 
 
 @dataclass(frozen=True)
-class LaidPart:
+class PartLayout:
     """A part at a width."""
 
     head: tuple[StoryLine, ...]
@@ -143,11 +143,11 @@ class LaidPart:
 
 
 @dataclass(frozen=True)
-class Laid:
+class StoryLayout:
     """A story at a width."""
 
     width: int
-    parts: tuple[LaidPart, ...]
+    parts: tuple[PartLayout, ...]
 
     def lines(self, opened: Container[int]) -> list[StoryLine]:
         """Return what is on screen while these parts are open."""
@@ -163,16 +163,16 @@ class Laid:
         return lines
 
 
-def lay_out(parts: Iterable[Part], width: int) -> Laid:
+def layout(parts: Iterable[Part], width: int) -> StoryLayout:
     """Wrap and cut everything to a width in cells."""
-    return Laid(width, tuple(_laid(number, part, max(16, width)) for number, part in enumerate(parts)))
+    return StoryLayout(width, tuple(_layout(number, part, max(16, width)) for number, part in enumerate(parts)))
 
 
-def _laid(number: int, part: Part, width: int) -> LaidPart:
+def _layout(number: int, part: Part, width: int) -> PartLayout:
     body = tuple(_body(number, part, width))
     folds = len(body) > part.shown
     heads = (tuple(_head(number, part, width, fold if folds else " ")) for fold in "▸▾")
-    return LaidPart(next(heads), body, part.shown, next(heads))
+    return PartLayout(next(heads), body, part.shown, next(heads))
 
 
 def _head(number: int, part: Part, width: int, fold: str) -> Iterator[StoryLine]:

@@ -17,7 +17,7 @@ from textual.widgets import Static
 from cm_tui.errors import CmError
 from cm_tui.model import EPISODES, Episode, Mention, StaleItem
 from cm_tui.tui.modes.episodes.stories import turn_story
-from cm_tui.tui.modes.episodes.story import Laid, Part, StoryLine, first_in, lay_out
+from cm_tui.tui.modes.episodes.story import Part, StoryLayout, StoryLine, first_in, layout
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.small_lists import names_in
 from cm_tui.tui.widgets.rowlist import RowList
@@ -73,7 +73,7 @@ class StoryPanel(ModePanel):
     def __init__(self) -> None:
         super().__init__(id="story-panel", classes="panel")
         self._parts: Parts | None = None
-        self._laid: Laid | None = None
+        self._laid: StoryLayout | None = None
         self._opened: set[int] = set()
         self._goal: object = None
         """Key of the story that is shown or loading: an episode's id, or another key."""
@@ -156,19 +156,19 @@ class StoryPanel(ModePanel):
         self.episode, self._parts = episode, parts
         if not keep:
             self._opened, self._mentions = set(), ()
-        self._lay(keep=keep)
+        self._lay_out(keep=keep)
 
     def _failed(self, error: CmError) -> None:
         self.say(f"{error.message} {error.hint}".strip())
 
     # --- laying out ---
 
-    def _lay(self, *, keep: bool) -> None:
+    def _lay_out(self, *, keep: bool) -> None:
         width, parts = self.lines.scrollable_content_region.width, self._parts
         if not width or parts is None:
             return
 
-        def got(laid: Laid) -> None:
+        def got(laid: StoryLayout) -> None:
             self._laid = laid
             end_waiting(self)
             self.border_subtitle = Content("")
@@ -178,7 +178,7 @@ class StoryPanel(ModePanel):
             self.lines.set_rows(lines, cursor=self._same(lines) if keep else 0)
             self.post_message(self.Shown())
 
-        self.mode.cm.tasks.work(lambda: lay_out(parts(), width), got, topic="episodes.layout")
+        self.mode.cm.tasks.work(lambda: layout(parts(), width), got, topic="episodes.layout")
 
     def _same(self, lines: Sequence[StoryLine]) -> int:
         """Return where the line under the cursor is among others: as far into the same part."""
@@ -191,7 +191,7 @@ class StoryPanel(ModePanel):
     def on_resize(self) -> None:
         """The same at the new width."""
         if self._parts and (self._laid is None or self._laid.width != self.lines.scrollable_content_region.width):
-            self.call_after_refresh(self._lay, keep=True)
+            self.call_after_refresh(self._lay_out, keep=True)
 
     # --- folding ---
 

@@ -63,7 +63,7 @@ class EpisodesView(RecordedEpisodes):
         session = kept.get("session")
         self.session_key = session if isinstance(session, str) else None
         self.session_list.focus()
-        self.set_interval(LOOK_AGAIN, self._look_again)
+        self.set_interval(LOOK_AGAIN, self._poll)
 
     def keep(self) -> None:
         """The filter, and the session."""
@@ -175,7 +175,7 @@ class EpisodesView(RecordedEpisodes):
     def turns_changed(self, new: bool) -> None:
         """Show the rows with the same cursor, and the session's story if no episode is open."""
         if not new:
-            self._drop_gone()
+            self._deselect_missing()
         self._listed = {row.id for row in self.turns.rows}
         here = self.turn_list.current
         same = self.turn_list.place_of(here.id, self.turns.rows) if here is not None else None
@@ -189,11 +189,11 @@ class EpisodesView(RecordedEpisodes):
         if new and self.goal is not None:
             self._come_to(self.goal)
         elif self.on_sessions or row is None:
-            self.tell_session(keep=not new)
+            self.show_session(keep=not new)
         else:
-            self.tell_turn(row)
+            self.show_turn(row)
 
-    def _drop_gone(self) -> None:
+    def _deselect_missing(self) -> None:
         """Select nothing any more that was listed and is gone: it was forgotten, archived or erased meanwhile."""
         if len(self.turns.rows) >= self.turns.total:
             for name in {*self._listed}.difference(row.id for row in self.turns.rows):
@@ -219,7 +219,7 @@ class EpisodesView(RecordedEpisodes):
 
     # --- the story ---
 
-    def tell_session(self, *, keep: bool = False) -> None:
+    def show_session(self, *, keep: bool = False) -> None:
         """Tell the session whose episodes are listed."""
         rows = self.turns.rows
         if not rows:
@@ -234,13 +234,13 @@ class EpisodesView(RecordedEpisodes):
         self.story.head(session_head(session, told, by_hand=key == BY_HAND))
         self.story.tell(("session", key), partial(session_story, told, children, whose=not one_session), keep=keep)
 
-    def tell_turn(self, row: Episode) -> None:
+    def show_turn(self, row: Episode) -> None:
         """Tell an episode whole."""
         self.story.title("Episode")
         self.story.head(turn_head(row))
         self.story.read(row.id)
 
-    def tell_again(self) -> None:
+    def reload_story(self) -> None:
         """Reload the story."""
         self.story.again()
 
@@ -257,7 +257,7 @@ class EpisodesView(RecordedEpisodes):
         self.session_key = message.session or BY_HAND
         self.fill_filter("")
         if self._begun:
-            self.ask_anew()
+            self.refresh_rows()
 
     def _come_to(self, goal: ReadEpisode) -> None:
         """Put the cursor on the episode that another mode led to, and tell it, listed or not."""

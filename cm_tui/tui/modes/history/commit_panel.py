@@ -133,7 +133,7 @@ def _stands_for(row: CommitPoint, moment: CommitPoint | None) -> bool:
     return row.ordinal == max(1, moment.ordinal) if moment.ahead else row.sha == moment.sha
 
 
-def known_text(status: HistoryStatus | None, reading: Progress | None, error: CmError | None, width: int) -> Content:
+def coverage_text(status: HistoryStatus | None, reading: Progress | None, error: CmError | None, width: int) -> Content:
     """How much of the history is known, in honest words."""
     if reading is not None:
         return Content("\n").join(_reading(reading.done, reading.total, width, "x stops"))
@@ -335,7 +335,7 @@ class CommitPanel(ModePanel):
     # --- the cursor ---
 
     @on(CommitList.Highlighted, "#commits")
-    def _came(self, event: CommitList.Highlighted) -> None:
+    def _loaded(self, event: CommitList.Highlighted) -> None:
         if self.commits.filter_words:
             self._matches.look(self.commits.cursor)
         self._tell(event.row)
@@ -367,7 +367,7 @@ class CommitPanel(ModePanel):
             if known != commits.known:
                 commits.known = known
                 commits.redraw()
-        words = known_text(status, reading, error, max(20, self.size.width - 4))
+        words = coverage_text(status, reading, error, max(20, self.size.width - 4))
         if words != self._known_words:
             self._known_words = words
             note.update(words)

@@ -366,7 +366,7 @@ class TabsPanel(Vertical):
         self.activate(event.tab)
 
     @on(HistoryList.Highlighted, "#history-list")
-    def _came(self, event: HistoryList.Highlighted) -> None:
+    def _loaded(self, event: HistoryList.Highlighted) -> None:
         self._describe(event.row)
 
     def _describe(self, row: HistoryRow | None) -> None:

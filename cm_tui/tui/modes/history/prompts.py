@@ -19,7 +19,7 @@ from cm_tui.tui.modes.history.view import HistoryView
 from cm_tui.tui.screens.episode_commands import erase_episode, resume_agent
 from cm_tui.tui.screens.question import Line, ListDialog, ask, ask_line, confirm
 from cm_tui.tui.screens.writing import words_of_error
-from cm_tui.tui.state.revision import agent_of, asked_of, name_of, short_name_of
+from cm_tui.tui.state.revision import agent_of, name_of, query_text, short_name_of
 from cm_tui.tui.tasks.ask import Ask, Engine, GrowingRows, Then
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import ago, count, elide_end, fit, size
@@ -150,7 +150,7 @@ def _draw(row: Episode, width: int) -> Content:
         (f" {fit(ago(time.time() - row.time), 15)}", "$soft" if row.moment else "$muted"),
         (f"{fit(where, 8)}", "$accent" if row.moment else "$muted"),
         (f"{fit(agent_of(row), 12)} ", "$secondary" if row.moment else "$muted"),
-        (elide_end(asked_of(row), max(8, width - 38)), style),
+        (elide_end(query_text(row), max(8, width - 38)), style),
     )
 
 
@@ -176,7 +176,7 @@ class EpisodeChooser(ListDialog[Episode]):
         super().__init__(
             " What agents saw ", " ⏎ shows that revision · / finds · del erases · esc closes ", (), _draw, chosen,
             empty="Reading…", close="q,e", placeholder="/ words of prompt, answer, agent, path, day, sha or #17",
-            words=asked_of, look="note",
+            words=query_text, look="note",
         )  # fmt: skip
         self._erase = erase
         self._found = GrowingRows[Episode]("episodes", ask, drop, lambda row: row.id, self._show, self._failed)
@@ -221,7 +221,7 @@ class EpisodeChooser(ListDialog[Episode]):
         lines = count(row.patch_lines, "line") + " of patch" if row.patch_lines else "no patch"
         facts = f"{where} · {lines} · {count(len(row.files), 'file')}"
         style = "$soft" if row.moment else "$warning"
-        self.note(Content.assemble((facts, style), "\n", asked_of(row)))
+        self.note(Content.assemble((facts, style), "\n", query_text(row)))
 
     # --- letters ---
 

@@ -131,7 +131,7 @@ class HistoryView(ModeScreen):
         tab = kept.get("tab")
         self.panel.tabs.active = tab if tab in TABS else TABS[0]
         self.commits.focus()
-        self.set_interval(LOOK_AGAIN, self._look_again)
+        self.set_interval(LOOK_AGAIN, self._poll)
 
     def keep(self) -> None:
         """The tab."""
@@ -239,7 +239,7 @@ class HistoryView(ModeScreen):
         if tab == "drift":
             self.refresh_keys()
 
-    def _look_again(self) -> None:
+    def _poll(self) -> None:
         """While visible, poll what changes without an event: progress of reading history, and drift."""
         if time.monotonic() > self._drift_due:
             self._look_for_drift()
@@ -262,7 +262,7 @@ class HistoryView(ModeScreen):
     # --- the point ---
 
     @on(CommitPanel.PointChanged)
-    def _came(self, event: CommitPanel.PointChanged) -> None:
+    def _loaded(self, event: CommitPanel.PointChanged) -> None:
         self.loader.point = self._point_at(event.moment)
         self.point_changed()
 

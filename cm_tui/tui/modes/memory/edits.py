@@ -9,11 +9,11 @@ from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackR
 from cm_tui.model.dates import local_day
 from cm_tui.tui.modes.memory.groups import key_of, name_of, path_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
-from cm_tui.tui.modes.memory.writing import tell_note, whole_text
+from cm_tui.tui.modes.memory.writing import merge_base, report_note
 from cm_tui.tui.screens.messages import AddToPack
 from cm_tui.tui.screens.question import Line, ask_line
 from cm_tui.tui.screens.question import confirm as ask
-from cm_tui.tui.screens.save_text import copy_and_tell
+from cm_tui.tui.screens.save_text import copy_and_report
 from cm_tui.tui.screens.undo import do_undoable, with_titles
 from cm_tui.tui.state.authors import who_is
 from cm_tui.tui.tasks.ask import Call
@@ -61,7 +61,7 @@ def forget(screen: MemoryView, item: Entry | Note) -> None:
         return
 
     def delete() -> None:
-        do_undoable(screen, lambda engine: engine.delete_note(item.id), partial(tell_note, screen))
+        do_undoable(screen, lambda engine: engine.delete_note(item.id), partial(report_note, screen))
 
     ask(screen, f"Delete the note {one_line(item.id)}?\n\nIts file goes; u brings it back.", "Delete", delete)
 
@@ -99,7 +99,7 @@ def move_note(screen: MemoryView, note: Note) -> None:
     def moved(change: NoteChange) -> None:
         if change.note is not None:
             screen.pending = key_of(change.note)
-        tell_note(screen, change)
+        report_note(screen, change)
 
     def named(name: str) -> None:
         if name.strip() != note.id:
@@ -142,12 +142,12 @@ def copy_text(screen: MemoryView) -> None:
     item = screen.item
     if isinstance(item, Note) and not screen.panel.is_whole:
         screen.ask(
-            "copy", lambda engine: whole_text(engine, item.id),
-            lambda text: copy_and_tell(screen, text, "The note is copied."),
+            "copy", lambda engine: merge_base(engine, item.id),
+            lambda text: copy_and_report(screen, text, "The note is copied."),
         )  # fmt: skip
     elif item is not None:
         text = item.content if isinstance(item, Entry) else screen.panel.text
-        copy_and_tell(screen, text, "The text is copied.")
+        copy_and_report(screen, text, "The text is copied.")
 
 
 def copy_name(screen: MemoryView) -> None:
@@ -155,7 +155,7 @@ def copy_name(screen: MemoryView) -> None:
     item = screen.item
     if item is not None:
         name = item.file if isinstance(item, Note) else item.id
-        copy_and_tell(screen, name, one_line(name))
+        copy_and_report(screen, name, one_line(name))
 
 
 def add_to_pack(screen: MemoryView) -> None:

@@ -104,7 +104,7 @@ class ItemList(RowList[Row]):
         if isinstance(row, HeadingRow):
             return _heading(row, width)
         if isinstance(row, UnreadRow):
-            return self.want(row.group)
+            return self.placeholder(row.group)
         item, signs = row.item, signs_of(row.item, self.marks)
         if isinstance(item, Entry):
             return _entry(item, signs, width)

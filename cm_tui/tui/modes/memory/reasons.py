@@ -14,12 +14,12 @@ def no_item(screen: MemoryView) -> str | None:
 
 def nothing_to_read(screen: MemoryView) -> str | None:
     """Say why there is no text."""
-    return None if screen.is_asking and screen.hits.current is not None else no_item(screen)
+    return None if screen.is_querying and screen.hits.current is not None else no_item(screen)
 
 
-def not_asked(screen: MemoryView) -> str | None:
+def no_query(screen: MemoryView) -> str | None:
     """Say why nothing is explained in the place of the text."""
-    if not screen.is_asking:
+    if not screen.is_querying:
         return "only search results have scores (s searches)"
     return None if screen.has_class("-narrow") else "both are on screen"
 

@@ -25,14 +25,14 @@ from cm_tui.tui.widgets.sourcelist import ProseList
 
 def find_item(screen: MemoryView) -> None:
     """Type what is looked for."""
-    if screen.is_asking:
-        screen.end_asking()
+    if screen.is_querying:
+        screen.end_query()
     find(screen)
 
 
 def read(screen: MemoryView) -> None:
     """Go into the text; of a past session's turn, tell it among those of its session."""
-    hit = screen.hits.current if screen.is_asking else None
+    hit = screen.hits.current if screen.is_querying else None
     if hit is not None and hit.source == EPISODES:
         name = hit.path.partition("/")[2]
 
@@ -44,15 +44,15 @@ def read(screen: MemoryView) -> None:
     screen.panel.prose.focus()
 
 
-def ask_in_words(screen: MemoryView) -> None:
+def query(screen: MemoryView) -> None:
     """Ask what is remembered, by meaning and by words."""
     screen.unzoom()
-    screen.begin_to_ask()
+    screen.begin_query()
 
 
 def next_show(screen: MemoryView) -> None:
     """List all, entries alone, notes alone, in turn; of answers, those of all memory or of notes alone."""
-    if screen.is_asking:
+    if screen.is_querying:
         screen.question.next_profile()
         return
     turn = ("", *SHOWS)
@@ -83,7 +83,7 @@ def write(screen: MemoryView) -> None:
     write_into_note(screen, item.id if isinstance(item, Note) and item.writable and item.kind != "day" else "")
 
 
-def answer_proposal(screen: MemoryView, *, accept: bool) -> None:
+def decide_proposal(screen: MemoryView, *, accept: bool) -> None:
     """Accept the proposal, or decline it; approve the Rule."""
     item = screen.item
     if isinstance(item, Proposal):
@@ -92,7 +92,7 @@ def answer_proposal(screen: MemoryView, *, accept: bool) -> None:
         edits.approve(screen, item)
 
 
-def ask_elsewhere(screen: MemoryView) -> None:
+def search_name(screen: MemoryView) -> None:
     """Ask in Search for what it is called."""
     item = screen.item
     if isinstance(item, Entry | Note):
@@ -107,9 +107,9 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     Command("memory.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find_item,
             blocked=not_open),
     Command("memory.accept", "plus", "Accept", "Accept an agent's proposal, or approve a Rule",
-            partial(answer_proposal, accept=True), bar="possible", blocked=reasons.cannot_accept),
+            partial(decide_proposal, accept=True), bar="possible", blocked=reasons.cannot_accept),
     Command("memory.decline", "minus", "Decline", "Decline an agent's proposal; nothing changes",
-            partial(answer_proposal, accept=False), bar="possible", blocked=reasons.no_proposal),
+            partial(decide_proposal, accept=False), bar="possible", blocked=reasons.no_proposal),
     Command("memory.merge", "x", "Merge", "Compare with a near-duplicate entry, and merge them",
             on_item({Entry: merge}), bar="possible", blocked=reasons.no_double),
     Command("memory.fix", "F", "Fix names", "Replace renamed symbols by their new names",
@@ -117,9 +117,9 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     Command("memory.true", "t", "Still true", "Confirm that it is still true, although it names missing code",
             on_item({Entry: edits.confirm, Note: edits.confirm}), bar="possible", blocked=reasons.not_stale),
     Command("memory.ask", "s", "Search", "Search entries, notes and past sessions by meaning",
-            ask_in_words, blocked=not_open),
+            query, blocked=not_open),
     Command("memory.why", "v", "Why", "Switch between the text of a result and its score",
-            lambda screen: screen.toggle_class("-why"), bar="possible", blocked=reasons.not_asked),
+            lambda screen: screen.toggle_class("-why"), bar="possible", blocked=reasons.no_query),
     Command("memory.new", "n", "New", "Write an entry: a rule, knowledge or experience", new_entry,
             blocked=not_open),
     Command("memory.write", "w", "Write", "Write into a note: the log of today, or the one under the cursor", write,
@@ -145,7 +145,7 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     Command("memory.copy", "y", "Copy", "Copy the text", edits.copy_text, bar=False, blocked=reasons.no_item),
     Command("memory.copy-name", "Y", "Copy name", "Copy the id of an entry, the path of a note", edits.copy_name,
             bar=False, blocked=reasons.no_item),
-    Command("memory.search", "o", "In Search", "Search the code for its title", ask_elsewhere, bar=False,
+    Command("memory.search", "o", "In Search", "Search the code for its title", search_name, bar=False,
             blocked=reasons.no_piece),
     Command("memory.scope", "S", "Scope", "Both scopes, this project only, all projects only", next_scope,
             bar=False, blocked=not_open),
@@ -172,7 +172,7 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
 
     @on(ItemList.Highlighted, "#memory-list")
     def _came_to(self) -> None:
-        if self.items.item is not None and not self.is_asking:
+        if self.items.item is not None and not self.is_querying:
             self.panel.show(self.items.item)
         self.refresh_keys()
 
@@ -185,7 +185,7 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
     @on(HitList.Highlighted, "#memory-hits")
     def _came_to_hit(self) -> None:
         hit = self.hits.current
-        if self.is_asking and hit is not None:
+        if self.is_querying and hit is not None:
             self.panel.show_hit(hit)
             self.explain(hit)
 

@@ -71,7 +71,7 @@ class MemoryView(ListMode):
         self.stock.where, self._wrong = read_line(self.fill_filter(self.cm.state.of(self.MODE).get("filter")))
         self.panel.doubles_of = lambda entry: self.items.marks.doubles.get(entry.id, ())
         self.items.focus()
-        self.set_interval(LOOK_AGAIN, self._look_again)
+        self.set_interval(LOOK_AGAIN, self._poll)
 
     # --- parts ---
 
@@ -86,7 +86,7 @@ class MemoryView(ListMode):
     @property
     def item(self) -> Item | None:
         """The entry, note or proposal that is meant."""
-        return self.panel.item if self.is_asking else self.items.item
+        return self.panel.item if self.is_querying else self.items.item
 
     # --- asking in words ---
 
@@ -94,14 +94,14 @@ class MemoryView(ListMode):
     hits = getters.query_one(HitList)
 
     @property
-    def is_asking(self) -> bool:
+    def is_querying(self) -> bool:
         """True while answers are listed, not everything."""
         return self.has_class("-asking")
 
     @property
     def list_shown(self) -> ItemList | HitList:
         """The list that is on screen."""
-        return self.hits if self.is_asking else self.items
+        return self.hits if self.is_querying else self.items
 
     @property
     def text_shown(self) -> ProseList:
@@ -110,18 +110,18 @@ class MemoryView(ListMode):
 
     def step_back(self) -> bool:
         """List everything again after a question."""
-        was_asking = self.is_asking
+        was_asking = self.is_querying
         if was_asking:
-            self.end_asking()
+            self.end_query()
         return was_asking
 
-    def begin_to_ask(self) -> None:
+    def begin_query(self) -> None:
         """Ask in words."""
         self.add_class("-asking")
         self.question_input.focus()
         self.show_answer()
 
-    def end_asking(self) -> None:
+    def end_query(self) -> None:
         """List everything again."""
         self.remove_class("-asking", "-why")
         self.items.focus()
@@ -143,7 +143,7 @@ class MemoryView(ListMode):
         here = self.hits.current
         place = self.hits.place_of(here.passage, hits) if here is not None else None
         self.hits.set_rows(hits, cursor=place or 0, empty=empty)
-        if not hits and self.is_asking:
+        if not hits and self.is_querying:
             self.panel.clear("")
             self.explain(None)
         panel = self.query_one("#memory-list-panel")
@@ -176,15 +176,15 @@ class MemoryView(ListMode):
             self._news = view.index_news
             self.reload()
             self._read_marks()
-            if self.is_asking:
+            if self.is_querying:
                 self.question.ask(self.question.query)
         self.refresh_keys()
 
     @on(events.ScreenResume)
     def _entered(self) -> None:
-        self._look_again(due=True)
+        self._poll(due=True)
 
-    def _look_again(self, *, due: bool = False) -> None:
+    def _poll(self, *, due: bool = False) -> None:
         """Ask whether something was written meanwhile."""
         if self.is_current:
             self.stock.look(due=due)
@@ -192,14 +192,14 @@ class MemoryView(ListMode):
     def open_item(self, message: OpenMemory) -> None:
         """Show what another mode leads to, whatever was filtered before."""
         self.pending = (message.kind, message.name)
-        if self.is_asking:
-            self.end_asking()
+        if self.is_querying:
+            self.end_query()
         kind = "show:notes" if message.kind == "note" else "show:entries"
         # Its id finds it, however many there are.
         self.fill_filter(f"{kind} {message.name}")
-        self.ask_anew()
+        self.refresh_rows()
 
-    def ask_anew(self, *, delay: float = 0.0) -> None:
+    def refresh_rows(self, *, delay: float = 0.0) -> None:
         """Ask for what the line of the filter leaves."""
         where, self._wrong = read_line(self.filter_input.value)
         self._say(self._wrong)
@@ -228,7 +228,7 @@ class MemoryView(ListMode):
         rows = rows_of(found)
         self.items.refill(rows, empty=self._empty_text())
         self._come_to_pending()
-        if not rows and not self.is_asking:
+        if not rows and not self.is_querying:
             self.panel.clear("" if self.filter_input.value.strip() else self.INTRO)
         self._say(self._wrong)
         self._title(found)
@@ -255,7 +255,7 @@ class MemoryView(ListMode):
 
     def _title(self, found: Inventory) -> None:
         panel = self.query_one("#memory-list-panel")
-        if self.is_asking:
+        if self.is_querying:
             return
         panel.border_title = "Memory"
         words = []

@@ -193,20 +193,20 @@ def write_into_note(screen: MemoryView, name: str = "", text: str = "") -> None:
         def wrote(change: NoteChange) -> None:
             if change.note is not None:
                 screen.pending = key_of(change.note)
-            tell_note(screen, change)
+            report_note(screen, change)
 
         append(screen, wanted, wrote, answer)
 
     screen.app.push_screen(NoteDialog(name, text, submit))
 
 
-def tell_note(screen: MemoryView, change: NoteChange) -> None:
+def report_note(screen: MemoryView, change: NoteChange) -> None:
     """Say what became of a note."""
     taken = f"; {count(change.redacted, 'secret')} redacted" if change.redacted else ""
     screen.told(f"{change.words}{taken}", undoable=bool(change.change))
 
 
-def whole_text(engine: Engine, name: str) -> str:
+def merge_base(engine: Engine, name: str) -> str:
     """Return all of a note's text, as it is merged with."""
     parts: list[str] = []
     start: int | None = 1
@@ -241,7 +241,7 @@ def edit_note(screen: MemoryView, note: Note) -> None:
 
         screen.app.push_screen(NoteEditScreen(note.id, base, submit))
 
-    screen.ask("edit", lambda engine: whole_text(engine, note.id), read)
+    screen.ask("edit", lambda engine: merge_base(engine, note.id), read)
 
 
 def _write(screen: MemoryView, name: str, base: str, text: str, decision: Decision, answer: Answer) -> None:
@@ -254,7 +254,7 @@ def _write(screen: MemoryView, name: str, base: str, text: str, decision: Decisi
         change, lines = told
         if lines is None:
             answer("")
-            tell_note(screen, change)
+            report_note(screen, change)
             return
 
         def decided(choice: Decision) -> None:

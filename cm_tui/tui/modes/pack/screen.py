@@ -22,7 +22,7 @@ from cm_tui.tui.screens.app_commands import (
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import OpenPath
 from cm_tui.tui.screens.question import Line, ask_line
-from cm_tui.tui.screens.save_text import ask_and_save, copy_and_tell, number_in, span_in
+from cm_tui.tui.screens.save_text import ask_and_save, copy_and_report, number_in, span_in
 from cm_tui.tui.state.change_history import Finish, UndoableChange
 from cm_tui.tui.widgets.text import count, one_line
 
@@ -50,7 +50,7 @@ def set_budget(screen: PackView) -> None:
         if not after or after == before:
             return
         put(after)
-        undo, redo = partial(_put_back, partial(put, before)), partial(_put_back, partial(put, after))
+        undo, redo = partial(_restore, partial(put, before)), partial(_restore, partial(put, after))
         label = f"set the budget of the pack to {after:,} tokens"
         screen.cm.history.add(UndoableChange(label, screen.MODE, undo, redo, frozenset({"pack budget"})))
 
@@ -66,7 +66,7 @@ def set_budget(screen: PackView) -> None:
     ask_line(screen, "Budget in tokens", Line(done, str(screen.draft.budget), hint, check))
 
 
-def _put_back(put: Callable[[], None], _: object, finish: Finish) -> None:
+def _restore(put: Callable[[], None], _: object, finish: Finish) -> None:
     put()
     finish("")
 
@@ -172,7 +172,7 @@ def add_neighbours(screen: PackView) -> None:
 def copy_pack(screen: PackView) -> None:
     """Copy the Markdown to the clipboard."""
     assert screen.pack is not None
-    copy_and_tell(screen, screen.pack.markdown, f"Pack of about {screen.pack.tokens:,} tokens.")
+    copy_and_report(screen, screen.pack.markdown, f"Pack of about {screen.pack.tokens:,} tokens.")
     _count_recalled(screen, screen.pack)
 
 

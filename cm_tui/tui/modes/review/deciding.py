@@ -38,7 +38,7 @@ def note_decision(screen: ReviewView, names: Sequence[str], decision: NarratedDe
         def failed() -> None:
             screen.cm.history.drop(change)
 
-        take_back(mode, screen, [id_ for id_ in by_id if id_ in change.about], finish, failed)
+        undo_decisions(mode, screen, [id_ for id_ in by_id if id_ in change.about], finish, failed)
 
     def redo(mode: ModeScreen, finish: Finish) -> None:
         wanted = [name for id_, name in by_id.items() if id_ in change.about]
@@ -76,7 +76,7 @@ def undo_chosen(screen: ReviewView, chosen: NarratedProposal) -> None:
         undo_change(screen, here)
     else:
         forget_decisions(screen.cm.history, ids)
-        _take_back_earlier(screen, chosen)
+        _undo_earlier(screen, chosen)
 
 
 def undo_last_decision(screen: ReviewView) -> None:
@@ -86,12 +86,12 @@ def undo_last_decision(screen: ReviewView) -> None:
         if last is None:
             screen.cm.refuse("Undo: nothing was decided yet")
         else:
-            _take_back_earlier(screen, last)
+            _undo_earlier(screen, last)
 
     screen.do(_last, found, once=UNDO)
 
 
-def _take_back_earlier(screen: ReviewView, one: NarratedProposal) -> None:
+def _undo_earlier(screen: ReviewView, one: NarratedProposal) -> None:
     """Undo a decision that is no change of this run by itself; `U` makes it again."""
 
     def undone(change: NarratedChange) -> None:
@@ -100,7 +100,7 @@ def _take_back_earlier(screen: ReviewView, one: NarratedProposal) -> None:
         label = f"{STATES[one.state][1]}: “{elide_end(title_of(one), _LONGEST)}”"
         screen.cm.history.undone_earlier(earlier_change(screen, change.change, label, {one.id}))
 
-    take_back(screen, screen, [one.id], screen.cm.report, undone=undone)
+    undo_decisions(screen, screen, [one.id], screen.cm.report, undone=undone)
 
 
 def _last(engine: Engine) -> NarratedProposal | None:
@@ -108,7 +108,7 @@ def _last(engine: Engine) -> NarratedProposal | None:
     return rows[0] if rows else None
 
 
-def take_back(
+def undo_decisions(
     mode: ModeScreen,
     screen: ReviewView,
     ids: Sequence[str],
@@ -160,7 +160,7 @@ def _undone_words(screen: ReviewView, changes: Sequence[NarratedChange]) -> str:
         screen.pending = key_of(one)
     what = f"“{elide_end(title_of(one), _LONGEST)}”" if one is not None else one_line(changes[0].id)
     words = f"{what} waits again" if len(changes) == 1 else f"{count(len(changes), 'proposal')} wait again"
-    screen.tell_done(f" ↶ {words} ")
+    screen.show_done(f" ↶ {words} ")
     return words
 
 
@@ -217,10 +217,10 @@ def _answered(screen: ReviewView, items: Sequence[NarratedProposal], changes: Se
         if now is not None and now.state in _VERDICTS and one.state not in _VERDICTS:
             elsewhere.append(now)
         else:
-            screen.stock.give_back(now or one, change.problem or "It could not be done.")
+            screen.stock.restore(now or one, change.problem or "It could not be done.")
             others.append((one, change.problem))
     _decided_elsewhere(screen, elsewhere)
-    came_back(screen, others)
+    show_failed(screen, others)
 
 
 def _decided_elsewhere(screen: ReviewView, items: Sequence[NarratedProposal]) -> None:
@@ -238,18 +238,18 @@ def _decided_elsewhere(screen: ReviewView, items: Sequence[NarratedProposal]) ->
         more = f", and {count(len(items) - 1, 'more', 'more')}" if len(items) > 1 else ""
         words = f"{_named([one])}{more} was {one.state} elsewhere by {by}{when}. Nothing was changed; u undoes that."
         screen.cm.tell(words, severity="warning", timeout=8)
-        screen.tell_done("")
+        screen.show_done("")
         screen.show_rows()
 
 
 def _failed(screen: ReviewView, items: Sequence[NarratedProposal], error: CmError) -> None:
     why = words_of_error(error)
     for one in items:
-        screen.stock.give_back(one, why)
-    came_back(screen, [(one, why) for one in items])
+        screen.stock.restore(one, why)
+    show_failed(screen, [(one, why) for one in items])
 
 
-def came_back(screen: ReviewView, refused: Sequence[tuple[Item, str]]) -> None:
+def show_failed(screen: ReviewView, refused: Sequence[tuple[Item, str]]) -> None:
     """Show what could not be done; the cursor stays, so that the next key decides on nothing that was not looked at."""
     if refused:
         one, why = refused[0]
@@ -257,6 +257,6 @@ def came_back(screen: ReviewView, refused: Sequence[tuple[Item, str]]) -> None:
         more = f" So did {count(len(refused) - 1, 'more', 'more')}." if len(refused) > 1 else ""
         words = f"“{elide_end(title_of(one), _LONGEST)}” stays as it was, marked ▲: {one_line(why)}{more}"
         screen.cm.tell(words, severity="warning", timeout=8)
-        screen.tell_done("")
+        screen.show_done("")
         screen.show_rows()
     screen.reload(delay=AFTER)

@@ -225,12 +225,12 @@ class DetailPanel(ModePanel):
     def on_resize(self, event: events.Resize) -> None:
         """The same at the new width."""
         del event
-        self.call_after_refresh(self._draw_again)
+        self.call_after_refresh(self._redraw)
 
     def on_show(self) -> None:
         """What came while there was no room."""
-        self.call_after_refresh(self._draw_again)
+        self.call_after_refresh(self._redraw)
 
-    def _draw_again(self) -> None:
+    def _redraw(self) -> None:
         if self._width != self.lines.scrollable_content_region.width - 1:
             self._draw(keep=True)

@@ -159,7 +159,7 @@ class SectionRow:
     """Up to the next heading."""
 
 
-class Wanted(NamedTuple):
+class SplitChoice(NamedTuple):
     """What is to be split off.
 
     Attributes:
@@ -217,7 +217,7 @@ class SplitDialog(ListDialog[SectionRow]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", show=False, priority=True)]
 
-    def __init__(self, name: str, rows: Sequence[SectionRow], split: Callable[[Wanted], object]) -> None:
+    def __init__(self, name: str, rows: Sequence[SectionRow], split: Callable[[SplitChoice], object]) -> None:
         self._sections, self._split = SectionList(id="split-list"), split
         title, hint = (
             f" Split {elide_end(one_line(name), 50)} ",
@@ -242,6 +242,6 @@ class SplitDialog(ListDialog[SectionRow]):
         """Hand over what is marked."""
         names = tuple(row.name for place, row in enumerate(self._sections.rows) if place in self._sections.marked)
         if names:
-            self.dismiss(partial(self._split, Wanted(names, self.query_one(Input).value.strip())))
+            self.dismiss(partial(self._split, SplitChoice(names, self.query_one(Input).value.strip())))
         else:
             self.note(Content.styled("Mark what moves first: space.", "$error"))

@@ -82,7 +82,7 @@ def read_others(engine: Engine) -> tuple[list[Other], list[str]]:
     """Return the items of all other sources, and why one of them cannot be read."""
     found: list[Other] = []
     notes: list[str] = []
-    for items in (_wishes(engine), _included(engine.root), _outdated(engine)):
+    for items in (_agent_proposals(engine), _included(engine.root), _outdated(engine)):
         try:
             found += items
         except StoreError as error:
@@ -91,7 +91,7 @@ def read_others(engine: Engine) -> tuple[list[Other], list[str]]:
     return found, notes
 
 
-def _wishes(engine: Engine) -> Iterator[Other]:
+def _agent_proposals(engine: Engine) -> Iterator[Other]:
     for one in engine.proposals().rows:
         words = flat(one.words)
         title = f"{one.kind} {one.of}: {words}" if words else f"{one.kind} the {one.of} {one_line(one.target)}"

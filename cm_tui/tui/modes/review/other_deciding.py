@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
 from cm_tui.model import Entry, MemoryChange, Proposal, StaleItem
-from cm_tui.tui.modes.review.deciding import came_back
+from cm_tui.tui.modes.review.deciding import show_failed
 from cm_tui.tui.modes.review.inbox import Other, flat, key_of
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.messages import OpenMemory
@@ -127,14 +127,14 @@ def _begin(screen: ReviewView, item: Other, done: str, undo: str) -> None:
 def _done(screen: ReviewView, item: Other, change: MemoryChange | None) -> None:
     screen.stock.done([key_of(item)])
     if change is not None and not change.change:
-        screen.tell_done(f" {one_line(change.words)} ")
+        screen.show_done(f" {one_line(change.words)} ")
     screen.cm.lifecycle.count_waiting(again=True)
     screen.reload(delay=AFTER)
 
 
 def _failed(screen: ReviewView, item: Other, error: CmError) -> None:
-    screen.stock.give_back(item, words_of_error(error))
-    came_back(screen, [(item, words_of_error(error))])
+    screen.stock.restore(item, words_of_error(error))
+    show_failed(screen, [(item, words_of_error(error))])
 
 
 def _named(item: Other) -> str:

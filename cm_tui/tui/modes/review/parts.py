@@ -200,7 +200,7 @@ class NarratorParts(ListMode):
         """The list that is on screen."""
         return self.topic_list if self.on_topics else self.proposals
 
-    def tell_done(self, words: str) -> None:
+    def show_done(self, words: str) -> None:
         """Say what was done last, where it does not cover what is decided next."""
         panel = self.query_one("#review-list-panel")
         panel.border_subtitle = Content(elide_end(one_line(words), max(10, panel.size.width - 4)))

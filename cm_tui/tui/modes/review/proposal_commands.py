@@ -42,7 +42,7 @@ from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
 from cm_tui.tui.screens.question import ListDialog
 from cm_tui.tui.screens.question import ask as ask_for
 from cm_tui.tui.screens.question import confirm as ask_whether
-from cm_tui.tui.screens.save_text import copy_and_tell
+from cm_tui.tui.screens.save_text import copy_and_report
 from cm_tui.tui.screens.writing import Answer, edited_outside
 from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.tasks.ask import Engine
@@ -198,7 +198,7 @@ def open_evidence(screen: ReviewView) -> None:
         screen.post_message(ReadEpisode(first.episode, first.session))
     elif one is not None and one.evidence_ids:
         name = one.evidence_ids[0]
-        screen.ask("episode", lambda engine: engine.episode(name), partial(_tell, screen))
+        screen.ask("episode", lambda engine: engine.episode(name), partial(_report, screen))
 
 
 def _newest_of(screen: ReviewView, session: str) -> None:
@@ -210,12 +210,12 @@ def _newest_of(screen: ReviewView, session: str) -> None:
         if found is None:
             screen.cm.refuse("Evidence: nothing of that session was recorded")
         else:
-            _tell(screen, found)
+            _report(screen, found)
 
     screen.ask("episode", call, got)
 
 
-def _tell(screen: ReviewView, episode: Episode) -> None:
+def _report(screen: ReviewView, episode: Episode) -> None:
     screen.post_message(ReadEpisode(episode.id, episode.session))
 
 
@@ -263,7 +263,7 @@ def switch_to_topics(screen: ReviewView) -> None:
     screen.toggle_class("-topics")
     screen.list_shown.focus()
     screen.retitle()
-    screen.tell_done("")
+    screen.show_done("")
     if screen.on_topics:
         screen.topics.read()
         screen.topics.show()
@@ -290,7 +290,7 @@ def read(screen: ReviewView) -> None:
 def copy(screen: ReviewView) -> None:
     """Copy the panel's text."""
     text = "\n".join(line.content.plain.rstrip() for line in screen.panel.lines.rows)
-    copy_and_tell(screen, text, "What the panel says is copied.")
+    copy_and_report(screen, text, "What the panel says is copied.")
 
 
 def run_pass(screen: ReviewView) -> None:

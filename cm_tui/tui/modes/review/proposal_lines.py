@@ -72,23 +72,23 @@ class ProposalList(RowList[Row]):
     def draw_line(self, row: Row, line: int, width: int) -> Content:
         """One line of a row."""
         if isinstance(row, UnreadRow):
-            return self.want() if line == 0 else Content("")
+            return self.placeholder() if line == 0 else Content("")
         if self.row_height == 1:
-            return self._whole(row, width)
-        return self._said(row, width) if line == 0 else self._facts(row, width)
+            return self._one_line(row, width)
+        return self._summary(row, width) if line == 0 else self._facts(row, width)
 
     def _sign(self, row: Item) -> Content:
         whose = OF_USER if isinstance(row, NarratedProposal) and row.scope == "user" else (" ", "")
         return Content.assemble(" ", sign_of(row, refused=key_of(row) in self.refused), whose, " ")
 
-    def _said(self, row: Item, width: int) -> Content:
+    def _summary(self, row: Item, width: int) -> Content:
         return Content.assemble(self._sign(row), (elide_end(title_of(row), max(8, width - 5)), _style(row)))
 
     def _facts(self, row: Item, width: int) -> Content:
         if not isinstance(row, NarratedProposal):
             facts = elide_end(row.facts, width - 7 - _KIND)
             return Content.assemble("    ", (fit(row.kind, _KIND), "$secondary"), " ", (facts, "$muted"))
-        seen = f"{row.confidence:4.0%}  {_seen_words(row)}"
+        seen = f"{row.confidence:4.0%}  {_support_text(row)}"
         room = width - 7 - _KIND - _LIST_BAR - cell_len(seen)
         where = elide_path(_where(row), room - 3) if room > 10 else ""
         return Content.assemble(
@@ -96,13 +96,13 @@ class ProposalList(RowList[Row]):
             (f" · {where}" if where else "", "$muted"),
         )  # fmt: skip
 
-    def _whole(self, row: Item, width: int) -> Content:
+    def _one_line(self, row: Item, width: int) -> Content:
         """Everything in one line: the title gives way."""
         if not isinstance(row, NarratedProposal):
             tail = Content.styled(f" {elide_end(row.facts.partition(', ')[0], 12)}", "$muted")
         else:
             tail = Content.assemble(
-                " ", sure_bar(row.confidence, _LIST_BAR), (f" {_seen_words(row, short=True):>5}", "$soft")
+                " ", sure_bar(row.confidence, _LIST_BAR), (f" {_support_text(row, short=True):>5}", "$soft")
             )
         room = width - 5 - cell_len(tail.plain)
         kind = f"{fit(kind_of(row), _KIND)} " if room >= _KIND + 1 + _LEAST_TITLE else ""
@@ -116,7 +116,7 @@ def _style(row: Item) -> str:
     return "$foreground"
 
 
-def _seen_words(row: NarratedProposal, *, short: bool = False) -> str:
+def _support_text(row: NarratedProposal, *, short: bool = False) -> str:
     """Return how often it was seen: `4× in 3 sessions`."""
     if not row.support:
         # What the state of the notes says is seen in no episode.
@@ -150,10 +150,10 @@ def proposal_lines(one: NarratedProposal, width: int, *, is_whole: bool, refused
     return [
         *_head(one, width, refused),
         *_writes(one, width, is_whole=is_whole),
-        *_beside(one, width),
+        *_related_lines(one, width),
         BLANK,
         *text_lines(one.why, width, lead="Why  "),
-        *_seen(one, width),
+        *_support_lines(one, width),
         BLANK,
         *_sure(one, width),
         *_evidence(one, width, is_whole=is_whole),
@@ -202,7 +202,7 @@ def _place(one: NarratedProposal, below: str, width: int) -> Iterator[DetailLine
         yield from text_lines(one.text, width)
 
 
-def _seen(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
+def _support_lines(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
     """Yield how often, and over which time."""
     if not one.support:
         return
@@ -238,7 +238,7 @@ def _part(part: ConfidencePart, width: int) -> Iterator[DetailLine]:
         yield DetailLine(Content.assemble(lead, line))
 
 
-def _beside(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
+def _related_lines(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
     """Yield what is known already, beside what is proposed."""
     if not one.other:
         return
@@ -300,7 +300,7 @@ def other_lines(item: Other, width: int, *, refused: str = "") -> list[DetailLin
     """
     record = item.record
     if isinstance(record, Proposal):
-        return [*_wish_head(record, width, refused), BLANK, *_texts(record, width)]
+        return [*_agent_proposal_head(record, width, refused), BLANK, *_texts(record, width)]
     lines = _outdated(record, width) if isinstance(record, StaleItem) else _included(record, width)
     wrong = text_lines(flat(refused), width, "$warning", lead="▲ ") if refused else ()
     return [*wrong, *lines]
@@ -330,7 +330,7 @@ def _included(entry: Entry, width: int) -> Iterator[DetailLine]:
     yield from text_lines(words, width, "$muted")
 
 
-def _wish_head(wish: Proposal, width: int, refused: str) -> Iterator[DetailLine]:
+def _agent_proposal_head(wish: Proposal, width: int, refused: str) -> Iterator[DetailLine]:
     agent = one_line(wish.agent) or "an agent"
     what = f"{agent} {_WISHES[wish.kind]} the {wish.of} {one_line(wish.target)}"
     yield from text_lines(what, width, "bold $warning", lead="? ")

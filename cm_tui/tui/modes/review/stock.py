@@ -224,7 +224,7 @@ class Stock:
             if key in self._as_decided:
                 self._as_decided[key] = (self._as_decided[key][0], self._now)
 
-    def give_back(self, item: Item, why: str) -> None:
+    def restore(self, item: Item, why: str) -> None:
         """It could not be done: the item is there again, as it is now."""
         self._as_decided.pop(key_of(item), None)
         self._given_back[key_of(item)] = item

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedChange, TopicAction
-from cm_tui.tui.modes.review.dialogs import SplitDialog, Wanted, sections_of
+from cm_tui.tui.modes.review.dialogs import SplitChoice, SplitDialog, sections_of
 from cm_tui.tui.modes.review.inbox import flat
 from cm_tui.tui.modes.review.parts import short
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
@@ -76,7 +76,7 @@ def split(screen: ReviewView) -> None:
     if topic is None:
         return
 
-    def answered(wanted: Wanted) -> None:
+    def answered(wanted: SplitChoice) -> None:
         _change(screen, "split", [topic.id, *wanted.headings], title=wanted.title)
 
     def read(text: str) -> None:
@@ -114,7 +114,7 @@ def _change(
     def done(change: NarratedChange) -> None:
         if change.done:
             screen.topics.pending = change.id
-            screen.tell_done(f" ✓ u undoes it: {flat(change.words)} ")
+            screen.show_done(f" ✓ u undoes it: {flat(change.words)} ")
             screen.cm.tell(f"{one_line(change.words)}; u undoes it.")
         else:
             screen.cm.tell(one_line(change.problem), severity="warning")

@@ -39,7 +39,7 @@ class ReviewView(NarratorParts):
     def __init__(self) -> None:
         super().__init__()
         self.stock = Stock(self.ask, self.show_rows, self._failed)
-        self.details = Details(self.ask, self._came, self._unread)
+        self.details = Details(self.ask, self._loaded, self._unread)
         self.topics = TopicView(self)
         self.pending: Key | None = None
         """What the cursor goes to as soon as it is listed."""
@@ -88,7 +88,7 @@ class ReviewView(NarratorParts):
         progress.display = bool(told.plain)
         self.refresh_keys()
 
-    def ask_anew(self, *, delay: float = 0.0) -> None:
+    def refresh_rows(self, *, delay: float = 0.0) -> None:
         """Ask for what the line of the filter leaves."""
         where, self._wrong = read_line(self.filter_input.value)
         self._say()
@@ -149,7 +149,7 @@ class ReviewView(NarratorParts):
         self.panel.border_title = "Proposal" if isinstance(item, NarratedProposal) else TITLES[item.kind]
         self.panel.border_subtitle = Content(one_line(item.id))
 
-    def _came(self, whole: NarratedProposal) -> None:
+    def _loaded(self, whole: NarratedProposal) -> None:
         if self.proposal is not None and self.proposal.id == whole.id:
             self.show_item()
             self.refresh_keys()
@@ -166,7 +166,7 @@ class ReviewView(NarratorParts):
 
     def after_decision(self, words: str) -> None:
         """Say what is done, in the border of the list, and show the rows without what goes."""
-        self.tell_done(words)
+        self.show_done(words)
         here = self.item
         self.show_rows()
         if here is not None and self.item is not None and key_of(here) == key_of(self.item):

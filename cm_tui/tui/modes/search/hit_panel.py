@@ -42,7 +42,7 @@ def pair_text(marked: Hit, hit: Hit, width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def standing_text(standing: Standing, width: int) -> Content:
+def position_text(standing: Standing, width: int) -> Content:
     """Return where something stands, what it lacks, what would lift it, and its parts beside those of the shown hits."""
     lines = _sentences((standing.said,), width, "bold $foreground")
     lines += _sentences(standing.lifts, width, "$accent")
@@ -176,9 +176,9 @@ class HitPanel(ModePanel):
 
     def _explain(self, hit: Hit | None) -> None:
         self._hit = hit
-        self.explain_again()
+        self.refresh_explanation()
 
-    def explain_again(self) -> None:
+    def refresh_explanation(self) -> None:
         """Show what was asked about, else two hits side by side, else the parts of the hit."""
         panel, text, hit, marked = (
             self.query_one("#why-panel"),
@@ -187,7 +187,7 @@ class HitPanel(ModePanel):
             self.marked,
         )
         if (standing := self.standing) is not None:
-            text.show_text(("why not", standing.name), partial(standing_text, standing))
+            text.show_text(("why not", standing.name), partial(position_text, standing))
             panel.border_title = Content(elide_end(f"Why not {one_line(standing.name)}", _TITLE))
             panel.border_subtitle = Content("esc closes")
         elif hit is not None and marked is not None and hit.passage != marked.passage:

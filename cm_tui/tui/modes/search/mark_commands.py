@@ -88,7 +88,7 @@ def _not_markable(screen: SearchView) -> str | None:
 # --- undo of a saved profile ---
 
 
-def take_saved_back(screen: SearchView) -> None:
+def reset_saved(screen: SearchView) -> None:
     """Take back what the project's configuration changes of the profile, after a question."""
     before, profile = screen.session.saved, screen.session.profile
     assert profile is not None
@@ -162,7 +162,7 @@ MARK_COMMANDS: tuple[Command[SearchView], ...] = (
             partial(_mark, right=True), bar=False, blocked=_not_markable),
     Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark",
             partial(_mark, right=False), bar=False, blocked=_not_markable),
-    Command("search.unsave", "R", "Take back", "Remove the project's saved numbers of the profile", take_saved_back,
+    Command("search.unsave", "R", "Take back", "Remove the project's saved numbers of the profile", reset_saved,
             bar=False, blocked=_nothing_saved),
 )  # fmt: skip
 
@@ -176,7 +176,7 @@ def _knobs_open(screen: SearchView) -> str | None:
     return "the knobs are open (t closes them)" if narrow else None
 
 
-def _not_asked(screen: SearchView) -> str | None:
+def _no_query(screen: SearchView) -> str | None:
     return _knobs_open(screen) if screen.session.asked else "nothing is asked yet"
 
 
@@ -216,7 +216,7 @@ def look_up(screen: SearchView, name: str) -> None:
 
     def got(standing: Standing) -> None:
         screen.hit_panel.standing = standing
-        screen.hit_panel.explain_again()
+        screen.hit_panel.refresh_explanation()
 
     screen.ask(_TOPIC, call, got)
 
@@ -228,7 +228,7 @@ def close(screen: SearchView) -> bool:
         return False
     screen.drop_question(_TOPIC)
     panel.standing = panel.marked = None
-    panel.explain_again()
+    panel.refresh_explanation()
     show_signs(screen)
     return True
 
@@ -241,7 +241,7 @@ def after_answer(screen: SearchView) -> None:
     if panel.marked is not None:
         passage = panel.marked.passage
         panel.marked = next((hit for hit in screen.session.listed if hit.passage == passage), None)
-        panel.explain_again()
+        panel.refresh_explanation()
     show_signs(screen)
 
 
@@ -258,7 +258,7 @@ def mark_for_comparison(screen: SearchView) -> None:
     if panel.marked is not None:
         screen.set_side("why")
         screen.cm.tell("Marked: go to another result to see both.", timeout=3)
-    panel.explain_again()
+    panel.refresh_explanation()
     show_signs(screen)
 
 
@@ -271,7 +271,7 @@ def show_signs(screen: SearchView) -> None:
 
 WHY_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.why-not", "n", "Why not", "The rank of a file, a path:line or a symbol for this query",
-            ask_why_not, bar=False, blocked=_not_asked),
+            ask_why_not, bar=False, blocked=_no_query),
     Command("search.compare", "x", "Compare", "Mark the result, and see others beside it", mark_for_comparison,
             bar=False, blocked=_not_comparable),
 )  # fmt: skip

@@ -31,7 +31,7 @@ from cm_tui.tui.screens.entry_trust_question import EntryScreen
 from cm_tui.tui.screens.everywhere import ask_everywhere
 from cm_tui.tui.screens.memory_hit import is_memory
 from cm_tui.tui.screens.messages import AddToPack, OpenMemory, OpenSymbol, ReadEpisode
-from cm_tui.tui.screens.save_text import copy_and_tell
+from cm_tui.tui.screens.save_text import copy_and_report
 from cm_tui.tui.state.authors import title_of, who
 from cm_tui.tui.widgets.text import elide_end
 
@@ -47,7 +47,7 @@ def open_memory(screen: SearchView, hit: Hit) -> None:
         screen.post_message(ReadEpisode(found.id, found.session))
 
     def entry(found: Entry) -> None:
-        copy = partial(copy_and_tell, screen, what="The entry is copied.")
+        copy = partial(copy_and_report, screen, what="The entry is copied.")
         screen.app.push_screen(EntryScreen(found, screen.cm, copy))
 
     if hit.source == NOTES:
@@ -142,7 +142,7 @@ def copy_place(screen: SearchView) -> None:
     if hit := screen.hit:
         # The name by which other commands know it.
         place = hit.path.partition("/")[2] if is_memory(hit) else f"{hit.path}:{lines_of(hit)}"
-        copy_and_tell(screen, place, place)
+        copy_and_report(screen, place, place)
 
 
 def edit_hit(screen: SearchView) -> None:

@@ -97,13 +97,13 @@ class SearchSession:
     def search(self, query: str, *, delay: float = 0.0) -> None:
         """Ask; the answer before stays until the new one is there. An empty query has no answer."""
         self.query, self._limit = query, PAGE
-        self._ask_again(delay)
+        self._repeat(delay)
 
     def refresh(self) -> None:
         """Ask the same once more, as what it is answered from has changed; as many hits as are shown."""
-        self._ask_again(0.0)
+        self._repeat(0.0)
 
-    def _ask_again(self, delay: float) -> None:
+    def _repeat(self, delay: float) -> None:
         query = self.query
         self._drop("rank")
         if not query:

@@ -202,7 +202,7 @@ class SearchView(ModeScreen):
         if query and self.session.asked is None:
             self._show()
 
-    def ask_for(self, query: str) -> None:
+    def search_for(self, query: str) -> None:
         """Ask a question that another mode leads to."""
         self.query_input.show_query(query)
         self.results.focus()

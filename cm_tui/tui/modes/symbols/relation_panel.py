@@ -252,9 +252,9 @@ class LifeLine(ModePart):
                 self.mode.drop_question("life")
             else:
                 self._look_up(key)
-        self.stand(here)
+        self.mark_ordinal(here)
 
-    def stand(self, here: int) -> None:
+    def mark_ordinal(self, here: int) -> None:
         """Mark an ordinal on the line, which tells of all times; 0: now."""
         self._here = here
         self._draw()

@@ -13,7 +13,7 @@ from cm_tui.tui.modes.symbols.view import SymbolsView
 from cm_tui.tui.screens.app_commands import not_searchable
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import AddToPack, OpenPath, OpenSymbol, OpenSymbolHistory
-from cm_tui.tui.screens.save_text import copy_and_tell
+from cm_tui.tui.screens.save_text import copy_and_report
 from cm_tui.tui.screens.symbol_content import SymbolPlace, request_at
 from cm_tui.tui.state.revision import SHORT_SHA
 from cm_tui.tui.widgets.code_nodes import Node
@@ -93,7 +93,7 @@ def copy_place(screen: SymbolsView) -> None:
     moment = screen.cm.revision.moment
     when = f" at {moment.sha[:SHORT_SHA]}" if moment else ""
     place = f"{target.path}:{_line_of(screen, target)}{when}"
-    copy_and_tell(screen, place, place)
+    copy_and_report(screen, place, place)
 
 
 def edit(screen: SymbolsView) -> None:

@@ -145,7 +145,7 @@ class SymbolsView(ModeScreen):
             self.finder.refill()
 
     @on(TreePanel.Filled)
-    def _look_again(self) -> None:
+    def _poll(self) -> None:
         if self.place is not None:
             self.code_tree.reveal(self.place.path)
             self.go(self.place, record=False)
@@ -176,7 +176,7 @@ class SymbolsView(ModeScreen):
         source.border_subtitle = Content("")
         self.code.set_rows((), empty=words)
         self.relations.forget(words)
-        self._life.stand(self._here)
+        self._life.mark_ordinal(self._here)
 
     @property
     def _here(self) -> int:

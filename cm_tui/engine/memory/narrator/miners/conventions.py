@@ -63,7 +63,7 @@ def _of_files(new: Sequence[NewFile], *, opposes: bool) -> Iterator[Observation]
         return
     seen: dict[tuple[str, str], Observation] = {}
     for file in new:
-        lines = [line for line in map(str.strip, file.lines) if _is_telling(line)]
+        lines = [line for line in map(str.strip, file.lines) if _is_specific(line)]
         for folder, files in _subjects(file.path):
             subject = f"{folder}\t{files}"
             if not opposes:
@@ -84,7 +84,7 @@ def _of_files(new: Sequence[NewFile], *, opposes: bool) -> Iterator[Observation]
     yield from seen.values()
 
 
-def _is_telling(line: str) -> bool:
+def _is_specific(line: str) -> bool:
     if not 4 <= len(line) <= _LINE or "`" in line:
         return False
     return _TRIVIAL.fullmatch(line) is None or _COMMENT.match(line) is not None
@@ -163,7 +163,7 @@ def _messages(line: str) -> Iterator[str]:
     for simple in simples_of(line):
         if not _is_commit(simple.words):
             continue
-        text = next(filter(None, map(_given, simple.words, simple.words[1:])), "")
+        text = next(filter(None, map(_commit_message, simple.words, simple.words[1:])), "")
         first = text.strip().split("\n", 1)[0].strip()
         if first and len(first) <= 200 and not first.startswith("$") and not _NO_FORM.match(first):
             yield first
@@ -176,7 +176,7 @@ def _is_commit(words: tuple[str, ...]) -> bool:
     return words[0] == "git" and words[at : at + 1] == ("commit",)
 
 
-def _given(word: str, following: str) -> str:
+def _commit_message(word: str, following: str) -> str:
     """Return the message in an option."""
     if word in ("-m", "--message", "-am", "-sm", "-asm", "-sam"):
         return following

@@ -170,12 +170,12 @@ def _sign(output: str) -> Sign | None:
     strong = [line for line in lines if _STRONG.search(line)]
     weak = [line for line in lines if _WEAK.search(line)]
     for line in (*named[-1:], *strong[:2], *weak[:2], *lines[-1:]):
-        if not _TEST.search(line) and (made := _made(line)) is not None:
+        if not _TEST.search(line) and (made := _sign_of(line)) is not None:
             return made
     return None
 
 
-def _made(line: str) -> Sign | None:
+def _sign_of(line: str) -> Sign | None:
     text = _STAMP.sub("", line)
     text = " ".join(_PATHLIKE.sub("…", text).replace("`", "'").replace('"', "'").split())
     end = _END.search(text, 12)
@@ -190,11 +190,11 @@ def _made(line: str) -> Sign | None:
         or "[redacted" in text
     ):
         return None
-    key = _BLANKS.sub(" ", _HEX.sub("#", _QUOTED.sub(_kept, text.lower()))).strip()
+    key = _BLANKS.sub(" ", _HEX.sub("#", _QUOTED.sub(_stable_quote, text.lower()))).strip()
     return Sign(text, key) if len(key.split()) >= 2 or "error" in key or "exception" in key else None
 
 
-def _kept(match: re.Match[str]) -> str:
+def _stable_quote(match: re.Match[str]) -> str:
     """Return quoted text if it is a name: other texts vary between runs."""
     inside = next(filter(None, match.groups()), "")
     return inside if _NAME.fullmatch(inside) else "…"

@@ -30,7 +30,7 @@ from typing import Literal, NamedTuple
 
 from cm_tui.engine.memory.narrator.cues import AGAINST, cues_of, is_faint, plainness, sounds_of
 from cm_tui.engine.memory.narrator.lists import words
-from cm_tui.engine.memory.narrator.own_words import speaker_of
+from cm_tui.engine.memory.narrator.own_words import signature
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
 from cm_tui.engine.memory.narrator.wording import normal, polarity
 from cm_tui.model import FactKind
@@ -38,7 +38,7 @@ from cm_tui.model import FactKind
 
 def mine_statements(turn: Turn) -> Iterable[Observation]:
     """Return what the user says in a turn, by kinds."""
-    found = (observation(turn, kind_of(one), one) for one in said_in(turn))
+    found = (observation(turn, kind_of(one), one) for one in statements_in(turn))
     return [one for one in found if one is not None]
 
 
@@ -106,7 +106,7 @@ _DANGLES = re.compile(
 """Beginnings of half a sentence, whose other half is not here."""
 
 
-class Said(NamedTuple):
+class Statement(NamedTuple):
     """A sentence that sounds lasting.
 
     Attributes:
@@ -122,14 +122,14 @@ class Said(NamedTuple):
     weight: float
 
 
-def said_in(turn: Turn) -> tuple[Said, ...]:
+def statements_in(turn: Turn) -> tuple[Statement, ...]:
     """Return what sounds lasting in a turn, in its order."""
     before = turn.before
     return weigh_sentences(turn.statements, before is not None and bool(before.record.answer))
 
 
 @lru_cache(maxsize=4)
-def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Said, ...]:
+def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Statement, ...]:
     """Return what sounds lasting of the sentences of a prompt, in their order.
 
     `corrects`: the prompt follows an answer of the agent, and may correct it.
@@ -140,7 +140,7 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Said, .
     first = next((place for place, one in enumerate(sentences[:2]) if len(normal(one)) >= _LEAST_WORDS), 0)
     is_correcting = corrects and may_correct(sentences)
     parts = [(place, part) for place, sentence in enumerate(sentences) for part in _parts(sentence)]
-    best: dict[int, Said] = {}
+    best: dict[int, Statement] = {}
     for (place, part), sound in zip(parts, sounds_of([part for _, part in parts]), strict=True):
         corrects_here = is_correcting and place == first
         if not corrects_here and is_faint(part, sound):
@@ -150,7 +150,7 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Said, .
         if _RULE.match(part) and AGAINST.isdisjoint(cues):
             weight = max(weight, OUTRIGHT)
         if weight >= LEAST and (place not in best or weight > best[place].weight) and (text := tidy(part)):
-            best[place] = Said(part, text, cues, weight)
+            best[place] = Statement(part, text, cues, weight)
     return tuple(best[place] for place in sorted(best))
 
 
@@ -165,7 +165,7 @@ def cues_with(part: str, *, corrects: bool) -> tuple[str, ...]:
     return (*(name for name in cues if name not in _WAIVED), "corrects") if corrects else cues
 
 
-def observation(turn: Turn, kind: FactKind, said: Said) -> Observation | None:
+def observation(turn: Turn, kind: FactKind, said: Statement) -> Observation | None:
     """Return the observation of a statement; None: it is not meaningful alone."""
     terms = normal(said.text)
     least = 1 if kind in ("decision", "rejected") and not _LEANS.search(said.text) else _LEAST_WORDS
@@ -175,7 +175,7 @@ def observation(turn: Turn, kind: FactKind, said: Said) -> Observation | None:
     claim = " ".join(terms if polarity(said.text) > 0 else ("not", *terms))
     return Observation(
         kind, "", claim, said.text, said.quote, said.weight, terms=terms, scope=scope_of(said.text),
-        speaker=speaker_of(turn.record),
+        speaker=signature(turn.record),
     )  # fmt: skip
 
 
@@ -185,7 +185,7 @@ def scope_of(text: str) -> Literal["user", "project"]:
     return "user" if _USER.search(text) and not _OF_PROJECT.search(text) else "project"
 
 
-def kind_of(said: Said) -> FactKind:
+def kind_of(said: Statement) -> FactKind:
     """Return the kind: a rejected alternative, a decision, a correction of the agent, or a statement."""
     cues = said.cues
     if "turned down" in cues:

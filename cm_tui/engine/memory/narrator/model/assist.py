@@ -70,7 +70,7 @@ def assist(
             if cost.used + request.tokens > cost.ceiling:
                 notes[f"the ceiling of {cost.ceiling:,} tokens was reached: the rest was done without the model"] = None
                 break
-            answer = chat.ask(request.system, request.user, request.most_out)
+            answer = chat.ask(request.system, request.user, request.response_tokens)
             cost = replace(cost, used=cost.used + answer.tokens, calls=cost.calls + 1)
             found = guards.object_in(answer.text)
             for one, parts in _accepted(request, found, kept, refused) if found else ():
@@ -191,14 +191,14 @@ class Request:
         return json.dumps([self._item(one) for one in self.facts], ensure_ascii=False)
 
     @property
-    def most_out(self) -> int:
+    def response_tokens(self) -> int:
         """Return how many tokens the answer may have."""
         return 100 + _OUT_TOKENS * len(self.facts)
 
     @property
     def tokens(self) -> int:
         """Return how many tokens it takes at most, with its answer."""
-        return tokens_of(self.system) + tokens_of(self.user) + self.most_out
+        return tokens_of(self.system) + tokens_of(self.user) + self.response_tokens
 
     def _item(self, one: NarratedProposal) -> Mapping[str, Any]:
         item: dict[str, Any] = {"id": one.id, "fact": plain(one.text)}

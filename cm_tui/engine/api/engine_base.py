@@ -67,7 +67,7 @@ def of_one_generation(method: Callable[P, R]) -> Callable[P, R]:
     return ask
 
 
-class Rooms:
+class EngineBase:
     """An open store and the services on it.
 
     Args:
@@ -161,7 +161,7 @@ class Rooms:
         """Release caches."""
         self._db.settle()
         self._db.shrink()
-        self._db.let_go_of_blocks()
+        self._db.release_blocks()
 
     def _of_one_generation(self, answer: Callable[[], R]) -> R:
         """Return a response read from one state of the index, with its number if it has a field for it."""
@@ -326,7 +326,7 @@ class Rooms:
                 if is_held:
                     self._mentions.sync(wait)
 
-    def _follow_mentions_behind(self, cancel: model.Cancel | None) -> None:
+    def _follow_mentions_in_slices(self, cancel: model.Cancel | None) -> None:
         """Do the same for an index run or history import, in pieces between which others write."""
         from cm_tui.engine.platform.store.writer_lock import WriterLock
 
