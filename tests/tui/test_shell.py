@@ -15,7 +15,7 @@ from cm_tui.config import Config, TuiConfig
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
-from cm_tui.model.status import CheckoutHead, KnownProject
+from cm_tui.model.status import KnownProject
 from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.app_dialogs import project_row
@@ -24,7 +24,6 @@ from cm_tui.tui.screens.palette import CommandPalette
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme.themes import style_sheets
-from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, short_count, size
 from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each, make_project, starting
 
@@ -150,10 +149,6 @@ async def the_overview_fits_after_a_resize_in_another_mode(driver, project):
         assert all(re.search(r"[a-z]+ +[━─]+ +\d+ ", line) for line in bars), room
         told = driver.app.screen.query_one("#ov-project").content.plain
         assert driver.app.project.status.model in told, "there is room for it"
-    # Where there is room for the project or its branch, the project.
-    driver.app.project.head = CheckoutHead("feature/tax", None)
-    driver.app.screen.query_one(Header).refresh_text()
-    await driver.until(lambda: re.search(r"Health +project · ● ", driver.text))
 
 
 async def the_palette_finds_commands_and_runs_them(driver, project):

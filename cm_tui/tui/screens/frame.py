@@ -34,7 +34,7 @@ def project_facts(cm: AppServices) -> list[Fact]:
     """Return what the top line says of the project, the most important first."""
     status = cm.project.status
     name = cm.root.name or str(cm.root)
-    facts = [recording_fact(cm), Fact(9, *index_state(cm)), Fact(0, name, "bold $foreground", elide_middle(name, 14))]
+    facts = [recording_fact(cm), Fact(9, *index_state(cm))]
     branch = cm.project.branch
     if cm.project.is_behind_head:
         # What is shown is not what is checked out: nothing is more important.
@@ -42,6 +42,7 @@ def project_facts(cm: AppServices) -> list[Fact]:
         facts.insert(0, Fact(1, f"{said[0]}index behind", "$warning", f"{said[1]}behind"))
     elif branch:
         facts.append(Fact(1, f"⎇ {branch}", "$secondary", f"⎇ {elide_middle(branch, 20)}"))
+    facts.append(Fact(0, name, "bold $foreground", elide_middle(name, 24)))
     if status and status.indexed:
         if not status.has_vectors:
             facts.append(Fact(4, "vectors off", "$muted"))

@@ -209,7 +209,7 @@ def test_erasing_twice_is_once(engine: Engine, leaky: list[Event]):
 
 
 @pytest.mark.few(2)
-@pytest.mark.parametrize("place", ["erase_lines", "_rewrite", "_make_memory_again"])
+@pytest.mark.parametrize("place", ["erase_lines", "_rewrite", "_recreate_memory"])
 def test_an_erasure_that_was_killed_is_told_of_and_finished_by_the_next(
     engine: Engine, leaky: list[Event], monkeypatch: pytest.MonkeyPatch, place: str
 ):
@@ -217,7 +217,7 @@ def test_an_erasure_that_was_killed_is_told_of_and_finished_by_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine if place == "_make_memory_again" else erasure, place, killed)
+        patch.setattr(engine if place == "_recreate_memory" else erasure, place, killed)
         with pytest.raises(KeyboardInterrupt):
             engine.erase([leaky[3].id])
     assert engine.secrets().interrupted
