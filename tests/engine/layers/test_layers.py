@@ -245,6 +245,9 @@ def test_entries_that_no_agent_is_given_stay_out(engine: Engine) -> None:
     assert "Round" not in engine.read_memory("entries://Rule").text
     fact = engine.remember("The tax is 19 percent.", category="Knowledge")
     assert "19 percent" in engine.read_memory(f"entry://{fact.id}").text
+    plain = engine.remember("Use tabs.\nNot blanks.", category="Rule")
+    assert "- Use tabs.\n  Not blanks." in engine.read_memory("entries://Rule").text, "the title is not repeated"
+    assert engine.read_memory(f"entry://{plain.id}").text == "Use tabs.\nNot blanks."
 
 
 def test_files_and_symbols(engine: Engine) -> None:

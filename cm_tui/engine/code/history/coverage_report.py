@@ -110,9 +110,8 @@ class CoverageReport:
             notes.append(known.broken)
         if missing:
             notes.append(
-                f"{count(missing, 'file version')} {noun(missing, 'is', 'are')} not in this clone: what was in there is not "
-                "known. Once git has them (a partial clone gets all by `git fetch --refetch --no-filter`), "
-                "`cm history backfill` reads them."
+                f"{count(missing, 'file version')} {noun(missing, 'is', 'are')} not in this clone. "
+                "`git fetch --refetch --no-filter` completes a partial clone; then `cm history backfill` reads the rest."
             )
         if 0 < known.to_ord < length:
             notes.append(

@@ -22,6 +22,7 @@ from cm_tui.engine.context.layers.ports import MemoryPorts
 from cm_tui.engine.context.layers.reference import Reference, parse
 from cm_tui.engine.context.layers.working import WorkingMemory
 from cm_tui.engine.context.packs.clean_source import clean_lines
+from cm_tui.engine.context.packs.injection import as_item, body_of
 from cm_tui.engine.memory.projection.ingested import KnowledgeGraph
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
@@ -231,11 +232,7 @@ class Layers:
             raise NotFoundError(
                 f"The entry {one.id} is given to no agent.", hint=f"`cm entries show {one.id}` says why."
             )
-        item = {
-            "text": f"{one.title}: {one.content}" if one.title else one.content,
-            "path": f"entry/{one.id}",
-            "category": one.category,
-        }
+        item = {"text": body_of(one), "path": f"entry/{one.id}", "category": one.category}
         return Reading((item,), one.title or one.id)
 
     def _entries(self, reference: Reference) -> Reading:
@@ -243,11 +240,13 @@ class Layers:
         given = self._ports.inject(budget=budget, category=reference.path.strip("*"), prompt=reference.prompt)
         items: list[Item] = [
             {
-                "text": f"- {row.entry.title}: {row.entry.content}" if row.entry.title else f"- {row.entry.content}",
-                "path": f"entry/{row.entry.id}", "category": row.entry.category, "score": row.value,
+                "text": as_item(body_of(row.entry)),
+                "path": f"entry/{row.entry.id}",
+                "category": row.entry.category,
+                "score": row.value,
             }
             for row in given.rows
-        ]  # fmt: skip
+        ]
         category = reference.path.strip("*")
         return Reading(tuple(items), _CATEGORIES.get(category, category))
 

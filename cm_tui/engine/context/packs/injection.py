@@ -23,18 +23,25 @@ from cm_tui.model.text import one_line
 
 
 def line_of(entry: Entry) -> str:
-    """Return an entry as `- [Category] Title: Content`, without repeating the title."""
+    """Return an entry as `- [Category] Title: Content`."""
+    return as_item(f"[{entry.category}] {body_of(entry)}")
+
+
+def as_item(text: str) -> str:
+    """Return a text as an item of a list: its further lines are indented, so that none looks like another entry."""
+    return f"- {text}".replace("\n", "\n  ")
+
+
+def body_of(entry: Entry) -> str:
+    """Return an entry as `Title: Content`, without repeating the title."""
     title = " ".join(entry.title.split())
     content = entry.content.strip()
     begun = title.removesuffix("…")
     if not title or " ".join(content.split()).startswith(begun):
         first, _, rest = content.partition("\n")
         said = " ".join(first.split())
-        body = f"{said}\n{rest.strip()}" if rest.strip() else said
-    else:
-        body = f"{title}: {content}"
-    # Further lines of an entry are indented, so that none of them looks like another entry.
-    return f"- [{entry.category}] {body}".replace("\n", "\n  ")
+        return f"{said}\n{rest.strip()}" if rest.strip() else said
+    return f"{title}: {content}"
 
 
 # --- entries as text for a prompt ---
