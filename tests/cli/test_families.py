@@ -73,5 +73,13 @@ def test_a_question_reads_no_record_that_it_does_not_show():
     assert not {"cm_tui.model.narrator", "cm_tui.model.episode", "cm_tui.model.history"} & set(read)
 
 
+@pytest.mark.process
+def test_the_application_is_opened_without_the_library_of_commands():
+    opened = "import sys; sys.argv = ['cm']; from cm_tui.__main__ import _run; print(_run(), 'typer' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", opened], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["2", "False"]
+    assert "The application needs a terminal." in done.stderr
+
+
 if __name__ == "__main__":
     (Path(cm_tui.__file__).parent / "data/help.txt").write_text(help_text())
