@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.narrator.miners import statements
 from cm_tui.engine.memory.narrator.miners.statements import (
+    LEAST,
     Said,
     kind_of,
     may_correct,
@@ -20,15 +18,6 @@ from cm_tui.engine.memory.narrator.miners.statements import (
     weigh_sentences,
 )
 from tests.engine.narrator.miners.turns import turn
-
-
-@pytest.fixture(autouse=True)
-def by_cues_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What is tested here are cues: no vector adds anything."""
-    monkeypatch.setattr(statements, "sounds_of", lambda texts: [None] * len(texts))
-    weigh_sentences.cache_clear()
-    yield
-    weigh_sentences.cache_clear()
 
 
 def texts(*sentences: str, corrects: bool = False) -> list[str]:
@@ -229,7 +218,7 @@ def test_an_observation_has_what_was_said_and_by_whom() -> None:
 @given(st.text(max_size=400), st.booleans())
 def test_any_sentence_is_weighed(sentence: str, corrects: bool) -> None:
     for one in weigh_sentences((sentence, "No!"), corrects):
-        assert statements.LEAST <= one.weight <= 1
+        assert LEAST <= one.weight <= 1
         assert one.text
         assert "\n" not in one.text
         observation(turn(prompts=(sentence,)), kind_of(one), one)
