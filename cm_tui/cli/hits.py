@@ -11,7 +11,7 @@ from cm_tui.model.dates import age, local_minute
 from cm_tui.model.score_text import DIGITS, part_texts
 
 RESULT_FIELDS = (
-    "query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside", "filters", "suggestions",
+    "query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside", "beside_first", "filters", "suggestions",
 )  # fmt: skip
 """Fields of a result that are printed as JSON, in this order."""
 _RECALLED_FIELDS = ("query", "mode", "took_ms", "total", "notes", "generation")
@@ -23,6 +23,9 @@ def show_result(result: model.SearchResult, by: model.By = "passage", *, explain
     """Print what was found for people."""
     if result.beside_first:
         _show_beside(result, explain=explain)
+        if result.beside and result.total:
+            write("Code:")
+            write("")
     for file in result.files:
         show_file(file, explain=explain)
     for hit in result.hits:

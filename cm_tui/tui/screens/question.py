@@ -16,6 +16,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static
 
+from cm_tui.model import Entry
 from cm_tui.model.text import harmless
 from cm_tui.tui.screens.commands import key_name
 from cm_tui.tui.widgets.rowlist import RowList
@@ -180,6 +181,17 @@ def confirm(
 ) -> None:  # fmt: skip
     """Ask before something that takes long or is hard to undo; `yes` is the label of the button that does it."""
     ask(host, Question(text, [Option(yes, "y", then), *others, Option("Cancel", "n,escape", no)], detail=detail))
+
+
+def rule_text(entry: Entry) -> str:
+    """Return what agents get of an entry: its title unless the content repeats it, and the content."""
+    return entry.content if entry.title in entry.content else f"{entry.title}\n{entry.content}"
+
+
+def confirm_rule(host: Host, rule: str, scope: str, yes: str, then: Callable[[], object]) -> None:
+    """Show the whole text of a Rule before agents get it as an instruction."""
+    where = "all your projects" if scope == "user" else "this project"
+    confirm(host, f"Have agents follow this Rule in {where}? u undoes it.", yes, then, detail=rule)
 
 
 def ask_line(host: Host, title: str, line: Line) -> None:

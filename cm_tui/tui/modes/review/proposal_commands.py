@@ -39,7 +39,7 @@ from cm_tui.tui.modes.review.reasons import session_of, shown_proposal
 from cm_tui.tui.modes.review.topic_commands import read_in_memory
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
-from cm_tui.tui.screens.question import ListDialog
+from cm_tui.tui.screens.question import ListDialog, confirm_rule
 from cm_tui.tui.screens.question import ask as ask_for
 from cm_tui.tui.screens.question import confirm as ask_whether
 from cm_tui.tui.screens.save_text import copy_and_report
@@ -57,6 +57,14 @@ _NOTES = (
 def as_decided(decision: NarratedDecision) -> Callable[[ReviewView, NarratedProposal], None]:
     """Make the function of a command that decides on the proposal under the cursor."""
     return lambda screen, one: decide(screen, [one], decision)
+
+
+def approve_as_rule(screen: ReviewView, one: NarratedProposal) -> None:
+    """Have it written as an approved Rule, after a confirmation that shows its text."""
+    text = (screen.details.of(one) or one).text
+    confirm_rule(
+        screen, text, one.scope, "Approve", lambda: decide(screen, [one], NarratedDecision("approve", as_rule=True))
+    )
 
 
 def edit(screen: ReviewView, one: NarratedProposal) -> None:
