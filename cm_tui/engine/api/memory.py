@@ -16,6 +16,9 @@ from cm_tui.errors import CmError
 if TYPE_CHECKING:
     from cm_tui.engine.context.layers.working import WorkingMemory
 
+_OWN_FILES = (".cm/.gitignore", ".cm/memory.json", ".cm/notes/", ".cm/memory/")
+"""Beginnings of paths that the memory itself writes: no work of a session."""
+
 
 class MemoryMethods(IndexMethods):
     """Episodes of agents' sessions, by every checkout of the project."""
@@ -122,7 +125,8 @@ class MemoryMethods(IndexMethods):
         if not self._repository.git:
             return None
         try:
-            return sorted(self._repository.status().keys() - self._repository.not_checked_out())
+            changed = self._repository.status().keys() - self._repository.not_checked_out()
+            return sorted(path for path in changed if not path.startswith(_OWN_FILES))
         except CmError:
             return None
 
