@@ -126,3 +126,57 @@ def test_c_functions_across_files_and_includes(project):
         ("src/list.c", "src/list.h"),
         ("src/main.c", "src/list.h"),
     ]
+
+
+def test_namespaces_without_a_block(project):
+    """`namespace A;` holds for the rest of the file, in C# and in PHP."""
+    p = project(
+        {
+            "Shop/Money.cs": "namespace Shop.Web;\n\npublic static class Money\n{\n    public static int Parse(string text) { return 1; }\n}\n",
+            "Shop/Cart.cs": 'namespace Shop.Web;\n\npublic class Cart\n{\n    public int Total() { return Money.Parse("1"); }\n}\n',
+            "Shop/Far.cs": 'using Shop.Web;\nnamespace Other;\n\npublic class Far\n{\n    public int Go() { return Money.Parse("1"); }\n'
+            '    public int Whole() { return global::Shop.Web.Money.Parse("1") + Shop.Web.Money.Parse("2"); }\n}\n',
+            "src/Retry.php": "<?php\n\nnamespace Acme;\n\nclass Retry\n{\n    public static function make() {}\n}\n",
+            "src/Stack.php": "<?php\n\nnamespace Acme;\n\nclass Stack\n{\n    public function push() { return Retry::make(); }\n}\n",
+            "tests/Retry/RetryTest.php": "<?php\n\nnamespace Acme\\Tests\\Retry;\n\nuse Acme\\Retry;\n\nclass RetryTest\n{\n"
+            "    public function testIt() { return Retry::make(); }\n}\n",
+        }
+    )
+    assert p.called_from("Money.Parse") == [
+        "Shop/Cart.cs:5 Cart.Total (scope)",
+        "Shop/Far.cs:6 Far.Go (scope)",
+        "Shop/Far.cs:7 Far.Whole (scope)",
+        "Shop/Far.cs:7 Far.Whole (scope)",
+    ]
+    assert p.called_from("Retry.make") == [
+        "src/Stack.php:7 Stack.push (scope)",
+        "tests/Retry/RetryTest.php:9 RetryTest.testIt (import)",
+    ], "the last part of a file's own namespace hides no import"
+
+
+def test_names_from_the_root_of_phps_namespaces(project):
+    p = project(
+        {
+            "src/Exception.php": "<?php\nnamespace Acme;\nclass Exception extends \\Exception {}\nfunction strlen($x) { return 1; }\n",
+            "src/Sub/Thing.php": "<?php\nnamespace Acme\\Sub;\nclass Thing { static function make() {} }\n",
+            "src/Plain.php": "<?php\nclass Plain { function near() {} }\n",
+            "src/Use.php": """
+                <?php
+                namespace Acme;
+                class Used extends \\Plain {
+                  function a() { throw new \\Exception("x"); }
+                  function b() { throw new Exception("x"); }
+                  function c() { return \\strlen("x"); }
+                  function d() { return \\Acme\\strlen("x"); }
+                  function e() { return Sub\\Thing::make(); }
+                  function f() { return \\Acme\\Sub\\Thing::make(); }
+                  function g() { return $this->near(); }
+                }
+                """,
+        }
+    )
+    assert p.called_from("Exception") == ["src/Use.php:5 Used.b (scope)"], "`\\Exception` is PHP's own"
+    assert p.called_from("strlen") == ["src/Use.php:7 Used.d (scope)"]
+    assert p.called_from("Thing.make") == ["src/Use.php:8 Used.e (scope)", "src/Use.php:9 Used.f (scope)"]
+    assert p.called_from("Plain.near") == ["src/Use.php:10 Used.g (receiver)"]
+    assert [edge.qualname for edge in p.graph.callees("Used.c").rows] == ["strlen"]

@@ -43,7 +43,7 @@ def callees(sites: Sequence[Site], hop: int) -> list[tuple[Edge, int]]:
     found = []
     for site in sites:
         target = site.meant[0] if site.meant and site.is_certain else None
-        called = f"{site.receiver}.{site.name}" if site.receiver else site.name
+        called = (f"{site.receiver}.{site.name}" if site.receiver else site.name).removeprefix("global.")
         edge = Edge(
             target.path if target else "", target.qualname if target else called, target.kind if target else "",
             site.line, site.path, site.reference, site.resolution, hop, site.holder.qualname, site.path,
