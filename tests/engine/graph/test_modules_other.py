@@ -136,6 +136,7 @@ def test_namespaces_without_a_block(project):
             "Shop/Cart.cs": 'namespace Shop.Web;\n\npublic class Cart\n{\n    public int Total() { return Money.Parse("1"); }\n}\n',
             "Shop/Far.cs": 'using Shop.Web;\nnamespace Other;\n\npublic class Far\n{\n    public int Go() { return Money.Parse("1"); }\n'
             '    public int Whole() { return global::Shop.Web.Money.Parse("1") + Shop.Web.Money.Parse("2"); }\n}\n',
+            "Shop/Inner.cs": 'namespace Shop.Web.Api;\n\npublic class Inner\n{\n    public int Go() { return Money.Parse("3"); }\n}\n',
             "src/Retry.php": "<?php\n\nnamespace Acme;\n\nclass Retry\n{\n    public static function make() {}\n}\n",
             "src/Stack.php": "<?php\n\nnamespace Acme;\n\nclass Stack\n{\n    public function push() { return Retry::make(); }\n}\n",
             "tests/Retry/RetryTest.php": "<?php\n\nnamespace Acme\\Tests\\Retry;\n\nuse Acme\\Retry;\n\nclass RetryTest\n{\n"
@@ -147,6 +148,7 @@ def test_namespaces_without_a_block(project):
         "Shop/Far.cs:6 Far.Go (scope)",
         "Shop/Far.cs:7 Far.Whole (scope)",
         "Shop/Far.cs:7 Far.Whole (scope)",
+        "Shop/Inner.cs:5 Inner.Go (scope)",
     ]
     assert p.called_from("Retry.make") == [
         "src/Stack.php:7 Stack.push (scope)",

@@ -28,7 +28,7 @@ from cm_tui.engine.platform.store.generations import Generations
 SCHEMA = "graph"
 _SCHEMA = re.compile(r"\bgraph\.")
 _IDS = ("scope", "node", "there", "target", "file", "id", "symbol")
-_FLAGS = ("implicit", "reexport", "by_namespace", "guesses", "global_names", "counts_arguments")
+_FLAGS = ("implicit", "reexport", "by_namespace", "sees_around", "guesses", "global_names", "counts_arguments")
 
 
 @cache
@@ -182,7 +182,7 @@ def _namespace_tree(modules: ModuleIndex) -> Iterator[tuple[int, str, int, str]]
             for size, name in enumerate(parts):
                 outer, inner = (modules.package(family, ".".join(parts[:end])) for end in (size, size + 1))
                 found.add((-outer, name, -inner))
-                if not size and facts.separator == ".":
+                if not size and facts.sees_around:
                     found.add((anywhere, name, -inner))
     return ((*row, "submodule") for row in sorted(found))
 
@@ -258,8 +258,8 @@ class DerivedTables:
             self._db.execute(f"ATTACH ':memory:' AS {schema} (READ_WRITE, COMPRESS)")
         self._db.run(script("macros"))
         families = sorted(language_facts.FAMILIES.values(), key=lambda family: family.name)
-        self.view.fill("family", ("family", "shares", "by_namespace", "guesses", "global_names", "counts_arguments"),
-                        [(f.name, f.shares, f.modules == "namespace", f.guesses, f.global_names, f.counts_arguments) for f in families])  # fmt: skip
+        self.view.fill("family", ("family", "shares", "by_namespace", "sees_around", "guesses", "global_names", "counts_arguments"),
+                        [(f.name, f.shares, f.modules == "namespace", f.sees_around, f.guesses, f.global_names, f.counts_arguments) for f in families])  # fmt: skip
         self.view.fill("keyword", ("family", "name"), [(f.name, word) for f in families for word in f.keywords])
         self.view.fill("language", ("language", "family", "implicit"),
                         [(one, f.name, one in f.implicit) for f in families for one in f.languages])  # fmt: skip

@@ -2,6 +2,11 @@
 -- namespace (C++, C#, PHP), or of the whole project (Ruby, Swift, Elixir, Bash); `graph.family` says which.
 INSERT INTO graph.mro SELECT -id, -id, 0 FROM graph.package;
 INSERT INTO graph.chain SELECT -id, -id, 100 FROM graph.package;
+-- The names of the namespaces around it are visible in one of C# and C++.
+INSERT INTO graph.mro
+SELECT -i.id, -o.id, 1 + len(string_split(i.key, '.')) - CASE o.key WHEN '' THEN 0 ELSE len(string_split(o.key, '.')) END
+FROM graph.package i JOIN graph.package o ON o.family = i.family AND o.id <> i.id AND (o.key = '' OR starts_with(i.key, o.key || '.'))
+JOIN graph.family y ON y.family = i.family AND y.sees_around;
 -- What a namespace holds stands in all of its blocks, in whatever file.
 INSERT INTO graph.mro
 SELECT n.id, -p.id, 1 FROM graph.def n
