@@ -182,3 +182,27 @@ def test_names_from_the_root_of_phps_namespaces(project):
     assert p.called_from("Thing.make") == ["src/Use.php:8 Used.e (scope)", "src/Use.php:9 Used.f (scope)"]
     assert p.called_from("Plain.near") == ["src/Use.php:10 Used.g (receiver)"]
     assert [edge.qualname for edge in p.graph.callees("Used.c").rows] == ["strlen"]
+
+
+def test_modules_of_elixir_are_found_by_their_names(project):
+    p = project(
+        {
+            "lib/plug/conn.ex": "defmodule Plug.Conn do\n  def put_status(conn, s), do: {conn, s}\n  def send_resp(conn), do: conn\nend\n",
+            "lib/plug.ex": "defmodule Plug do\n  def init(x), do: x\nend\n",
+            "lib/far/conn.ex": "defmodule Far.Conn do\n  def put_status(conn), do: conn\n  def send_resp(conn), do: conn\nend\n",
+            "lib/plug/other.ex": "defmodule Plug.Other do\n  import Plug.Conn\n  alias Plug.Conn\n  alias Far.Conn, as: Distant\n"
+            "  def a(c), do: c |> put_status(1)\n  def b(c), do: Conn.send_resp(c)\n  def d(c), do: Plug.Conn.send_resp(c)\n"
+            "  def e(c), do: Distant.send_resp(c)\nend\n",
+        }
+    )
+    assert p.called_from("Plug.Conn.put_status") == ["lib/plug/other.ex:5 Plug.Other.a (scope)"]
+    assert p.called_from("Plug.Conn.send_resp") == [
+        "lib/plug/other.ex:6 Plug.Other.b (import)",
+        "lib/plug/other.ex:7 Plug.Other.d (scope)",
+    ]
+    assert p.called_from("Far.Conn.send_resp") == ["lib/plug/other.ex:8 Plug.Other.e (import)"]
+    assert [one.target for one in p.graph.dependencies("lib/plug/other.ex").rows] == [
+        "Plug.Conn",
+        "Plug.Conn",
+        "Far.Conn",
+    ]

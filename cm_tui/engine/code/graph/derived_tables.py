@@ -108,7 +108,8 @@ class SchemaView:
 # --- derived tables for the graph's queries ---
 
 _NAMESPACES = """
-SELECT DISTINCT family, replace(replace(qualname, '::', '.'), '\\', '.') FROM graph.def WHERE kind = 'namespace'
+SELECT DISTINCT family, replace(replace(qualname, '::', '.'), '\\', '.') FROM graph.def
+WHERE kind = 'namespace' OR (is_class AND family = 'elixir')
 """
 _DEFINED_BY_PACKAGES = r"""
 SELECT d.file, d.name FROM graph.def d JOIN graph.file f ON f.id = d.file
@@ -145,7 +146,7 @@ def fill_import_tables(view: SchemaView, manifests: Mapping[str, str]) -> Binder
 def _add_namespaces(view: SchemaView, modules: ModuleIndex) -> None:
     spanning = sharing("namespace")
     for family, name in view.rows(_NAMESPACES):
-        if family in spanning:
+        if family in spanning or FAMILIES[family].modules == "namespace":
             modules.package(family, name)
 
 
@@ -169,7 +170,7 @@ def _fill_names(view: SchemaView, binder: Binder, modules: ModuleIndex) -> None:
 def _namespace_tree(modules: ModuleIndex) -> Iterator[tuple[int, str, int, str]]:
     """Yield the parts of each namespace, where imports name namespaces, and `global`: the root.
 
-    PHP's names begin at the file's own namespace, those of C# at the root as well.
+    PHP's names begin at the file's own namespace, those of C# and Elixir at the root as well.
     """
     found = set()
     for number, (family, facts) in enumerate(sorted(FAMILIES.items())):
@@ -182,7 +183,7 @@ def _namespace_tree(modules: ModuleIndex) -> Iterator[tuple[int, str, int, str]]
             for size, name in enumerate(parts):
                 outer, inner = (modules.package(family, ".".join(parts[:end])) for end in (size, size + 1))
                 found.add((-outer, name, -inner))
-                if not size and facts.sees_around:
+                if not size and facts.separator == ".":
                     found.add((anywhere, name, -inner))
     return ((*row, "submodule") for row in sorted(found))
 

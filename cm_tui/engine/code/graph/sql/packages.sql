@@ -7,11 +7,17 @@ INSERT INTO graph.mro
 SELECT -i.id, -o.id, 1 + len(string_split(i.key, '.')) - CASE o.key WHEN '' THEN 0 ELSE len(string_split(o.key, '.')) END
 FROM graph.package i JOIN graph.package o ON o.family = i.family AND o.id <> i.id AND (o.key = '' OR starts_with(i.key, o.key || '.'))
 JOIN graph.family y ON y.family = i.family AND y.sees_around;
--- What a namespace holds stands in all of its blocks, in whatever file.
+-- What a namespace holds stands in all of its blocks, in whatever file; below a module of Elixir there are others.
 INSERT INTO graph.mro
 SELECT n.id, -p.id, 1 FROM graph.def n
 JOIN graph.package p ON p.family = n.family AND p.key = replace(replace(n.qualname, '::', '.'), '\', '.')
-WHERE n.kind = 'namespace' AND n.family IN (SELECT family FROM graph.family WHERE shares = 'namespace');
+WHERE (n.kind = 'namespace' AND n.family IN (SELECT family FROM graph.family WHERE shares = 'namespace'))
+   OR (n.is_class AND n.family = 'elixir');
+
+-- A module of Elixir is found by its whole name, in whatever file.
+INSERT INTO graph.star
+SELECT -p.id, d.canon FROM graph.def d JOIN graph.package p ON p.family = d.family AND p.key = d.qualname
+WHERE d.family = 'elixir' AND d.is_class;
 
 CREATE OR REPLACE TABLE graph.shared AS
 SELECT d.id AS def, p.id AS package
