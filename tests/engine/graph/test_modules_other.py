@@ -206,3 +206,17 @@ def test_modules_of_elixir_are_found_by_their_names(project):
         "Plug.Conn",
         "Far.Conn",
     ]
+
+
+def test_parts_of_a_class_of_csharp_are_one(project):
+    p = project(
+        {
+            "Base.cs": "namespace Shop;\npublic class Base\n{\n    public int Far() { return 1; }\n}\n",
+            "Cart.cs": "namespace Shop;\npublic partial class Cart : Base\n{\n    public int Total() { return Sum(); }\n}\n",
+            "Cart.Sum.cs": "namespace Shop;\npublic partial class Cart\n{\n    private int Sum() { return Total() + Far(); }\n}\n",
+            "Use.cs": "namespace Shop;\npublic class Use\n{\n    public int Go() { return new Cart().Total(); }\n}\n",
+        }
+    )
+    assert p.called_from("Cart.Sum") == ["Cart.cs:4 Cart.Total (scope)"]
+    assert p.called_from("Base.Far") == ["Cart.Sum.cs:4 Cart.Sum (scope)"]
+    assert p.called_from("Cart.Total") == ["Cart.Sum.cs:4 Cart.Sum (scope)", "Use.cs:4 Use.Go (scope)"]

@@ -29,6 +29,20 @@ FROM graph.def n JOIN graph.package p ON p.family = n.family AND p.key = replace
 JOIN graph.def d ON d.file = n.file AND d.start_line BETWEEN n.start_line AND n.end_line AND d.id <> n.id
 WHERE n.kind = 'namespace' AND n.family NOT IN (SELECT family FROM graph.family WHERE shares <> 'namespace');
 
+-- The parts of a partial class of C# are one, and each has what the others hold. (Not where there is a class of that name
+-- with type parameters and another without: a call does not show which of them it means.)
+CREATE OR REPLACE TABLE graph.part AS
+SELECT d.id, min(d.id) OVER whole AS whole
+FROM graph.def d JOIN graph.file f ON f.id = d.file JOIN symbol y ON y.blob = f.blob AND y.idx = d.id % 1000000
+LEFT JOIN graph.shared s ON s.def = d.id
+WHERE d.family = 'csharp' AND d.is_class
+WINDOW whole AS (PARTITION BY coalesce(s.package, 0), d.qualname)
+QUALIFY bool_and(regexp_matches(y.signature, '\bpartial\b')) OVER whole
+    AND bool_and(strpos(y.signature, d.name || '<') > 0) OVER whole = bool_or(strpos(y.signature, d.name || '<') > 0) OVER whole;
+UPDATE graph.def d SET canon = p.whole FROM graph.part p WHERE d.canon = p.id;
+UPDATE graph.env e SET node = p.whole FROM graph.part p WHERE e.node = p.id;
+INSERT INTO graph.mro SELECT a.id, b.id, 1 FROM graph.part a JOIN graph.part b ON b.whole = a.whole AND b.id <> a.id;
+
 INSERT INTO graph.env
 SELECT DISTINCT -s.package, d.name, d.canon, NULL::VARCHAR[], NULL::BIGINT, 0, 0, 'def',
        CASE WHEN d.is_class THEN 'class' WHEN d.is_function THEN 'function' ELSE 'module' END
