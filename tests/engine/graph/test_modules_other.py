@@ -220,3 +220,16 @@ def test_parts_of_a_class_of_csharp_are_one(project):
     assert p.called_from("Cart.Sum") == ["Cart.cs:4 Cart.Total (scope)"]
     assert p.called_from("Base.Far") == ["Cart.Sum.cs:4 Cart.Sum (scope)"]
     assert p.called_from("Cart.Total") == ["Cart.Sum.cs:4 Cart.Sum (scope)", "Use.cs:4 Use.Go (scope)"]
+
+
+def test_parts_of_a_module_of_ruby_are_one(project):
+    p = project(
+        {
+            "lib/shop.rb": "module Shop\n  def self.dump_json(x)\n    x\n  end\nend\n",
+            "lib/shop/job.rb": "module Shop\n  class Job\n    def run\n      Shop.dump_json(1)\n    end\n  end\nend\n",
+            "lib/other.rb": "module Other\n  def self.dump_json(x)\n    x\n  end\nend\n",
+        }
+    )
+    [site] = p.called_from("Shop.dump_json")
+    assert site.startswith("lib/shop/job.rb:4 Shop.Job.run (")
+    assert "ambiguous" not in site

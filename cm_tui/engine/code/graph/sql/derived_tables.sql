@@ -142,9 +142,15 @@ WHERE type NOT IN (SELECT type FROM graph.type_steps));
 -- What an attribute or a module's variable is said to be in terms of itself says nothing; one that is said to be
 -- many things is not known. Both would multiply what has to be read.
 INSERT INTO graph.env
-WITH typed AS (
-    SELECT CASE WHEN b.scope IS NULL THEN -f.id ELSE f.id * 1000000 + b.scope END AS scope, b.kind, b.name, b.line, s.segs, s.meant
-    FROM graph.file f JOIN binding b ON b.blob = f.blob JOIN graph.type_steps s ON s.type = b.type
+WITH bound AS (
+    -- (What a CommonJS module is, `module.exports = a`, is its default, also where `a` is written there.)
+    SELECT f.id AS file, b.type, b.line, CASE WHEN gives THEN NULL ELSE b.scope END AS scope,
+           CASE WHEN gives THEN 'var' ELSE b.kind END AS kind, CASE WHEN gives THEN 'default' ELSE b.name END AS name
+    FROM graph.file f JOIN binding b ON b.blob = f.blob, LATERAL (SELECT f.family = 'js' AND b.name = 'exports' AS gives)
+),
+typed AS (
+    SELECT CASE WHEN b.scope IS NULL THEN -b.file ELSE b.file * 1000000 + b.scope END AS scope, b.kind, b.name, b.line, s.segs, s.meant
+    FROM bound b JOIN graph.type_steps s ON s.type = b.type
     WHERE NOT (b.kind = 'attr' AND len(s.segs) > 1 AND s.segs[1] IN ('self', 'this', 'cls') AND s.segs[2] = b.name)
       AND NOT (b.scope IS NULL AND s.segs[1] IS NOT DISTINCT FROM b.name)
 ),

@@ -29,15 +29,15 @@ FROM graph.def n JOIN graph.package p ON p.family = n.family AND p.key = replace
 JOIN graph.def d ON d.file = n.file AND d.start_line BETWEEN n.start_line AND n.end_line AND d.id <> n.id
 WHERE n.kind = 'namespace' AND n.family NOT IN (SELECT family FROM graph.family WHERE shares <> 'namespace');
 
--- The parts of a partial class of C# are one, and each has what the others hold. (Not where there is a class of that name
+-- The parts of a partial class of C#, and of a module of Ruby, are one: each has what the others hold. (Not where there is a class of that name
 -- with type parameters and another without: a call does not show which of them it means.)
 CREATE OR REPLACE TABLE graph.part AS
 SELECT d.id, min(d.id) OVER whole AS whole
 FROM graph.def d JOIN graph.file f ON f.id = d.file JOIN symbol y ON y.blob = f.blob AND y.idx = d.id % 1000000
 LEFT JOIN graph.shared s ON s.def = d.id
-WHERE d.family = 'csharp' AND d.is_class
+WHERE (d.family = 'csharp' AND d.is_class) OR (d.family = 'ruby' AND d.kind = 'namespace')
 WINDOW whole AS (PARTITION BY coalesce(s.package, 0), d.qualname)
-QUALIFY bool_and(regexp_matches(y.signature, '\bpartial\b')) OVER whole
+QUALIFY bool_and(d.family = 'ruby' OR regexp_matches(y.signature, '\bpartial\b')) OVER whole
     AND bool_and(strpos(y.signature, d.name || '<') > 0) OVER whole = bool_or(strpos(y.signature, d.name || '<') > 0) OVER whole;
 UPDATE graph.def d SET canon = p.whole FROM graph.part p WHERE d.canon = p.id;
 UPDATE graph.env e SET node = p.whole FROM graph.part p WHERE e.node = p.id;
