@@ -147,9 +147,6 @@ def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merg
         entries.ledger.write(ledger)
         _doubt(entries, scope, [one for one in new.values() if digest(one) not in standing.written])
         if new:
-            author = Author()
-            said = {"scope": scope, "ids": list(new), "actor": author.actor}
-            Journal.of(entries.root).append(RESTORED, said)
 
             def add(content: Content) -> None:
                 there = content.entries.keys()
@@ -157,4 +154,7 @@ def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merg
 
             add(content)
             entries.files[scope].write(content, add)
+            # After the file: what waits in the journal counts as taken from here on.
+            said = {"scope": scope, "ids": list(new), "actor": Author().actor}
+            Journal.of(entries.root).append(RESTORED, said)
     return Merged(len(new), others, left_out)

@@ -176,7 +176,10 @@ class Writer:
         as_read = tuple(State(one.before, None if one.after is None else _as_read(one.after)) for one in states)
         for state in as_read:
             self._note(state, approves)
-        event = Journal.of(self._root).append(kind, event_data(as_read, author, more or {}), head=head_at(self._root))
+        said = event_data(as_read, author, more or {})
+        if any(one.scope == "project" for state in as_read for one in state if one is not None):
+            said["root"] = str(self._root)
+        event = Journal.of(self._root).append(kind, said, head=head_at(self._root))
         for state in as_read:
             self._place(state)
         # Additions are written before removals: after a crash in between, a moved entry is in both scopes.

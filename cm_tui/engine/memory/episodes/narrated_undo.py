@@ -23,10 +23,13 @@ from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.notes.topic_undo import undo_topic_change as take_topics_back
 from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
 from cm_tui.engine.platform.journal.event import Event, Position
-from cm_tui.errors import UsageError
+from cm_tui.engine.platform.journal.location import folder_of
+from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Conflict, Undone
 from cm_tui.model.author import Author
 
+_IN_FILES = frozenset({ENTRY_CHANGED, NOTE_CHANGED, TOPIC_CHANGED})
+"""Kinds of events of what is written into files of a checkout."""
 _TOPIC_ACTIONS = frozenset({"merge", "split", "retire", "create", "compress"})
 _MOST_UNDONE = 200
 _WORDS = {"approve": "approved", "reject": "rejected", "defer": "put off"}
@@ -46,6 +49,26 @@ class UndoRequest(NamedTuple):
     """Write nothing."""
     theirs_too: bool = False
     """Undo even what was changed since."""
+
+
+def refuse_elsewhere(asked: UndoRequest) -> None:
+    """Refuse to undo what is in the files of another checkout: here it would look undone already.
+
+    Raises UsageError if an event was made in another checkout of the project, which still exists.
+    """
+    for event in asked.events:
+        made = _text(event.data, "root") if event.kind in _IN_FILES else ""
+        if made and _is_other_checkout(Path(made), asked):
+            raise UsageError(f"It was made in the checkout {made}.", hint="Undo it there.")
+
+
+def _is_other_checkout(made: Path, asked: UndoRequest) -> bool:
+    try:
+        is_other = made.is_dir() and not made.samefile(asked.root)
+        return is_other and folder_of(made).name == asked.episodes.journal.folder.name
+    except (CmError, OSError, ValueError):
+        # A folder that git cannot open is no checkout of the project.
+        return False
 
 
 def undo_decision(asked: UndoRequest) -> Undone:

@@ -107,7 +107,9 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
             skipped[change] = f"{_LEFT_OUT}: the journal no longer has the change {change}"
             continue
         try:
-            done = KINDS[kind].undo(UndoRequest(root, episodes, change, events, dry_run, theirs_too))
+            asked = UndoRequest(root, episodes, change, events, dry_run, theirs_too)
+            narrated_undo.refuse_elsewhere(asked)
+            done = KINDS[kind].undo(asked)
             break
         except UsageError as error:
             if only:
@@ -225,6 +227,8 @@ def redo(episodes: Episodes, root: Path, change: str) -> Edited:
     events = events_of(episodes, change, undone=True) if redoer is not None else []
     if redoer is None or not events:
         raise UsageError("This change cannot be redone.", hint="Make it again where it was made.")
-    made = redoer(UndoRequest(root, episodes, change, events))
+    asked = UndoRequest(root, episodes, change, events)
+    narrated_undo.refuse_elsewhere(asked)
+    made = redoer(asked)
     again = undo(episodes, root, made, dry_run=True, theirs_too=False)
     return Edited(made, again.ids, again.words.removeprefix(UNDONE_PREFIX))
