@@ -143,3 +143,7 @@ def test_any_lines_have_an_outline_that_fits(language: str, lines: list[str]) ->
     blob = read(language, "\n".join(lines))
     assert all(1 <= symbol.start_line <= symbol.end_line <= max(blob.lines, 1) for symbol in blob.symbols)
     assert all(symbol.name for symbol in blob.symbols)
+
+
+def test_a_line_of_backticks_takes_no_time() -> None:
+    assert read("markdown", f"# A\n\n[x](b.md) {'`' * 100_000}\n").imports[0].module == "b.md"
