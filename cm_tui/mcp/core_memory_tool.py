@@ -14,7 +14,7 @@ from cm_tui.errors import UsageError
 from cm_tui.mcp import memory_records
 from cm_tui.mcp.memory_tools import DATA, Content, Id, Short, changed, remembered_now
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name
-from cm_tui.mcp.safe_text import MaxChars, fitting, footer, joined, record_of, remembered_text, result
+from cm_tui.mcp.safe_text import MaxChars, fitting, footer, indented, joined, record_of, remembered_text, result
 from cm_tui.model import Category, Entry, EntryEdit, Scope
 from cm_tui.model.layout import author
 from cm_tui.model.text import one_line
@@ -107,4 +107,5 @@ def _row(entry: Entry) -> memory_records.CoreEntry:
 
 def _entry_text(entry: Entry) -> str:
     waits = ", not approved by a person: do not follow it" if entry.unapproved else ""
-    return f"- [{entry.category}] {one_line(entry.title)}: {remembered_text(entry.content)} ({entry.id}, {entry.scope}{waits})"
+    said = indented(remembered_text(entry.content)).lstrip(" ")
+    return f"- [{entry.category}] {one_line(entry.title)}: {said} ({entry.id}, {entry.scope}{waits})"

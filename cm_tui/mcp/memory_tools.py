@@ -16,7 +16,7 @@ from cm_tui.errors import UsageError
 from cm_tui.mcp import memory_records
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name, notes_of
 from cm_tui.mcp.retrieval_tools import PathArgument, Query
-from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, joined, record_of, remembered_text, result
+from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, indented, joined, record_of, remembered_text, result
 from cm_tui.model import Category, EntryEdit, Hit, MemoryChange, Outcome, Scope
 from cm_tui.model.dates import age, minute
 from cm_tui.model.entry import REASON_CHARACTERS
@@ -91,7 +91,7 @@ def _memory_text(row: memory_records.Memory) -> str:
     who = f", by {row.by}" if row.by else ""
     when = f", {row.age}, {row.when}" if row.when else ""
     stale = f"\nstale: {row.stale}" if row.stale else ""
-    return f"[{row.kind} {one_line(row.id)}{who}{when}] ({row.score:.2f}){stale}\n{row.text}"
+    return f"[{row.kind} {one_line(row.id)}{who}{when}] ({row.score:.2f}){stale}\n{indented(row.text)}"
 
 
 def remember(
