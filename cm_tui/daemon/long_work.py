@@ -15,7 +15,8 @@ from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.counts import count
 from cm_tui.daemon.checkout_waiters import CheckoutWaiters
-from cm_tui.daemon.jobs import Events, Job, Jobs, Waits
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Job, Jobs, Waits
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.turns import Turns

@@ -166,14 +166,14 @@ class ErasureMethods(MemoryMethods):
                 self._mentions.clear()
         notes: list[str] = []
 
-        def anew(store: Path) -> None:
+        def clear(store: Path) -> None:
             if kept and _rewrite_store(store):
                 return
             projects.clear_store(store)
             if had_index:
                 notes.append("the index could not be kept and was removed: `cm index` makes it again")
 
-        self._recreate_store(anew)
+        self._recreate_store(clear)
         return notes
 
 

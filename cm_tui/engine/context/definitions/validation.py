@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from cm_tui.engine.context.definitions.document import Document, Path
 from cm_tui.engine.context.definitions.shapes import conditions, ingestion, retrieval, rules
-from cm_tui.engine.context.definitions.shapes.conditions import NAME
+from cm_tui.engine.context.definitions.shapes.base import NAME
 from cm_tui.model import DefinitionProblem
 
 S = TypeVar("S", bound=BaseModel)
