@@ -78,10 +78,6 @@ _NICENESS = 19
 Steps = Generator[Progress, None, None]
 
 
-def _always() -> bool:
-    return True
-
-
 def _after_all_others() -> None:
     """Lower the priority of this thread, where the system supports it per thread."""
     if sys.platform == "linux":
@@ -106,7 +102,7 @@ class IndexRun:
     """Of the method of that name."""
     asked_for: bool = True
     """The user requested it; otherwise transcripts are embedded afterwards, at low priority."""
-    wanted: Callable[[], bool] = _always
+    wanted: Callable[[], bool] = lambda: True
     """Asked when its turn has come; otherwise nothing is done."""
     on_end: Callable[[IndexOutcome], None] = lambda _: None
     """Given what it did."""

@@ -117,12 +117,6 @@ def of_event(event: Event) -> Input | None:
     return None
 
 
-def session_of(event: Event) -> str:
-    """Return the session that an event is of; empty: of none."""
-    session = event.data.get("session")
-    return session if isinstance(session, str) else ""
-
-
 def _of_action(event: Event) -> Input:
     data = event.data
     paths = [str(path) for path in data.get("paths", ())] if isinstance(data.get("paths"), list) else []
@@ -156,7 +150,7 @@ def _last_tool_failed(record: EpisodeRecord) -> bool:
 def _author_fields(event: Event) -> dict[str, Any]:
     data = event.data
     return {
-        "sessionId": session_of(event), "agent": str(data.get("agent", "")), "time": event.time,
+        "sessionId": event.text("session"), "agent": str(data.get("agent", "")), "time": event.time,
         "commit": event.head or "", "eventId": event.id,
     }  # fmt: skip
 
