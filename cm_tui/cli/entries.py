@@ -276,9 +276,13 @@ def inject(
 
 
 def edit_of(
-    content: str | None, category: str | None, title: str | None, keywords: str | None, pin: bool | None,
+    content: str | None,
+    category: str | None,
+    title: str | None,
+    keywords: str | None,
+    pin: bool | None,
     never_recall: bool | None = None,
-) -> model.EntryEdit:  # fmt: skip
+) -> model.EntryEdit:
     """Return what options ask to be changed of an entry; stdin is read for a content of `-`."""
     words = None if keywords is None else tuple(keywords.split("|"))
     text = None if content is None else text_of(content)

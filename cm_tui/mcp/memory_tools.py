@@ -163,18 +163,20 @@ def record(
 ) -> Annotated[CallToolResult, memory_records.Kept]:
     """Record a finished task as an episode, where no hook does."""
     engine = where.engine()
-    id_ = engine.record_task(
+    made = engine.record_episode(
         prompt,
+        type="task",
         plan=plan,
         patch=patch,
         verdict=verdict,
         outcome=outcome,
-        files=tuple(files or ()),
-        tags=tuple(tags or ()),
+        files=files or (),
+        tags=tags or (),
+        actor="agent",
         agent=where.agent,
         session=session,
     )
-    return changed(MemoryChange(id_, "episode", f"recorded as episode {id_}", id_))
+    return changed(MemoryChange(made.id, "episode", f"recorded as episode {made.id}", made.id))
 
 
 def changed(

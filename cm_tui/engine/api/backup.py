@@ -34,9 +34,15 @@ def back_up(
 
 
 def restore_backup(
-    file: Path, root: Path | None, *, into_here: bool = False, everything: bool = False, mine: bool = False,
-    dry_run: bool = False, tell: model.Tell = model.tell_nobody,
-) -> model.RestoreReport:  # fmt: skip
+    file: Path,
+    root: Path | None,
+    *,
+    into_here: bool = False,
+    everything: bool = False,
+    mine: bool = False,
+    dry_run: bool = False,
+    tell: model.Tell = model.tell_nobody,
+) -> model.RestoreReport:
     """Merge a backup into the current data.
 
     `file`: of `back_up`. `root`: of the user's checkout; None: in none. `into_here`: restore its one project into this

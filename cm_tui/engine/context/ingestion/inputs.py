@@ -112,9 +112,7 @@ def of_event(event: Event) -> Input | None:
         return None
     if event.kind in ACTIONS:
         return _of_action(event)
-    if event.kind == episode_record.KIND:
-        return _of_turn(event)
-    return None
+    return _of_turn(event) if event.kind == episode_record.KIND else None
 
 
 def _of_action(event: Event) -> Input:

@@ -43,13 +43,11 @@ something else, such as a file, restores it. After a crash it is called again.""
 
 def _of_episodes(asked: UndoRequest) -> Undone:
     ids = tuple(dict.fromkeys(id_ for event in asked.events for id_ in sorted(ids_of(event))))
-    said = []
-    for event in {event.kind: event for event in asked.events}.values():
-        if event.kind == changes.EDITED:
-            said.append(words_of(_edit(event.data)))
-        else:
-            said.append(words_of(EpisodeEdit(forgotten=event.kind == FORGOTTEN)))
-    return Undone("", ids, f"{'; '.join(said)}: {count(len(ids), 'episode')}")
+    edits = (
+        _edit(event.data) if kind == changes.EDITED else EpisodeEdit(forgotten=kind == FORGOTTEN)
+        for kind, event in {event.kind: event for event in asked.events}.items()
+    )
+    return Undone("", ids, f"{'; '.join(map(words_of, edits))}: {count(len(ids), 'episode')}")
 
 
 def _edit(data: Mapping[str, Any]) -> EpisodeEdit:
