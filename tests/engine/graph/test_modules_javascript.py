@@ -122,4 +122,7 @@ def test_what_a_commonjs_module_is_itself(project):
     assert p.called_from("Cart.total") == ["test/all.js:8 counts (receiver)"]
     assert p.called_from("sumUp") == ["test/all.js:9 sums (receiver)"]
     shop = [one for one in p.graph.definitions("shop").rows if one.path == "shop.js"]
-    assert [(edge.line, edge.resolution) for edge in p.graph.callers(shop[0].key).rows] == [(6, "receiver"), (10, "receiver")]
+    assert [(edge.line, edge.resolution) for edge in p.graph.callers(shop[0].key).rows] == [
+        (6, "receiver"),
+        (10, "receiver"),
+    ]
