@@ -233,3 +233,16 @@ def test_parts_of_a_module_of_ruby_are_one(project):
     [site] = p.called_from("Shop.dump_json")
     assert site.startswith("lib/shop/job.rb:4 Shop.Job.run (")
     assert "ambiguous" not in site
+
+
+def test_what_kotlin_expects_and_has_is_one(project):
+    p = project(
+        {
+            "common/Sink.kt": "package shop.io\n\nexpect class Sink {\n  fun write(n: Int)\n}\n\nexpect fun now(): Long\n",
+            "jvm/Sink.kt": "package shop.io\n\nactual class Sink {\n  actual fun write(n: Int) {}\n}\n\nactual fun now(): Long = 1\n",
+            "native/Sink.kt": "package shop.io\n\nactual class Sink {\n  actual fun write(n: Int) {}\n}\n\nactual fun now(): Long = 2\n",
+            "common/Use.kt": "package shop.io\n\nclass Use(private val sink: Sink) {\n  fun go() { sink.write(1); now() }\n}\n",
+        }
+    )
+    assert [edge.resolution for edge in p.graph.callees("Use.go").rows] == ["receiver", "scope"]
+    assert p.called_from("now") == ["common/Use.kt:4 Use.go (scope)"]

@@ -4,9 +4,11 @@ INSERT INTO graph.mro SELECT -id, -id, 0 FROM graph.package;
 INSERT INTO graph.chain SELECT -id, -id, 100 FROM graph.package;
 -- The names of the namespaces around it are visible in one of C# and C++.
 INSERT INTO graph.mro
-SELECT -i.id, -o.id, 1 + len(string_split(i.key, '.')) - CASE o.key WHEN '' THEN 0 ELSE len(string_split(o.key, '.')) END
-FROM graph.package i JOIN graph.package o ON o.family = i.family AND o.id <> i.id AND (o.key = '' OR starts_with(i.key, o.key || '.'))
-JOIN graph.family y ON y.family = i.family AND y.sees_around;
+SELECT -i.id, -o.id, 1 + len(i.parts) - i.size
+FROM (
+    SELECT p.id, p.family, string_split(p.key, '.') AS parts, unnest(range(len(string_split(p.key, '.')))) AS size
+    FROM graph.package p JOIN graph.family y ON y.family = p.family AND y.sees_around WHERE p.key <> ''
+) i JOIN graph.package o ON o.family = i.family AND o.key = array_to_string(i.parts[1:i.size], '.');
 -- What a namespace holds stands in all of its blocks, in whatever file; below a module of Elixir there are others.
 INSERT INTO graph.mro
 SELECT n.id, -p.id, 1 FROM graph.def n
@@ -29,19 +31,28 @@ FROM graph.def n JOIN graph.package p ON p.family = n.family AND p.key = replace
 JOIN graph.def d ON d.file = n.file AND d.start_line BETWEEN n.start_line AND n.end_line AND d.id <> n.id
 WHERE n.kind = 'namespace' AND n.family NOT IN (SELECT family FROM graph.family WHERE shares <> 'namespace');
 
--- The parts of a partial class of C#, and of a module of Ruby, are one: each has what the others hold. (Not where there is a class of that name
--- with type parameters and another without: a call does not show which of them it means.)
+-- What is written in parts is one: partial classes of C#, modules of Ruby, and what Kotlin expects in one place and has in
+-- others. Each part of a class has what the others hold. (Not where there is a class of that name with type parameters and
+-- another without: a call does not show which of them it means.)
 CREATE OR REPLACE TABLE graph.part AS
-SELECT d.id, min(d.id) OVER whole AS whole
-FROM graph.def d JOIN graph.file f ON f.id = d.file JOIN symbol y ON y.blob = f.blob AND y.idx = d.id % 1000000
-LEFT JOIN graph.shared s ON s.def = d.id
-WHERE (d.family = 'csharp' AND d.is_class) OR (d.family = 'ruby' AND d.kind = 'namespace')
-WINDOW whole AS (PARTITION BY coalesce(s.package, 0), d.qualname)
-QUALIFY bool_and(d.family = 'ruby' OR regexp_matches(y.signature, '\bpartial\b')) OVER whole
-    AND bool_and(strpos(y.signature, d.name || '<') > 0) OVER whole = bool_or(strpos(y.signature, d.name || '<') > 0) OVER whole;
+WITH written AS (
+    SELECT d.id, d.family, NOT d.is_function AS holds, coalesce(s.package, 0) AS package, d.qualname,
+           strpos(y.signature, d.name || '<') > 0 AS is_generic,
+           regexp_matches(y.signature, CASE d.family WHEN 'csharp' THEN '\bpartial\b' ELSE '\bactual\b' END) AS is_marked
+    FROM graph.def d JOIN graph.file f ON f.id = d.file JOIN symbol y ON y.blob = f.blob AND y.idx = d.id % 1000000
+    LEFT JOIN graph.shared s ON s.def = d.id
+    WHERE (d.family = 'csharp' AND d.is_class) OR (d.family = 'ruby' AND d.kind = 'namespace')
+       OR (f.language = 'kotlin' AND (d.is_class OR d.is_function))
+)
+SELECT id, holds, min(id) OVER whole AS whole FROM written
+WINDOW whole AS (PARTITION BY family, package, qualname, holds)
+QUALIFY count(*) OVER whole > 1 AND CASE family
+    WHEN 'csharp' THEN bool_and(is_marked) OVER whole AND bool_and(is_generic) OVER whole = bool_or(is_generic) OVER whole
+    WHEN 'ruby' THEN true ELSE bool_or(is_marked) OVER whole END;
 UPDATE graph.def d SET canon = p.whole FROM graph.part p WHERE d.canon = p.id;
 UPDATE graph.env e SET node = p.whole FROM graph.part p WHERE e.node = p.id;
-INSERT INTO graph.mro SELECT a.id, b.id, 1 FROM graph.part a JOIN graph.part b ON b.whole = a.whole AND b.id <> a.id;
+INSERT INTO graph.mro
+SELECT a.id, b.id, 1 FROM graph.part a JOIN graph.part b ON b.whole = a.whole AND b.id <> a.id WHERE a.holds;
 
 INSERT INTO graph.env
 SELECT DISTINCT -s.package, d.name, d.canon, NULL::VARCHAR[], NULL::BIGINT, 0, 0, 'def',
