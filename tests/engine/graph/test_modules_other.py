@@ -227,10 +227,13 @@ def test_parts_of_a_module_of_ruby_are_one(project):
         {
             "lib/shop.rb": "module Shop\n  def self.dump_json(x)\n    x\n  end\nend\n",
             "lib/shop/job.rb": "module Shop\n  class Job\n    def run\n      Shop.dump_json(1)\n    end\n  end\nend\n",
+            "test/web.rb": "describe Shop do\n  it { near(1) }\nend\n",
+            "lib/routes.rb": "module Routes\n  def near(x)\n    x\n  end\nend\n",
             "lib/other.rb": "module Other\n  def self.dump_json(x)\n    x\n  end\nend\n",
         }
     )
     [site] = p.called_from("Shop.dump_json")
+    assert "(scope)" not in str(p.called_from("near")), "a method of a module has no bare name elsewhere"
     assert site.startswith("lib/shop/job.rb:4 Shop.Job.run (")
     assert "ambiguous" not in site
 

@@ -58,8 +58,9 @@ INSERT INTO graph.env
 SELECT DISTINCT -s.package, d.name, d.canon, NULL::VARCHAR[], NULL::BIGINT, 0, 0, 'def',
        CASE WHEN d.is_class THEN 'class' WHEN d.is_function THEN 'function' ELSE 'module' END
 FROM graph.shared s JOIN graph.def d ON d.id = s.def LEFT JOIN graph.def n ON n.id = d.parent
-WHERE (d.is_class OR d.is_function OR d.kind IN ('module', 'namespace')) AND (d.parent < 0 OR n.kind = 'namespace') AND NOT d.misread
-  AND NOT d.outer_def;
+WHERE (d.is_class OR d.is_function OR d.kind IN ('module', 'namespace')) AND NOT d.misread AND NOT d.outer_def
+  -- (What a module of Ruby holds has no bare name outside of it.)
+  AND (d.parent < 0 OR (n.kind = 'namespace' AND d.family <> 'ruby'));
 
 INSERT INTO graph.chain SELECT def, -package, 150 FROM graph.shared;
 
