@@ -249,3 +249,16 @@ def test_what_kotlin_expects_and_has_is_one(project):
     )
     assert [edge.resolution for edge in p.graph.callees("Use.go").rows] == ["receiver", "scope"]
     assert p.called_from("now") == ["common/Use.kt:4 Use.go (scope)"]
+
+
+def test_a_trait_comes_before_a_class_and_an_interface_last(project):
+    p = project(
+        {
+            "src/Can.php": "<?php\nnamespace Acme;\ninterface Can { function format(); }\n",
+            "src/Does.php": "<?php\nnamespace Acme;\ntrait Does { function format() {} }\n",
+            "src/Base.php": "<?php\nnamespace Acme;\nclass Base { function format() {} }\n",
+            "src/Handler.php": "<?php\nnamespace Acme;\nclass Handler extends Base implements Can {\n  use Does;\n"
+            "  function go() { $this->format(); }\n}\n",
+        }
+    )
+    assert p.called_from("Does.format") == ["src/Handler.php:5 Handler.go (receiver)"]

@@ -3,7 +3,9 @@
 CREATE OR REPLACE TABLE graph.inherits AS
 WITH RECURSIVE
 base AS (
-    SELECT coalesce(o.id, s.scope) AS class, d.node AS base, s.id AS place
+    -- (What a trait has comes before what a class has, and an interface only names it.)
+    SELECT coalesce(o.id, s.scope) AS class, d.node AS base,
+           CASE b.kind WHEN 'trait' THEN 0 WHEN 'interface' THEN 2 ELSE 1 END * 1000000000000 + s.id AS place
     FROM done d JOIN site s ON s.id = d.expr JOIN graph.def b ON b.id = d.node AND b.is_class
     -- (A namespace stands on nothing: the class within it that does may be none that is known.)
     JOIN graph.def c ON c.id = s.scope AND c.kind <> 'namespace'
