@@ -46,3 +46,11 @@ def unapproved(text: str) -> str:
 def visible(text: str) -> str:
     """Return a text without characters that only a model would read."""
     return text if text.isascii() else _INVISIBLE.sub("", text)
+
+
+def fenced_source(text: str, language: str = "") -> str:
+    """Return source in a Markdown fence that nothing in it can close."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"
