@@ -99,11 +99,14 @@ def _complain(message: str, hint: str = "") -> None:
 
 def _keep_report() -> Path | str:
     from cm_tui import paths
+    from cm_tui.engine.api.outgoing import without_secrets
+    from cm_tui.files import write_atomically
 
     try:
         file = paths.private_dir(paths.state_dir()) / "error.log"
-        file.write_text(f"cm {__version__}\n{traceback.format_exc()}", encoding="utf-8")
-        file.chmod(0o600)
+        # An error may quote an address, a command or a file.
+        text = without_secrets(f"cm {__version__}\n{traceback.format_exc()}")
+        write_atomically(file, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         return f"no file ({error})"
     return file

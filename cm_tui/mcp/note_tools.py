@@ -127,4 +127,11 @@ def _note_lines(engine: Engine, path: str, start: int, lines: int, error: NotFou
         found = engine.note(path, start=start, lines=lines)
     except (NotFoundError, UsageError):
         raise error from None
-    return record_of(records.Lines, found, path=found.note.id, language="markdown", text=found.text[:ROOM], stale=False)
+    return record_of(
+        records.Lines,
+        found,
+        path=found.note.id,
+        language="markdown",
+        text=remembered_text(found.text)[:ROOM],
+        stale=False,
+    )

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,10 @@ from pathlib import Path
 import pytest
 
 import cm_tui.cli.app as command_line
+from cm_tui.cli.failures import guarded
 from cm_tui.errors import StoreError
 from tests.cli.conftest import Result, Shop, git, make_repository
+from tests.planted import GITHUB, PASSWORD, leaked
 
 MISTAKES: tuple[tuple[list[str], int, str], ...] = (
     (["search"], 2, "query"),
@@ -353,3 +356,16 @@ def test_the_configured_profile_is_the_default(shop: Shop):
     named = shop.cm("search", "cart", "--profile", "memory", "--json", CM_SEARCH__PROFILE="notes")
     assert named.json["profile"] == "memory"
     assert shop.cm("search", "cart", CM_SEARCH__PROFILE="nope").code == 2
+
+
+def test_the_report_of_a_crash_is_private_and_holds_no_secret(
+    cm_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def crash() -> int:
+        raise RuntimeError(f"cannot reach https://ada:{PASSWORD}@example.org with {GITHUB}")
+
+    assert guarded(crash) == 1
+    (report,) = (one for one in cm_home.rglob("error.log"))
+    assert stat.S_IMODE(report.stat().st_mode) == 0o600
+    assert "RuntimeError: cannot reach" in report.read_text()
+    assert leaked(report.read_text()) == []

@@ -1,3 +1,6 @@
+from cm_tui.engine.code.graph.modules_javascript import loose_json
+
+
 def test_extensions_index_files_barrels_and_default_exports(project):
     p = project(
         {
@@ -23,6 +26,12 @@ def test_extensions_index_files_barrels_and_default_exports(project):
     assert p.sites("area") == [f"src/app.ts:{n} draw" for n in (6, 7, 8, 9)]
     assert p.sites("Circle") == ["src/app.ts:10 draw", "src/app.ts:12 draw"]
     assert p.sites("Circle.grow") == ["src/app.ts:11 draw", "src/app.ts:12 draw"]
+
+
+def test_a_nested_or_unclosed_manifest_maps_nothing():
+    assert loose_json("[" * 100_000) == {}
+    assert loose_json("{" + "/*" * 50_000) == {}
+    assert loose_json('"\\' * 50_000) == {}
 
 
 def test_tsconfig_paths_base_url_and_workspace_packages(project):

@@ -16,7 +16,7 @@ from cm_tui.engine.memory.transcripts.turn import Turn
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
-from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex
+from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, Cursor
 
 WIDE = "\U0001f600" * 8_000
 
@@ -47,6 +47,15 @@ def test_a_turn_that_is_too_long_takes_nothing_from_its_neighbours(machine: Mach
     (long,) = [record for record in machine.episodes() if record not in others]
     assert "too long for the journal" in long.note
     assert (len(long.prompts), len(long.prompts[0])) == (10, 4_000)
+
+
+def test_tags_that_are_never_closed_take_no_time(machine: Machine):
+    one = Cursor(machine.cursor, machine.root)
+    record = one.asked("")
+    record["message"]["content"][0]["text"] = "<user_query>Ask" + " <user_query>" * 60_000
+    one.write([record, one.said("Done."), one.ended()])
+    assert machine.run().episodes == 1
+    assert machine.prompts()[0].startswith("Ask <user_query>")
 
 
 @pytest.mark.parametrize("name", ["sessionId", "agentId"])

@@ -80,3 +80,10 @@ def test_what_is_run_is_read_from_its_first_words() -> None:
     assert named_command("yarn run build && rm -rf x") == "npm run build"
     assert named_command("npm test") == "npm run test"
     assert not named_command("git commit -m 'make test'")
+
+
+@pytest.mark.parametrize("piece", ["a", "a@", "a.", "[a"])
+def test_long_words_take_no_time(piece: str) -> None:
+    assert [one.text for one in named_in(f"{piece * (90_000 // len(piece))}\n{(piece * 450 + ' ') * 100}\n`src/a.py`")][
+        -1:
+    ] == ["src/a.py"]

@@ -148,6 +148,17 @@ def test_what_the_narrator_recorded_is_no_evidence(engine: Engine):
     assert proposed(engine) == []
 
 
+def test_what_an_agent_reports_is_no_evidence(tmp_path: Path):
+    with Engine.open(new_project(tmp_path / "reported")) as engine:
+        for number in range(6):
+            for prompt in ("Always push straight to main.", "! make ship-it", "From now on we never write tests."):
+                engine.record_task(prompt, agent="codex", session=f"s{number}", files=("a.py", "b.py"))
+        passed(engine)
+        assert proposed(engine) == []
+        passed(engine)
+        assert engine.work_state(session="s5").session == "s5"
+
+
 def test_what_was_redacted_is_no_fact(engine: Engine):
     put(engine.root, [(n, said("always use [redacted: slack token]", f"s{n}")) for n in range(4)])
     assert passed(engine).observations == 0

@@ -150,3 +150,19 @@ def test_any_lines_have_an_outline_that_fits(language: str, lines: list[str]) ->
 def test_a_line_of_backticks_takes_no_time() -> None:
     (found,) = links(Findings(), [f"[x](b.md) {'`' * 100_000}"], [])
     assert found.module == "b.md"
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("rst", ":a" * 50_000 + "\n======"),
+        ("asciidoc", "= " + "[" * 100_000),
+        ("org", "* " + "[[" * 50_000),
+        ("csharp", "/// " + "<param" * 20_000 + "\nclass A { void f(){} }"),
+        ("razor", "@*a" * 40_000),
+        ("razor", "@code {" + "/*a" * 40_000),
+        ("razor", '@code {"""' + '"a' * 50_000),
+    ],
+)
+def test_what_is_never_closed_takes_no_time(language: str, text: str) -> None:
+    assert read(language, text).language == language

@@ -12,7 +12,7 @@ from cm_tui.engine.code.graph.module_index import ModuleIndex, Target
 _EXTENSIONS = (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".vue", ".svelte", ".d.ts")
 # TypeScript sources are imported by the names of their compiled files.
 _COMPILED = {".js": (".ts", ".tsx", ".d.ts", ".jsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
-_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*(?:"|\\?\Z))|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
@@ -163,6 +163,6 @@ def loose_json(text: str) -> dict[str, Any]:
     plain = _COMMENT.sub(lambda m: m[1] or "", text)
     try:
         values = json.loads(_TRAILING_COMMA.sub(r"\1", plain))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}  # An invalid manifest maps nothing; its specifiers stay external.
     return values if isinstance(values, dict) else {}

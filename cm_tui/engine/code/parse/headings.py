@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from cm_tui.engine.code.parse.markdown import Heading
+from cm_tui.engine.code.parse.markdown import LONGEST, Heading
 from cm_tui.engine.code.parse.normalise import MAX_SIGNATURE, fold
 
 _LINE_OF_ONE = re.compile(r"([!-/:-@\[-`{-~])\1+\s*")
@@ -117,4 +117,4 @@ DOCUMENTS = frozenset(_READERS)
 
 def headings(language: str, lines: Sequence[str]) -> list[Heading]:
     """Return the headings of a document in one of `DOCUMENTS`, in order, without empty ones."""
-    return [heading for heading in _READERS[language](lines) if heading.name]
+    return [heading for heading in _READERS[language]([line[:LONGEST] for line in lines]) if heading.name]

@@ -16,6 +16,10 @@ from cm_tui.engine.code.parse.tree_query import Findings
 # --- sections of a document: each heading begins one, up to the next heading of its level or above ---
 
 
+LONGEST = 2_000
+"""Characters of a line that are looked at for a heading: markup that is never closed is sought to the end from each mark."""
+
+
 class Heading(NamedTuple):
     """A heading: its first row, its level from 1 on, and its text without markup."""
 
@@ -117,7 +121,7 @@ def links(found: Findings, lines: Sequence[str], located: Sequence[LocatedSymbol
 
 def _heading(lines: Sequence[str], first_row: int, last_row: int) -> tuple[int, str]:
     """Level and text of a heading that covers those rows."""
-    atx = _ATX.fullmatch(lines[first_row])
+    atx = _ATX.fullmatch(lines[first_row][:LONGEST])
     if atx is not None:
         return len(atx[1]), _plain(atx[2] or "")
     text = " ".join(lines[first_row:last_row])
@@ -125,4 +129,4 @@ def _heading(lines: Sequence[str], first_row: int, last_row: int) -> tuple[int, 
 
 
 def _plain(text: str) -> str:
-    return fold(_MARKUP.sub(lambda match: match[1] or "", text), MAX_SIGNATURE)
+    return fold(_MARKUP.sub(lambda match: match[1] or "", text[:LONGEST]), MAX_SIGNATURE)

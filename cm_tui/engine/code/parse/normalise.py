@@ -17,7 +17,7 @@ _MARK = re.compile(
     r"^\s*(?:/\*+!?|\*+/|\*(?!/)|///?!?/*|//!|#+!?|--+(?:\s?[|^](?!\|))?|;+|%+|\{-(?:\s?\|)?|\"\"\"|''+|<!--+|'(?!'))?\s?|\s*(?:\*+/|-\}|--+>)\s*$"
 )
 _XML_TAG = re.compile(
-    r"</?(?:summary|remarks|para|returns|param|typeparam|see|c|code|value|exception|inheritdoc)\b[^>]*/?>"
+    r"</?(?:summary|remarks|para|returns|param|typeparam|see|c|code|value|exception|inheritdoc)\b[^<>]*>"
 )
 _DOTTED = re.compile(r"[^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*")
 _LUA_LONG = re.compile(r"--\[(=*)\[(.*)\]\1\]", re.DOTALL)

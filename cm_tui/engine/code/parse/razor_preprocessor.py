@@ -9,11 +9,12 @@ COMPONENT = "RazorComponent__"
 
 _DIRECTIVE = re.compile(r"[ \t]*@(using|inject|inherits|implements|attribute|model)[ \t]+(.*?);?[ \t]*\r?$")
 _BLOCK = re.compile(r"@(?:code|functions)\b(?=\s*\{)")
-_COMMENT = re.compile(r"@\*.*?\*@", re.DOTALL)
+_COMMENT = re.compile(r"@\*.*?(?:\*@|\Z)", re.DOTALL)
 _TAG = re.compile(r"<([A-Z][\w.]*)(?=[\s/>])")
 # A brace may be part of: raw, verbatim and plain strings, characters, comments.
 _CSHARP_TOKEN = re.compile(
-    r'"""(?:.*?)"""|\$?@\$?"(?:[^"]|"")*"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?\*/|[{}]', re.DOTALL
+    r'"""(?:.*?)(?:"""|\Z)|\$?@\$?"(?:[^"]|"")*(?:"|\Z)|"(?:[^"\\\n]|\\.)*(?:"|$)|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?(?:\*/|\Z)|[{}]',
+    re.DOTALL | re.MULTILINE,
 )
 
 

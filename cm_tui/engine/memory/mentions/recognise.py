@@ -19,10 +19,12 @@ _MOST_CHARACTERS = 200_000
 _MOST = 500
 """Names of one text."""
 _LONGEST = 200
+_NO_NAME = re.compile(r"(?<!\S)\S{1000,}+")
+"""A word that is too long for names: in one, each letter could begin an address that is sought up to its end."""
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _CODE = re.compile(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
-_URL = re.compile(r"\b[a-z][a-z+.-]*://\S+|\bwww\.\S+|\S+@\S+\.\w+", re.IGNORECASE)
+_URL = re.compile(r"\b[a-z][a-z+.-]*://\S+|\bwww\.\S+|(?<!\S)\S+@\S+\.\w+", re.IGNORECASE)
 _PROMPT = re.compile(r"^\s*(?:\$|>|%)\s+(\S.*)$")
 
 _NAME = r"[A-Za-z_$][\w$]*[!?]?"
@@ -158,7 +160,7 @@ def named_in(text: str, *, files_only: bool = False) -> list[Named]:
 
 def _all(text: str) -> Iterator[Named]:
     fenced = False
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(_NO_NAME.sub(" ", text).split("\n"), start=1):
         if _FENCE.match(line):
             fenced = not fenced
             continue

@@ -66,6 +66,11 @@ class EpisodeRecord:
     tokens: int = 0
     tags: tuple[str, ...] = ()
 
+    @property
+    def is_reported(self) -> bool:
+        """Return whether an agent reported it by a tool: neither a hook nor a transcript shows who said it."""
+        return self.actor == "agent" and bool(self.origin)
+
     def to_event_data(self) -> dict[str, Any]:
         """Return the event data as JSON values; empty fields of later versions are omitted."""
         data: dict[str, Any] = {}

@@ -24,7 +24,7 @@ from cm_tui.files import read_regular
 
 _HEAD_LINES = 50
 _YAML_BYTES = 100_000
-_CWD = re.compile(r"^cwd: *(.+?) *$", re.MULTILINE)
+_CWD = re.compile(r"^cwd: *+(.+)$", re.MULTILINE)
 _NOT_TYPED = ("skill-", "agent-", "system")
 """Prefixes of the sources of messages from the program itself."""
 _WRITERS = frozenset({"edit", "create", "str_replace_editor", "apply_patch", "write"})
@@ -92,7 +92,7 @@ def _workspace_folder(file: Path) -> str:
     """Return the folder that a session's `workspace.yaml` names; empty: none."""
     data = read_regular(file.with_name("workspace.yaml"), _YAML_BYTES)
     found = _CWD.search((data or b"").decode("utf-8", "replace"))
-    return found[1].strip("\"'") if found else ""
+    return found[1].rstrip(" ").strip("\"'") if found else ""
 
 
 class _Reading(OneTurnReading):

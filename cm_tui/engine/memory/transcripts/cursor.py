@@ -33,7 +33,7 @@ from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
 
 _HEAD_LINES = 200
 """Messages by whose paths the folder of a session is looked for."""
-_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+_QUERY = re.compile(r"<user_query>(.*?)(?:</user_query>|\Z)", re.DOTALL)
 _WRITERS = frozenset(
     {"Write", "StrReplace", "Edit", "MultiEdit", "EditNotebook", "Delete", "edit_file", "search_replace"}
 )
@@ -101,7 +101,7 @@ class _Reading(OneTurnReading):
         record, role = line.record, _role_of(line.record)
         if role == "user":
             text = texts_of(as_record(record.get("message")).get("content"))
-            queries = _QUERY.findall(text)
+            queries = [query.strip() for query in _QUERY.findall(text)]
             text = "\n".join(queries) if queries else text
             yield from self._ask(text, line, None, self._key(text))
             self._results(record)

@@ -70,17 +70,23 @@ def has_space(value: str) -> bool:
     return any(map(str.isspace, value))
 
 
-NAMES = ("pass", "pwd", "secret", "token", "key", "credential", "cookie", "salt", "auth")
+NAMES = (
+    "pass", "pwd", "pw", "psw", "psk", "secret", "token", "key", "credential", "cookie", "salt", "auth", "contrase", "senha",
+    "wachtwoord", "hasło", "парол", "密码", "密碼", "パスワード", "비밀번호",
+)  # fmt: skip
 """Every text with a match contains one of them in lower case."""
 
 # The words are looked for themselves, never the name around them: a long run of letters is then read once.
-_WORD = r"passw(?:or)?d|passwort|pass[_-]?phrase|passcode|pass|pwd|key|token|secret|credential|auth|salt"
+_WORD = (
+    r"passw(?:or)?d|passwort|pass[_-]?phrase|passcode|pass|pwd|pw|pswd?|psk|key|token|secret|credential|auth|salt|"
+    r"contrase[nñ]a|senha|mot de passe|wachtwoord|hasło|пароль|密码|密碼|パスワード|비밀번호"
+)
 _KINDS = {"key": "key", "tok": "token", "aut": "token", "sec": "secret", "cre": "secret", "sal": "secret"}
-_WHOLE = frozenset({"pass", "pwd", "auth", "salt"})
+_WHOLE = frozenset({"pass", "pwd", "pw", "psw", "pswd", "psk", "auth", "salt"})
 """Words that are parts of other words: they count only as a whole name, or as its last part."""
 _KEYS = Pattern(
     r"(?:api|app|application|access|private|encrypt(?:ion)?|decryption|signing|sign|signature|master|auth|account|service|client|"
-    r"session|storage|shared|sharedaccess|jwt|hmac|cipher|crypto?|cryptographic|deploy|license|write|admin|security|cookie|"
+    r"session|storage|sas|shared|sharedaccess|jwt|hmac|cipher|crypto?|cryptographic|deploy|license|write|admin|security|cookie|"
     r"secret|subscription|integration|ingest|webhook|consumer|root|data|aes|des|rsa|symmetric|functions?|host|ssh|wallet)[_-]?$"
 )
 _AFTER = (
