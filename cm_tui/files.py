@@ -20,7 +20,7 @@ SUFFIX = ".cm-new"
 """Ending of a file that is being written."""
 _QUIET_S, _MOST_WAIT_S = 0.02, 1.0
 """A file that was not written for so long is whole; and how long one is waited for at most."""
-_MOST_COMPARED = 64_000_000
+_MOST_COMPARED = 100_000_000
 
 _FILE = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC"))
@@ -186,6 +186,11 @@ def set_aside(file: Path) -> Path | None:
         except FileNotFoundError:
             return None
     raise FileExistsError(errno.EEXIST, "there are too many damaged ones beside it")
+
+
+def damaged_copies(file: Path) -> list[Path]:
+    """Return the files that `set_aside` made of a file."""
+    return sorted(file.parent.glob(f"{glob.escape(file.stem)}.damaged-*{glob.escape(file.suffix)}"))
 
 
 def remove_left_overs(file: Path) -> None:

@@ -122,6 +122,11 @@ def state_dir() -> Path:
     return _base("state")
 
 
+def clipboard_file() -> Path:
+    """Return the file of the text that was copied last where no clipboard is known to have taken it."""
+    return state_dir() / "clipboard.md"
+
+
 def choices_file(root: Path) -> Path:
     """Return the file of what the application remembers of a project."""
     import hashlib

@@ -73,19 +73,20 @@ def read(root: Path) -> HookSettings:
 
 
 def _section(content: Callable[[], bytes]) -> dict[str, Any]:
-    """`[agents]` of a file; nothing where it cannot be read or understood."""
+    """`[agents]` of a file; where that cannot be understood, no more than that it may forbid recording."""
+    data = b""
     try:
         data = content()
         section = toml_values(data).get("agents") if b"agents" in data else None
     except (OSError, ValueError):
-        return {}
+        return {"record": False} if b"record" in data else {}
     return section if isinstance(section, dict) else {}
 
 
 def _flag(value: Any, default: bool) -> bool:
     if isinstance(value, str):
-        return value.strip().lower() not in {"false", "0", "no", "off"}
-    return value if isinstance(value, bool) else default
+        return value.strip().lower() not in {"false", "f", "0", "no", "n", "off"}
+    return bool(value) if isinstance(value, int | float) else default
 
 
 def _smaller(own: Any, theirs: Any, default: float, most: float) -> float:

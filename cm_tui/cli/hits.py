@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
-
 from cm_tui import model
 from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, wants_json, write, write_text
 from cm_tui.counts import count
-from cm_tui.model.dates import age, local_minute
+from cm_tui.model.dates import age_of, local_day, local_minute
 from cm_tui.model.score_text import DIGITS, part_texts
 
 RESULT_FIELDS = (
-    "query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside", "filters", "suggestions",
+    "query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside", "beside_first", "filters", "suggestions",
 )  # fmt: skip
 """Fields of a result that are printed as JSON, in this order."""
 _RECALLED_FIELDS = ("query", "mode", "took_ms", "total", "notes", "generation")
@@ -23,6 +21,9 @@ def show_result(result: model.SearchResult, by: model.By = "passage", *, explain
     """Print what was found for people."""
     if result.beside_first:
         _show_beside(result, explain=explain)
+        if result.beside and result.total:
+            write("Code:")
+            write("")
     for file in result.files:
         show_file(file, explain=explain)
     for hit in result.hits:
@@ -100,7 +101,10 @@ def _show_lines(hit: model.Hit) -> None:
 
 def show_remembered(hit: model.Hit, *, explain: bool) -> None:
     """Print what was remembered, with its kind and its age."""
-    when = f"{local_minute(hit.time)}, {age(time.time() - hit.time)}" if hit.time is not None else "undated"
+    when = "undated"
+    if hit.time is not None:
+        date = local_day(hit.time) if hit.source == "note" else local_minute(hit.time)
+        when = f"{date}, {age_of(hit.source, hit.time)}"
     write(f"{hit.rank:>3}. {hit.path}  {when}  {hit.score:.3f}", bold=hit.path)
     if hit.stale:
         write(f"     stale: {hit.stale}")

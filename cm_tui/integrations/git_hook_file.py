@@ -136,11 +136,13 @@ class HookFile:
 
     def uninstall(self) -> GitHook:
         """Take our lines away and put back what was moved. Raises OSError if the folder cannot be written."""
-        script = self._script()
+        script, moved_name = self._script(), self._moved_name()
+        if moved_name is not None and not os.path.lexists(self.path):
+            # Installing was killed between moving the hook and writing ours.
+            self._restore(moved_name)
         if script is None or not has_block(script):
             return self.status()
         rest = without_block(script)
-        moved_name = self._moved_name()
         if moved_name is not None and rest == without_block(wrapper(self._lines, moved_name)):
             self._restore(moved_name)
         elif rest == without_block(alone(self._lines)):
@@ -229,7 +231,7 @@ class HookFile:
     def _restore(self, name: str) -> None:
         moved = self._folder / name
         if moved.is_symlink() and name == self._moved_names[0]:
-            self.path.unlink()
+            self.path.unlink(missing_ok=True)
             self.path.symlink_to(_target(moved).removeprefix("../"))
             moved.unlink()
         else:

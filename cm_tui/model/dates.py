@@ -65,7 +65,13 @@ def age(seconds: float) -> str:
 
 def kind_and_age(kind: str, when: float | None) -> str:
     """Return what of the memory something is, and how old: `episode, 3 days ago`; undated, it is the kind alone."""
-    return f"{kind}, {age(time.time() - when)}" if when is not None else kind
+    return f"{kind}, {age_of(kind, when)}" if when is not None else kind
+
+
+def age_of(kind: str, when: float, now: float | None = None) -> str:
+    """Return how old a memory is; the time of a note is a day: `today`."""
+    now = time.time() if now is None else now
+    return "today" if kind == "note" and local_day(when) == local_day(now) else age(now - when)
 
 
 def length(text: str, m: str = "") -> float | None:

@@ -163,3 +163,27 @@ def test_recording_is_the_persons_word_first(root: Path, monkeypatch: pytest.Mon
     assert settings.read(root).record
     monkeypatch.setenv("CM_AGENTS__RECORD", "off")
     assert not settings.read(root).record
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[agents]\nrecord = false\n[agents\n",
+        "\ufeff[agents]\nrecord = false\n",
+        "<<<<<<< mine\n[agents]\nrecord = false\n",
+    ],
+)
+def test_nothing_is_recorded_while_a_file_that_may_forbid_it_cannot_be_understood(root: Path, text: str):
+    assert not theirs(root, text).record
+    paths.project_config_file(root).unlink()
+    own(text)
+    assert not settings.read(root).record
+
+
+@pytest.mark.parametrize("word", ["f", "n", "0", "No", "off", "false", "t", "1", "yes"])
+def test_every_word_for_no_stops_recording(root: Path, monkeypatch: pytest.MonkeyPatch, word: str):
+    monkeypatch.setenv("CM_AGENTS__RECORD", word)
+    assert settings.read(root).record == load_config(root).agents.record
+    monkeypatch.delenv("CM_AGENTS__RECORD")
+    own("[agents]\nrecord = 0\n")
+    assert settings.read(root).record == load_config(root).agents.record

@@ -61,8 +61,10 @@ def test_a_session_that_waits_for_its_first_answer_is_handed_over(own_shop: Shop
 
 
 def test_a_handoff_has_all_that_the_next_agent_needs(worked: Shop, tmp_path: Path):
+    worked.cm("remember", "Totals are rounded half up.")
     done = worked.cm("handoff")
     assert done.code == 0
+    assert "- .cm/" not in done.out, "what the memory wrote is no file in flight"
     places = [done.out.index(one) for one in (
         "# Handoff: Rounding", "> Round the total half up", "keep amounts in integer cents", "> - [ ] write a test",
         "- shop/money.py", "> pytest -q", "assert 119 == 120",

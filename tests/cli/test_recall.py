@@ -69,8 +69,11 @@ def test_search_shows_it_beside_code(taxed: Shop, remembered: str):
     found = taxed.cm("search", "total of the cart with tax", "--json").json
     assert [hit["path"] for hit in found["beside"]] == [f"episode/{remembered}"]
     assert {hit["source"] for hit in found["hits"]} == {"code"}
-    reasons = taxed.cm("search", "why did we change the total of the cart with tax", "--limit", "2").out
-    assert reasons.index(f"episode/{remembered}") < reasons.index("shop/cart.py")
+    assert not found["beside_first"]
+    why = "why did we change the total of the cart with tax"
+    reasons = taxed.cm("search", why, "--limit", "2").out
+    assert reasons.index(f"episode/{remembered}") < reasons.index("Code:\n") < reasons.rindex("shop/cart.py")
+    assert taxed.cm("search", why, "--json").json["beside_first"]
 
 
 def test_bad_input_is_explained(taxed: Shop):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.errors import NotFoundError, RefusedError
-from cm_tui.integrations import git_hooks
+from cm_tui.integrations import git_hook_file, git_hooks
 from cm_tui.integrations.external_layers import outside_layers
 from tests.engine.freshness.waiting import SECONDS, until
 from tests.gitrepo import Repo
@@ -240,6 +240,29 @@ def test_a_hook_that_an_older_cm_moved_runs_and_comes_back(repo: Repo, cm: Fake,
         assert not (repo.root / ".git/hooks/post-checkout.cm-original").exists()
     itself = subprocess.run([repo.root / ".git/hooks/post-checkout"], cwd=repo.root, check=False)
     assert itself.returncode == 3
+    git_hooks.uninstall(repo.root)
+    assert picture(repo.root / ".git" / "hooks") == before
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_hook_of_a_killed_installation_comes_back(
+    repo: Repo, cm: Fake, is_link: bool, monkeypatch: pytest.MonkeyPatch
+):
+    if is_link:
+        hook(repo, "mine", SCRIPTS["python"])
+        (repo.root / ".git/hooks/post-merge").symlink_to("mine")
+    else:
+        hook(repo, "post-merge", SCRIPTS["python"])
+    before = picture(repo.root / ".git" / "hooks")
+
+    def dies(*words: object, **more: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(git_hook_file, "write_atomically", dies)
+        with pytest.raises(KeyboardInterrupt):
+            git_hook_file.HookFile(repo.root / ".git/hooks", "post-merge", None).install()
+    assert not os.path.lexists(repo.root / ".git/hooks/post-merge")
     git_hooks.uninstall(repo.root)
     assert picture(repo.root / ".git" / "hooks") == before
 

@@ -143,6 +143,9 @@ def test_values_to_filter_by_have_their_share_and_a_mark():
 
 def test_an_episode_is_told_from_the_prompt_to_the_verdict():
     lines = "\n".join(plain(turn_story(EPISODE)))
+    heading = [part.word for part in turn_story(EPISODE) if part.title == "Files"]
+    again = replace(EPISODE, patch=PATCH + PATCH)
+    assert [part.word for part in turn_story(again) if part.title == "Files"] == heading, "a file is counted once"
     heads = ["Prompt", "Plan", "What it did", "Answer", "Files", "Verdict", "Notes"]
     assert sorted(heads, key=lines.index) == heads
     assert "4 of 9 steps" in lines

@@ -437,6 +437,9 @@ async def a_rule_another_note_and_why_not(driver, narrated):
     await driver.press("R")
     assert any("it is not an instruction" in words for words in driver.told)
     await driver.press("down", "R")
+    assert "Have agents follow this Rule in all your projects?" in flat(driver)
+    assert not narrated.told.decided, "an agent's instructions widen after a confirmation only"
+    await driver.press("n", "R", "y")
     assert narrated.told.decided[-1] == (("n000002@d2",), NarratedDecision("approve", as_rule=True))
     await driver.press("m")
     assert any("it changes an existing line" in words for words in driver.told)
@@ -592,6 +595,22 @@ async def wishes_of_agents_about_entries_wait_here_too(driver, narrated):
     assert "forgot the entry “Never push on fridays”, as codex proposed" in driver.text
     await driver.press("escape", "u")
     assert narrated.told.entry(fridays.id).forgotten is None
+
+
+async def an_agents_rule_for_all_projects_is_accepted_after_a_confirmation(driver, narrated):
+    with Engine.open(narrated.root) as engine:
+        engine.propose_entry("Always deploy at night.", category="Rule", agent="codex")
+    await driver.anew("7")
+    wish = next(row for row in screen_of(driver).proposals.rows if isinstance(row, Other))
+    await to(driver, wish.id)
+    await driver.press("a")
+    assert "Have agents follow this Rule in all your projects?" in flat(driver)
+    assert "Always deploy at night." in driver.text
+    await driver.press("n")
+    assert wish.id in ids(driver)
+    await driver.press("a", "y")
+    assert wish.id not in ids(driver)
+    await driver.until(lambda: "all your projects" not in driver.text)
 
 
 # --- where it leads ---
@@ -843,6 +862,7 @@ async def test_proposals_are_decided_and_wait_again(narrated):
         a_pass_shows_how_far_it_is_and_is_stopped,
         topics_are_made_merged_split_retired_and_restored_by_keys,
         wishes_of_agents_about_entries_wait_here_too,
+        an_agents_rule_for_all_projects_is_accepted_after_a_confirmation,
         mode="7",
         root=narrated.root,
         open_engine=narrated.open,

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from cm_tui import paths
 from cm_tui.engine.platform.git.markers import marked_around
 from cm_tui.errors import CmError, RefusedError
-from cm_tui.files import PRIVATE, permissions_of, read_bounded, shared_dir, write_atomically
+from cm_tui.files import PRIVATE, permissions_of, read_bounded, shared_dir, write_atomically, write_if_unchanged
 from cm_tui.integrations.agents.agent_files import BLANK, Agent, Change, InstallTarget, Part, Scope, What
 from cm_tui.integrations.agents.json_edit import Document
 from cm_tui.integrations.agents.project_entry import shown
@@ -308,7 +308,11 @@ def _decoded(path: Path, content: bytes) -> str:
 
 def _refuse_changed(change: Change, scope: Scope) -> None:
     if _read(change.path, scope) != change.before:
-        raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
+        raise _changed_meanwhile(change)
+
+
+def _changed_meanwhile(change: Change) -> RefusedError:
+    return RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
 
 
 def _write(change: Change, scope: Scope) -> None:
@@ -320,7 +324,9 @@ def _write(change: Change, scope: Scope) -> None:
         return
     shared_dir(target.parent)
     permissions = permissions_of(target) or (PRIVATE if scope == "user" else None)
-    write_atomically(target, change.after, permissions=permissions, durable=True)
+    # An agent at work saves its settings at any moment, also while ours are on their way to the disk.
+    if not write_if_unchanged(target, change.after, change.before, permissions):
+        raise _changed_meanwhile(change)
 
 
 def _remove_empty(folder: Path) -> None:

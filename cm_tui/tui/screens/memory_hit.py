@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -12,7 +11,7 @@ from textual.content import Content
 
 from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.model import CODE, Hit
-from cm_tui.model.dates import age
+from cm_tui.model.dates import age_of
 from cm_tui.tui.state.authors import title_of, who
 from cm_tui.tui.tasks.ask import Ask, Engine
 from cm_tui.tui.theme.highlight import plain_lines
@@ -67,7 +66,7 @@ def is_memory(hit: Hit | None) -> bool:
 
 def kind_and_age(hit: Hit, now: float | None = None) -> str:
     """Return `episode · 3 days ago`."""
-    when = age((time.time() if now is None else now) - hit.time) if hit.time is not None else "undated"
+    when = age_of(hit.source, hit.time, now) if hit.time is not None else "undated"
     return f"{hit.source} · {when}"
 
 

@@ -89,7 +89,8 @@ def save(text: str) -> Path:
     Raises:
         OSError: when it cannot be written.
     """
-    file = paths.private_dir(paths.state_dir()) / "clipboard.md"
+    file = paths.clipboard_file()
+    paths.private_dir(file.parent)
     write_atomically(file, text.encode("utf-8", "replace"))
     return file
 

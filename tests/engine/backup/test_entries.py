@@ -15,6 +15,8 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.backup import stream
 from cm_tui.engine.memory.entries import entry_backup
 from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_file import EntryFile
+from cm_tui.engine.memory.entries.entry_record import entry_data
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit, EpisodeEdit
@@ -228,3 +230,22 @@ def test_malformed_changes_of_a_backup_stay_out(repo: Repo, tmp_path: Path, kind
     notes = restore_backup(tmp_path / "one", repo.root).notes
     assert notes == ("1 event of shop is skipped: unknown or damaged",)
     assert [event.id for event in Journal.of(repo.root).read()] == [kept]
+
+
+def test_an_entry_that_waits_is_taken_even_after_a_kill(
+    repo: Repo, two: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
+    journal = Journal.of(two.root)
+    entry_backup.store_waiting(journal, [{**entry_data(Entries(two.root).draft("of other", PERSON)), "id": "abcdefg"}])
+
+    def dies(*words: object) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(EntryFile, "write", dies)
+        with pytest.raises(KeyboardInterrupt):
+            entry_backup.take_waiting(two.root)
+    assert entry_backup.take_waiting(two.root) == 1
+    assert shown(two.root) == ["of other"]
+    assert not entry_backup.waiting(journal)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.memory.episodes import undo
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
@@ -151,3 +156,23 @@ def test_what_cannot_be_taken_back_stands_in_nobodys_way(engine: Engine):
     assert engine.undo().change == pinned
     with pytest.raises(NotFoundError, match="1 other change cannot be undone"):
         engine.undo()
+
+
+def test_what_another_checkout_wrote_is_undone_there_alone(engine: Engine, tmp_path: Path):
+    beside = tmp_path / "beside"
+    subprocess.run(["git", "worktree", "add", "-q", "-b", "beside", beside], cwd=engine.root, check=True)
+    made = engine.remember("Tests need redis")
+    changed = engine.append_note("the first paragraph", name="topics/net")
+    note = engine.root / ".cm/notes/topics/net.md"
+    with pytest.raises(UsageError, match="made in the checkout"):
+        undo.undo(engine._episodes, beside, changed.change, dry_run=False, theirs_too=True)
+    with pytest.raises(NotFoundError, match="2 other changes cannot be undone"):
+        undo.undo(engine._episodes, beside, dry_run=False, theirs_too=False)
+    assert note.exists()
+    engine.undo()
+    with pytest.raises(UsageError, match="made in the checkout"):
+        undo.redo(engine._episodes, beside, changed.change)
+    shutil.rmtree(beside)
+    assert engine.undo().ids == (made.id,)
+    assert not note.exists()
+    assert not engine.entries().rows

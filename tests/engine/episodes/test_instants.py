@@ -8,7 +8,7 @@ from datetime import UTC
 import pytest
 
 from cm_tui.errors import UsageError
-from cm_tui.model.dates import instant
+from cm_tui.model.dates import age_of, instant
 
 
 def day(year: int, month: int, number: int) -> float:
@@ -72,3 +72,10 @@ def test_a_time_of_a_day_is_meant_as_it_is():
 def test_what_is_none_is_told(text: str):
     with pytest.raises(UsageError, match=r"--since: .* is no day"):
         instant(text, "--since")
+
+
+def test_a_note_is_a_day_old_and_an_episode_hours():
+    midnight = time.mktime((2026, 3, 2, 0, 0, 0, 0, 0, -1))
+    now = midnight + 18 * 3_600
+    assert (age_of("note", midnight, now), age_of("episode", midnight, now)) == ("today", "18 hours ago")
+    assert age_of("note", midnight - 86_400, now) == "1 day ago"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from cm_tui.engine.memory.episodes import archived, retention
 from cm_tui.engine.memory.episodes.changes import CONSOLIDATED
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
+from cm_tui.engine.platform.journal import journal
 from cm_tui.engine.platform.journal.archive import Archive
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
@@ -238,3 +240,19 @@ def test_what_a_killed_process_left_in_the_journal_is_purged_too(engine: Engine)
         assert b"boulders" not in b"".join(journal.file(number).read_bytes() for number in journal.segments())
         files = (Archive(journal).file(number).read_bytes() for number in Archive(journal).files())
         assert b"boulders 0" not in b"".join(map(gzip.decompress, files))
+
+
+def test_hooks_write_while_episodes_are_compressed(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    old = record(engine, "old", 91)
+    consolidate(engine, old)
+    write = Archive.write
+
+    def slowly(self: Archive, *words: Any) -> int:
+        record(engine, "new", 0)
+        return write(self, *words)
+
+    monkeypatch.setattr(journal, "LOCK_SECONDS", 0.2)
+    monkeypatch.setattr(Archive, "write", slowly)
+    assert engine.retention(apply=True).archived == 1
+    assert [one.id for one in engine.episodes(where=ARCHIVED).rows] == [old]
+    assert engine.episodes().total == 1

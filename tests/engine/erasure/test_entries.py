@@ -105,3 +105,16 @@ def test_the_copy_of_a_deleted_note_goes_with_its_event(engine: Engine):
     written = [event.id for event in Journal.of(engine.root).read(START) if event.kind == "note.changed"]
     engine.erase(dict.fromkeys([*written, change]))
     assert holders(engine, "xylophone-quartz") == []
+
+
+def test_a_damaged_file_that_was_set_aside_keeps_no_secret_and_is_named(engine: Engine):
+    file = engine.root / ".cm/memory.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f'{{"entries": [{{"content": "sign in with {GITHUB}"}},')
+    made = engine.remember("granite stays")
+    (kept,) = file.parent.glob("memory.damaged-*.json")
+    assert str(kept) in {one.where for one in engine.secrets().findings}
+    assert str(kept) in engine.erase(found=True).files
+    assert holders(engine, GITHUB) == []
+    assert "sign in with" in kept.read_text()
+    assert any(str(kept) in note for note in engine.erase([made.id]).notes)

@@ -68,6 +68,19 @@ def test_nothing_of_an_erased_turn_is_in_any_file(engine: Engine, leaky: list[Ev
     assert stored(SECRET) == stored("zanzibar") == stored("tortoise") == []
 
 
+def test_text_that_was_copied_goes_with_what_it_repeats(engine: Engine):
+    prompt = "where does the heron keep its umbrella"
+    events = turn(engine, prompt)
+    paths.private_dir(paths.state_dir())
+    paths.clipboard_file().write_text("# Something else\n")
+    engine.erase([events[0].id])
+    assert paths.clipboard_file().exists()
+    events = turn(engine, prompt)
+    paths.clipboard_file().write_text(f"# Episode\n\n> {prompt}\n")
+    engine.erase([events[0].id])
+    assert stored(prompt) == []
+
+
 def test_what_else_there_is_stays(engine: Engine, leaky: list[Event]):
     before = {event.id: event for event in Journal.of(engine.root).read()}
     engine.erase(found=True)

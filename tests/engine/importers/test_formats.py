@@ -287,3 +287,33 @@ def test_opencode_is_read_from_all_its_forms(machine: Machine, form: str):
     assert (second.session, second.parent) == ("ses_b", "ses_a")
     assert (third.outcome, third.turn) == ("interrupted", 2)
     assert machine.run().transcripts == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "is_error", "outcome"),
+    [
+        ("mvn -q test -Dtest=CartTest", "", False, "ok"),
+        ("mvn -f pom.xml verify", "BUILD FAILURE", True, "failed"),
+        ("./gradlew :app:test --info", "", False, "ok"),
+        ("cd web && npm --prefix . run build", "", False, "ok"),
+        ("CI=1 cargo +nightly test", "", False, "ok"),
+        ("python3 -m pytest -q", "1 passed", False, "ok"),
+        ("pytest -q 2>&1 | tail -3", "2 failed, 1 passed in 0.2s", False, "failed"),
+        ("pytest -q 2>&1 | tail -3", "3 passed in 0.2s", False, "ok"),
+        ("pytest -q || true", "collected nothing", False, ""),
+        ("go test ./... ; echo done", "--- FAIL: TestCart", False, "failed"),
+        ("cat pytest.ini", "[pytest]", False, ""),
+        ("git commit -m 'make the cart round'", "", False, ""),
+        ("grep -rn mypy setup.cfg", "", False, ""),
+    ],
+)
+def test_test_runs_and_builds_give_the_outcome(
+    machine: Machine, command: str, output: str, is_error: bool, outcome: str
+):
+    one = Claude(machine.claude, machine.root)
+    one.write([
+        one.asked("Check it"), one.used("Bash", {"command": command}, "b"), one.got("b", output, failed=is_error),
+        one.said("I did."),
+    ])  # fmt: skip
+    machine.run()
+    assert [episode.outcome for episode in machine.episodes()] == [outcome]

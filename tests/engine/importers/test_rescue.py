@@ -272,6 +272,23 @@ def test_what_was_imported_before_it_grew_is_not_imported_again(machine: Machine
     assert machine.prompts() == ["First", "Second", "Third"]
 
 
+def test_what_an_agent_removed_from_a_transcript_stays_in_a_copy(machine: Machine):
+    claude, _ = both(machine)
+    run(machine)
+    whole = claude.file.read_bytes()
+    claude.file.write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
+    for _ in range(2):
+        run(machine)
+    assert [content == whole for content in copied().values()].count(True) == 1
+    assert len(copied()) == 3
+    assert machine.run().episodes == 3
+    assert sorted(machine.prompts()) == ["First", "Second", "Third"]
+    pauses.mark_session(claude.session, never=True)
+    claude.write(claude.turn("Fourth", "Four."))
+    run(machine)
+    assert not stored("Second")
+
+
 def test_an_original_is_read_and_not_its_copy(machine: Machine):
     claude = Claude(machine.claude, machine.root)
     claude.write(claude.turn("First", "One."))

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.context.layers import cypher
+from cm_tui.engine.context.layers import cypher, json_file
 from cm_tui.engine.context.layers.kv import KvStore
 from cm_tui.engine.memory.projection import ingested
 from cm_tui.engine.memory.projection.ingested import Entity, Relation
 from cm_tui.engine.platform.journal.journal import Journal
-from cm_tui.errors import CmError, NotFoundError, UsageError
+from cm_tui.errors import CmError, NotFoundError, StoreError, UsageError
 from cm_tui.model import EpisodeEdit
 from tests.planted import GITHUB
 
@@ -279,3 +279,15 @@ def test_an_index_that_is_not_there(engine: Engine) -> None:
     assert "def price" in engine.read_memory("vector://code?query=price+with+tax&min_score=0").text
     with pytest.raises(NotFoundError, match="There is no index 'nothing'"):
         engine.read_memory("vector://nothing?query=x")
+
+
+def test_a_value_that_an_editor_saves_meanwhile_stays(root: Path) -> None:
+    file = kv_file(root, '{"a": 1}')
+
+    def change(_: object) -> tuple[object, None]:
+        file.write_text('{"a": 2}')
+        return {"a": 1, "b": 1}, None
+
+    with pytest.raises(StoreError, match="Another program changed"):
+        json_file.change(root, ".cm/memory/kv.json", change)
+    assert json.loads(file.read_text()) == {"a": 2}

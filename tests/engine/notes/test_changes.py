@@ -6,11 +6,13 @@ import datetime as dt
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cm_tui.engine.memory.notes import note_file, note_undo
 from cm_tui.engine.memory.notes.hunks import hunks_between, merge, with_kept_lines, without_changes
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
 from cm_tui.engine.memory.notes.note_undo import CHANGED, undo_note_change
@@ -262,3 +264,45 @@ def test_most_lines_say_how_lines_end(root: Path, changes: NoteChanges):
     file = write(root, ".cm/notes/topics/a.md", b"one\ntwo\nthree\r\n")
     changes.append("four", "a", PERSON)
     assert file.read_bytes() == b"one\ntwo\nthree\n\nfour\n"
+
+
+def test_a_moved_note_that_was_edited_comes_back_with_its_edit_even_after_a_kill(
+    root: Path, changes: NoteChanges, monkeypatch: pytest.MonkeyPatch
+):
+    changes.append("One.", "router", PERSON)
+    changes.move("router", "user:router.md")
+    file = Notes(root).named("user:router.md").file
+    file.write_text(file.read_text() + "\nTwo.\n")
+    event = last(root)
+
+    def dies(*words: Any, **more: Any) -> None:
+        raise KeyboardInterrupt
+
+    for step in ("write_data", "take_away"):
+        with monkeypatch.context() as patch:
+            patch.setattr(note_undo, step, dies)
+            with pytest.raises(KeyboardInterrupt):
+                undo_note_change(Notes(root), event)
+        assert any("Two." in one.read_text() for one in (file, root / ".cm/notes/topics/router.md") if one.exists())
+    undo_note_change(Notes(root), event)
+    assert (root / ".cm/notes/topics/router.md").read_text() == "# router\n\nOne.\n\nTwo.\n"
+    assert not file.exists()
+
+
+def test_what_is_saved_while_a_note_is_deleted_can_be_restored(
+    root: Path, changes: NoteChanges, monkeypatch: pytest.MonkeyPatch
+):
+    note = write(root, ".cm/notes/topics/router.md", "One.\n")
+    keep = note_file.write_atomically
+    saves = iter(["Two.\n"])
+
+    def slowly(file: Path, data: bytes, **more: Any) -> None:
+        keep(file, data, **more)
+        for text in saves:
+            note.write_text(text)
+
+    monkeypatch.setattr(note_file, "write_atomically", slowly)
+    changes.delete("router")
+    assert not note.exists()
+    undo_note_change(Notes(root), last(root))
+    assert note.read_text() == "Two.\n"

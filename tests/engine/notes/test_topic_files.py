@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui import paths
+from cm_tui.engine.memory.notes import topic_files
 from cm_tui.engine.memory.notes.note_file import forget_saved, saved_file, writing
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_files import (
@@ -287,3 +289,21 @@ def test_added_lines_never_stand_in_the_way_of_undo(before: list[str], made: lis
     )
     if not added:
         assert text == texts[1]
+
+
+def test_a_topic_that_is_saved_while_it_is_merged_stays(root: Path, monkeypatch: pytest.MonkeyPatch):
+    write(root, A, "one\n")
+    write(root, B, "two\n")
+    put = topic_files.write_data
+
+    def slowly(*words: Any) -> None:
+        put(*words)
+        write(root, B, "two\nthree\n")
+
+    monkeypatch.setattr(topic_files, "write_data", slowly)
+    with pytest.raises(RefusedError, match="was changed since"):
+        change(root, {A: "one\ntwo\n", B: None})
+    monkeypatch.undo()
+    with writing():
+        TopicFiles(Notes(root)).complete()
+    assert (held(root, A), held(root, B)) == (b"one\ntwo\n", b"two\nthree\n")

@@ -11,7 +11,7 @@ from cm_tui import paths
 from cm_tui.config import Config, load_config
 from cm_tui.engine.search.ranking import adjust, profile_file, profiles
 from cm_tui.engine.search.ranking.pipeline import Searcher
-from cm_tui.errors import ConfigError
+from cm_tui.errors import ConfigError, RefusedError
 from tests.shop import Project
 from tests.tiers import examples
 
@@ -182,3 +182,21 @@ def test_a_file_that_cannot_be_edited_safely_stays_as_it_is(project: Project, tm
         searcher.save_profile(replace(searcher.profile("code"), limit=9))
     assert file.read_text(encoding="utf-8") == text
     assert [path.name for path in file.parent.iterdir()] == ["config.toml"]
+
+
+def test_a_link_and_the_ends_of_lines_stay(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    shared, file = root / "cm.toml", root / ".cm/config.toml"
+    file.parent.mkdir(exist_ok=True)
+    shared.write_bytes(b"# ours\r\n[index]\r\n")
+    file.unlink(missing_ok=True)
+    file.symlink_to("../cm.toml")
+    profile_file.save(profiles.make("code", {"limit": 9}), profiles.make("code", {}), file)
+    assert file.is_symlink()
+    assert shared.read_bytes() == b"# ours\r\n[index]\r\n\r\n[profiles.code]\r\nlimit = 9\r\n"
+    outside = tmp_path_factory.mktemp("outside") / "theirs.toml"
+    outside.write_text("# theirs\n")
+    file.unlink()
+    file.symlink_to(outside)
+    with pytest.raises(RefusedError, match="out of the project"):
+        profile_file.save(profiles.make("code", {"limit": 9}), profiles.make("code", {}), file)
+    assert outside.read_text() == "# theirs\n"

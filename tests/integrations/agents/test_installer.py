@@ -455,6 +455,18 @@ def test_a_file_changed_since_the_plan_is_not_overwritten(home: Path):
     assert file.read_text() == '{"new": 1}'
 
 
+def test_what_an_agent_saves_while_its_file_is_written_stays(home: Path, monkeypatch: pytest.MonkeyPatch):
+    where, agent = place(home, "user"), named("claude-code")
+    file = agent.parts(where)[0].path
+    file.write_text('{"numStartups": 1}')
+    changes = installer.plan(agent, where, install=True)
+    make = installer.shared_dir
+    monkeypatch.setattr(installer, "shared_dir", lambda folder: file.write_text('{"numStartups": 2}') and make(folder))
+    with pytest.raises(RefusedError, match="changed meanwhile"):
+        installer.apply(agent, where, changes, install=True)
+    assert file.read_text() == '{"numStartups": 2}'
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written(home: Path):
     where, agent = place(home, "user"), named("cursor")

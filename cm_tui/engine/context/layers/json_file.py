@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
@@ -14,13 +13,11 @@ from cm_tui import paths
 from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
 from cm_tui.engine.context.definitions.parsing import parse
 from cm_tui.errors import RefusedError, StoreError, UsageError
-from cm_tui.files import permissions_of, read_below, shared_dir, write_atomically
-from cm_tui.locks import locked
+from cm_tui.files import permissions_of, read_below, read_regular, shared_dir, write_if_unchanged
+from cm_tui.state_file import holding
 
 FOLDER = f"{paths.PROJECT_FOLDER}/memory"
-_LOCK_SECONDS = 10.0
 T = TypeVar("T")
-_writers = threading.Lock()
 
 
 def read(root: Path, path: str) -> Document | None:
@@ -62,16 +59,17 @@ def change(root: Path, path: str, change: Callable[[Document | None], tuple[Any,
     file = root.joinpath(*path.split("/"))
     named = blake2b(os.path.realpath(file).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
     try:
-        folder = paths.private_dir(paths.state_dir() / "locks")
-        with _writers, locked(folder / f"{named}.lock", _LOCK_SECONDS):
+        with holding(paths.state_dir() / "locks" / f"{named}.lock"):
+            before = read_regular(file, MAX_BYTES)
             new, result = change(read(root, path))
             if not file.parent.resolve().is_relative_to(root.resolve()):
                 raise RefusedError(f"{file.parent} leads out of the project.", hint="Remove the link.")
             shared_dir(file.parent)
-            text = json.dumps(new, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-            if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+            data = (json.dumps(new, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode("utf-8")
+            if len(data) > MAX_BYTES:
                 raise UsageError(f"{path} would have more than {MAX_BYTES:,} bytes.", hint="Remove old values.")
-            write_atomically(file, text, permissions=permissions_of(file), durable=True)
+            if not write_if_unchanged(file, data, before, permissions_of(file)):
+                raise StoreError(f"Another program changed {path}: nothing is written.", hint="Try again.")
     except OSError as error:
         raise StoreError(f"Cannot write {path}: {error.strerror or error}.", hint="Check its folder.") from error
     except ValueError as error:

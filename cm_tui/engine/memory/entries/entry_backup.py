@@ -104,8 +104,7 @@ def take_waiting(root: Path) -> int:
 
 def _restored_ids(journal: Journal) -> set[str]:
     """Return the ids of entries restored before: those forgotten since are not restored again."""
-    told = [event.data.get("ids") for event in journal.read() if event.kind == RESTORED]
-    return {one for ids in told if isinstance(ids, list) for one in ids if isinstance(one, str)}
+    return {id_ for event in journal.read() if event.kind == RESTORED for id_ in event.texts("ids")}
 
 
 def _doubt(entries: Entries, scope: Scope, new: Sequence[Entry]) -> None:
@@ -147,9 +146,6 @@ def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merg
         entries.ledger.write(ledger)
         _doubt(entries, scope, [one for one in new.values() if digest(one) not in standing.written])
         if new:
-            author = Author()
-            said = {"scope": scope, "ids": list(new), "actor": author.actor}
-            Journal.of(entries.root).append(RESTORED, said)
 
             def add(content: Content) -> None:
                 there = content.entries.keys()
@@ -157,4 +153,7 @@ def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merg
 
             add(content)
             entries.files[scope].write(content, add)
+            # After the file: what waits in the journal counts as taken from here on.
+            said = {"scope": scope, "ids": list(new), "actor": Author().actor}
+            Journal.of(entries.root).append(RESTORED, said)
     return Merged(len(new), others, left_out)

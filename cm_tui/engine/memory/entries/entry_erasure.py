@@ -16,6 +16,7 @@ from cm_tui.engine.memory.entries.ledger import Ledger
 from cm_tui.engine.memory.entries.proposals import DECIDED, PROPOSED
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.redaction.redact import texts_of, with_texts
+from cm_tui.files import damaged_copies
 from cm_tui.model import Proposal
 
 EVENTS = frozenset({APPROVED, CHANGED, REVERTED, PROPOSED, DECIDED, WAITING})
@@ -28,8 +29,13 @@ def entry_ids(event: Event) -> tuple[str, ...]:
         return ()
     if event.kind not in {PROPOSED, DECIDED}:
         return ids_told(event)
-    name = event.data.get("target")
-    return (name,) if isinstance(name, str) and name else ()
+    return (name,) if (name := event.text("target")) else ()
+
+
+def set_aside(entries: Entries) -> list[Path]:
+    """Return the damaged files of entries and proposals that were set aside."""
+    files = (*(one.path for one in entries.files.values()), entries.ledger.path)
+    return [one for file in files for one in damaged_copies(file)]
 
 
 def texts(entries: Entries) -> Iterator[tuple[Path, Iterator[str]]]:

@@ -71,10 +71,8 @@ def states_of(data: Mapping[str, Any]) -> tuple[State, ...]:
 
 def ids_told(event: Event) -> tuple[str, ...]:
     """Return the ids of the entries in such an event."""
-    own = event.data.get("id")
-    return tuple(
-        dict.fromkeys((*([own] if isinstance(own, str) else ()), *(one.told.id for one in states_of(event.data))))
-    )
+    own = event.text("id")
+    return tuple(dict.fromkeys((*([own] if own else ()), *(one.told.id for one in states_of(event.data)))))
 
 
 def is_sound(data: Mapping[str, Any]) -> bool:
@@ -176,7 +174,10 @@ class Writer:
         as_read = tuple(State(one.before, None if one.after is None else _as_read(one.after)) for one in states)
         for state in as_read:
             self._note(state, approves)
-        event = Journal.of(self._root).append(kind, event_data(as_read, author, more or {}), head=head_at(self._root))
+        said = event_data(as_read, author, more or {})
+        if any(one.scope == "project" for state in as_read for one in state if one is not None):
+            said["root"] = str(self._root)
+        event = Journal.of(self._root).append(kind, said, head=head_at(self._root))
         for state in as_read:
             self._place(state)
         # Additions are written before removals: after a crash in between, a moved entry is in both scopes.

@@ -171,14 +171,15 @@ def _move(episodes: Episodes, ids: Sequence[str]) -> None:
     wanted = {*ids, *archive.MOVING.names(journal)}
     if not wanted:
         return
-    with journal.held():
-        lines = list(_lines(journal, beside, wanted))
-        archive.MOVING.note(journal, [episode.id for episode, _ in lines])
-        if lines:
-            number = beside.write(lines)
+    # Reading and compressing takes long: hooks write meanwhile, and what is there stays where it is.
+    lines = list(_lines(journal, beside, wanted))
+    archive.MOVING.note(journal, [episode.id for episode, _ in lines])
+    if lines:
+        number = beside.write(lines)
+        with journal.held():
             append_of_many(journal, ARCHIVED, {"file": number}, [episode.id for episode, _ in lines])
             archive.hollow(journal, (line for episode, turn in lines for line in (episode, *turn)))
-        archive.MOVING.forget(journal)
+    archive.MOVING.forget(journal)
     episodes.index.follow()
 
 

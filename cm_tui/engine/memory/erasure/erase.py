@@ -148,6 +148,7 @@ _INTERRUPTED = "an erasure that was interrupted is finished with this one"
 _WHOLE = "the turn is erased as a whole: its prompts, notes of edits, stop and episode repeat it"
 _STANDING = "proposals and decisions based on them lose their text, and pipelines' output from them is removed; lines in notes and entries stay"
 _ENTRY = "an entry is erased as a whole, with all its earlier versions: its changes contain the same words"
+_DAMAGED = "{} was set aside as damaged, and may repeat what was erased: look at it, and remove it"
 _COPIES = "{} of transcripts removed, as a turn that was erased is in them; the agents' own files are never changed"
 _WORDS = 60
 """Characters that are shown of an event."""
@@ -249,6 +250,8 @@ def erase_events(
         forget_counts({*again, *ids, *selection.entries})
         removed = remove_copies(journal, traces.sessions, {line.origin for line in lines}, interrupted=bool(again))
         notes = [*make_again()]
+        if entries is not None and selection.entries:
+            notes += [_DAMAGED.format(file) for file in entry_erasure.set_aside(entries)]
         if removed:
             notes.append(_COPIES.format(count(removed, "rescued copy", "rescued copies")))
         erasure.ERASING.forget(journal)
@@ -280,7 +283,8 @@ def _clean_entries(entries: Entries, secrets: Collection[str] | None) -> tuple[s
     """Redact secrets in the remaining entries; return the changed files."""
     if secrets is not None and not secrets:
         return ()
-    return entry_erasure.clean(entries, state_files.changing(secrets))
+    damaged = (file for file in entry_erasure.set_aside(entries) if state_files.clean(file, secrets))
+    return (*entry_erasure.clean(entries, state_files.changing(secrets)), *map(str, damaged))
 
 
 def redact_files(store: Path, secrets: Collection[str] | None) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ def scan(
     if entries is not None:
         for file, texts in entry_erasure.texts(entries):
             findings += [SecretFinding("file", str(file), kind, count) for kind, count in kinds_in(texts).items()]
+        findings += _in_files(entry_erasure.set_aside(entries))
     of_files, notes = scan_files(store)
     interrupted = journal is not None and bool(ERASING.names(journal))
     return SecretsReport((*findings, *of_files), in_source, tuple(notes), interrupted)

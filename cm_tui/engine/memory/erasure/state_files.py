@@ -117,6 +117,18 @@ def changing(secrets: Collection[str] | None) -> Callable[[str], str]:
     return (lambda text: redact(text).text) if secrets is None else without
 
 
+def forget_copied_text(said: Collection[str]) -> None:
+    """Remove the text that the application copied last, if it repeats erased texts.
+
+    Raises StoreError if it cannot be read or removed.
+    """
+    file = paths.clipboard_file()
+    with reported(file, "remove"), suppress(FileNotFoundError):
+        text = _read(file)
+        if any(one in text for one in said if len(one) >= _SHORTEST):
+            file.unlink()
+
+
 def _overwrite(file: Path, text: str, secrets: Collection[str] | None) -> bool:
     spans = [(one.start, one.end) for one in find(text)] if secrets is None else _places(text, secrets)
     if not spans:

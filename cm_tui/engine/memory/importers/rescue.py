@@ -275,7 +275,7 @@ class _Work:
             why = NEVER
         if why:
             self.done.withheld[why] += 1
-            copy.unlink(missing_ok=True)
+            copies.remove(copy)
             copies.write_mark("withheld", name, one.file.changed)
             return
         copies.mark_of("withheld", name).unlink(missing_ok=True)
@@ -322,6 +322,7 @@ def _write(one: Original, copy: Path, never: tuple[str, ...]) -> int:
     may be copied.
     """
     inside = one.file.path.relative_to(one.place).as_posix()
+    copies.keep_longer(copy, one.file.size)
     with opened_below(one.place, inside) as source:
         before = os.fstat(source.fileno())
         left, looked_at = before.st_size, b""

@@ -21,7 +21,7 @@ from cm_tui.engine.memory.entries.entry_writing import CHANGED as ENTRY_CHANGED
 from cm_tui.engine.memory.entries.entry_writing import ids_told
 from cm_tui.engine.memory.entries.ledger import RULE
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change
-from cm_tui.engine.memory.episodes.narrated_undo import UndoRequest, undo_decision
+from cm_tui.engine.memory.episodes.narrated_undo import UndoRequest, refuse_elsewhere, undo_decision
 from cm_tui.engine.memory.episodes.undo import events_of
 from cm_tui.engine.memory.narrator import decisions, line_changes, policy, topic_changes
 from cm_tui.engine.memory.narrator.decisions import STATES, Decision, Open, object_in, read_worded
@@ -119,7 +119,9 @@ class Deciding:
                 raise UsageError(f"Nothing was decided on {one.id}: it waits.", hint="`cm proposals` lists what waits.")
             episodes = self._parts.episodes
             events = events_of(episodes, found.change)
-            back = undo_decision(UndoRequest(self._parts.root, episodes, found.change, events))
+            asked = UndoRequest(self._parts.root, episodes, found.change, events)
+            refuse_elsewhere(asked)
+            back = undo_decision(asked)
             if back.conflicts:
                 return NarratedChange(found.proposal, "", done=False, problem=_conflict_words(back), proposal=one)
             self._mark_undone(found.change, found.proposal, DECIDED, PERSON)

@@ -276,7 +276,7 @@ def _write(notes: Notes, place: Found, file: NoteFile, before: _Before, written:
     undoes = written.event.id if written.event is not None else ""
     saves, more = NoteSaves(notes), {"undoes": undoes, "narrated": written.name}
     if before.gone:
-        saves.remove(place, REVERTED, **more)
+        saves.remove(place, REVERTED, file.data, **more)
     else:
         saves.put(place, file, before.text, Author(), REVERTED, **more)
 

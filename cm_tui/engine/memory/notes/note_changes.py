@@ -130,7 +130,7 @@ class NoteChanges:
             data = read_data(place)
             event = self._saves.tell(place.id, {"target": to.id}, Author())
             write_data(to, data)
-            take_away(place, saved_file(event))
+            take_away(place, saved_file(event), data)
         return NoteChange(to.id, f"moved {place.id} to {to.id}", event, self._notes.read(to).note)
 
     def delete(self, name: str) -> NoteChange:

@@ -127,16 +127,22 @@ def refuse_conflict(place: Found, text: str) -> None:
         )
 
 
-def take_away(place: Found, kept: Path) -> None:
-    """Move the file of a note to where it is kept.
+def take_away(place: Found, kept: Path, before: bytes | None = None) -> None:
+    """Move the file of a note to where it is kept, with what another program saves meanwhile.
 
-    Raises RefusedError if it is a link, or is below one; StoreError if it cannot be moved.
+    `before`: the content that is in another file by now: a note with any other content stays; None: any content. Raises
+    RefusedError if it is a link, is below one, or was changed since; StoreError if it cannot be moved.
     """
     refuse_links(place)
     refuse_read_only(place)
     try:
         paths.private_dir(kept.parent)
-        write_atomically(kept, read_data(place), durable=True)
+        data = None
+        while (now := read_data(place)) != data:
+            if before is not None and now != before:
+                raise RefusedError(f"{place.id} was changed since: it stays.", hint="Look at it, and try again.")
+            data = now
+            write_atomically(kept, data, durable=True)
         place.file.unlink()
     except OSError as error:
         raise cannot_write(place, error) from error

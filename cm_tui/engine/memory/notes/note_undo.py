@@ -15,14 +15,14 @@ from cm_tui.engine.memory.notes.note_file import (
     write_data,
     writing,
 )
-from cm_tui.engine.memory.notes.note_reader import written_like
+from cm_tui.engine.memory.notes.note_reader import MOST_BYTES, written_like
 from cm_tui.engine.memory.notes.notes import NoteFile, Notes
-from cm_tui.engine.memory.notes.places import Found
-from cm_tui.engine.memory.notes.scan import stamp_of
+from cm_tui.engine.memory.notes.places import USER, Found
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.redaction.kinds import has_marks
 from cm_tui.errors import UsageError
+from cm_tui.files import read_regular
 from cm_tui.model import Conflict, Undone
 from cm_tui.model.author import Author
 
@@ -68,16 +68,21 @@ class NoteSaves:
         write_data(place, written_like(file.data or b"", text), file.data)
         return event
 
-    def remove(self, place: Found, kind: str = CHANGED, **more: Any) -> str:
-        """Record the deletion of a note, then delete it and save its file. Returns the id of the event."""
+    def remove(self, place: Found, kind: str = CHANGED, before: bytes | None = None, **more: Any) -> str:
+        """Record the deletion of a note, then delete it and save its file; returns the id of the event.
+
+        `before`: as for `take_away`.
+        """
         refuse_read_only(place)
         event = self.tell(place.id, {"deleted": True, **more}, Author(), kind)
-        take_away(place, saved_file(event))
+        take_away(place, saved_file(event), before)
         return event
 
     def tell(self, id_: str, data: dict[str, Any], writer: Author, kind: str = CHANGED) -> str:
         """Write the event of a change; returns its id."""
         said = {"note": id_, **data, "actor": writer.actor, "agent": writer.agent, "session": writer.session}
+        if not id_.startswith(USER):
+            said["root"] = str(self._notes.root)
         return Journal.of(self._notes.root).append(kind, said, head=self._notes.head() or None).id
 
 
@@ -91,11 +96,11 @@ def undo_note_change(notes: Notes, event: Event, *, dry_run: bool = False) -> Un
     not a change of a note, or what it moved or deleted cannot be restored; CmError if the note cannot be read or
     written.
     """
-    id_, target = event.data.get("note"), event.data.get("target")
-    if event.kind != CHANGED or not isinstance(id_, str):
+    id_, target = event.text("note"), event.text("target")
+    if event.kind != CHANGED or not id_:
         raise UsageError(f"The event {event.id} is not a change of a note.")
-    if event.data.get("deleted") is True or isinstance(target, str):
-        return _undo_removal(notes, event, id_, target if isinstance(target, str) else "", dry_run=dry_run)
+    if event.data.get("deleted") is True or target:
+        return _undo_removal(notes, event, id_, target, dry_run=dry_run)
     return _undo_lines(notes, event, id_, dry_run=dry_run)
 
 
@@ -121,8 +126,8 @@ def redo_note_change(notes: Notes, event: Event) -> str:
     `event`: one of kind `note.changed`. Raises UsageError if the event has no such change, the note has changed in the
     same lines since, or a line had a secret; CmError if the note cannot be read or written.
     """
-    id_, found = event.data.get("note"), hunks.read_hunks(event.data.get("hunks"))
-    if event.kind != CHANGED or not isinstance(id_, str) or not found:
+    id_, found = event.text("note"), hunks.read_hunks(event.data.get("hunks"))
+    if event.kind != CHANGED or not id_ or not found:
         raise UsageError(f"The event {event.id} tells of no change of a note.")
     place = notes.places.place(id_)
     refuse_locked(place)
@@ -164,7 +169,7 @@ def _undo_lines(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Undon
                 saves.put(place, file, text, Author(), REVERTED, undoes=event.id)
             else:
                 # There was no such file before.
-                saves.remove(place, REVERTED, undoes=event.id)
+                saves.remove(place, REVERTED, file.data, undoes=event.id)
     return Undone("", (id_,), words)
 
 
@@ -172,22 +177,25 @@ def _undo_removal(notes: Notes, event: Event, id_: str, target: str, *, dry_run:
     """Restore the file of a deleted or moved note."""
     words = f"moved {id_} to {target}" if target else f"deleted {id_}"
     place, kept = notes.places.place(id_), saved_file(event.id)
+    moved = notes.places.place(target) if target else place
     with writing():
-        if stamp_of(place) is not None:
+        # A moved one as it is now: it may have been changed where it was.
+        now = notes.file(moved).data if target else None
+        data = read_regular(kept, MOST_BYTES) if now is None else now
+        there = notes.file(place).data
+        if there not in (None, data):
             raise UsageError(f"There is another note {id_} now.", hint="Rename that one first.")
-        try:
-            data = kept.read_bytes()
-        except OSError as error:
-            raise UsageError(f"The saved file of {id_} no longer exists: {error.strerror or error}.") from error
+        if data is None:
+            raise UsageError(f"The saved file of {id_} no longer exists.")
         if dry_run:
             return Undone("", (id_,), words)
         refuse_read_only(place)
         saves = NoteSaves(notes)
-        if target and stamp_of(moved := notes.places.place(target)) is not None:
-            # As it is now: it may have been changed where it was.
-            data = notes.file(moved).data or data
-            saves.remove(moved, REVERTED, undoes=event.id)
         saves.tell(id_, {"undoes": event.id}, Author(), REVERTED)
-        write_data(place, data)
+        if there is None:
+            write_data(place, data)
+        if now is not None:
+            # Its text is in a file at any moment.
+            saves.remove(moved, REVERTED, now, undoes=event.id)
         kept.unlink(missing_ok=True)
     return Undone("", (id_,), words)

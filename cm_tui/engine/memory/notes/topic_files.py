@@ -252,6 +252,8 @@ class TopicFiles:
         Raises UsageError if it is too much for one event; StoreError if the journal cannot be written.
         """
         said = {**data, "actor": writer.actor, "agent": writer.agent, "session": writer.session}
+        if not all(str(one.get("note")).startswith((USER, USER_ARCHIVE)) for one in data["files"]):
+            said["root"] = str(self._notes.root)
         try:
             return self._journal.append(kind, said, head=self._notes.head() or None).id
         except UsageError as error:
@@ -270,7 +272,7 @@ class TopicFiles:
                 write_data(one.place, one.after, one.before)
         for number, one in enumerate(files):
             if one.after is None and one.before is not None:
-                take_away(one.place, saved_file(f"{event}-{number}"))
+                take_away(one.place, saved_file(f"{event}-{number}"), one.before)
 
     def complete(self) -> str:
         """Complete a change whose process was killed; return its words; empty: none was left.

@@ -7,10 +7,11 @@ erased content.
 
 from __future__ import annotations
 
+import glob
 import gzip
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -78,13 +79,17 @@ def is_complete(agent: str, found: FoundFile) -> bool:
     """Return whether the copy of a transcript holds all of it."""
     copy = copy_of(agent, found.path)
     try:
-        with copy.open("rb") as stream:
-            if abs(os.fstat(stream.fileno()).st_mtime - found.changed) >= _SAME_SECONDS:
-                return False
-            stream.seek(-_SIZE_BYTES, os.SEEK_END)
-            return int.from_bytes(stream.read(_SIZE_BYTES), "little") == found.size % 2**32
+        is_of_now = abs(copy.stat().st_mtime - found.changed) < _SAME_SECONDS
+        return is_of_now and _content_size(copy) == found.size % 2**32
     except OSError:
         return False
+
+
+def _content_size(copy: Path) -> int:
+    """Return the size of the content of a copy, modulo 4 GB."""
+    with copy.open("rb") as stream:
+        stream.seek(max(0, os.fstat(stream.fileno()).st_size - _SIZE_BYTES))
+        return int.from_bytes(stream.read(_SIZE_BYTES), "little")
 
 
 def copies_below(agent: str, place: Path, *, depth: int = DEPTH) -> Iterator[tuple[Path, FoundFile]]:
@@ -139,6 +144,24 @@ def writing(copy: Path, changed: int) -> Iterator[gzip.GzipFile]:
         with temporary.open("wb") as raw, gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as packed:
             yield packed
         os.utime(temporary, ns=(changed, changed))
+
+
+def keep_longer(copy: Path, size: int) -> None:
+    """Give a copy another name if its transcript has become shorter: only the copy has what was removed.
+
+    `size`: of the transcript. Raises OSError if it cannot be renamed.
+    """
+    with suppress(FileNotFoundError):
+        if _content_size(copy) > size:
+            name, _, endings = copy.name.partition(".")
+            copy.rename(copy.with_name(f"{name}.{copy.stat().st_mtime_ns}.{endings}"))
+
+
+def remove(copy: Path) -> None:
+    """Remove a copy, and the longer ones before it. Raises OSError if one cannot be removed."""
+    name, _, endings = copy.name.partition(".")
+    for one in (copy, *copy.parent.glob(f"{glob.escape(name)}.[0-9]*.{glob.escape(endings)}")):
+        one.unlink(missing_ok=True)
 
 
 def write_mark(mark: Mark, name: str, changed: float = 0.0) -> None:

@@ -35,10 +35,34 @@ _TOOLS = 200
 _OPEN = 500
 """Uses of tools whose results are waited for."""
 _ID = 200
+_OPTIONS = r"(?: [-+][^\s;&|]+(?: [^-+\s;&|][^\s;&|]*)??){0,6}"
 _CHECK = re.compile(
-    r"\b(?:pytest|tox|nox|unittest|jest|vitest|mocha|rspec|phpunit|ctest|bazel test|(?:npm|pnpm|yarn|bun)(?: run)? (?:test|lint|check|build)|"
-    r"(?:cargo|go|dotnet|mvn|gradle|gradlew|swift|mix|zig build|deno) (?:test|build|check|vet|clippy)|(?:make|just|rake|ninja)\b|mypy|ruff|tsc|eslint)"
+    r"(?:^|[;&|(\n/]\s*|\b(?:run|exec|npx|bunx|uvx|time|sudo|python[\d.]* -m|poetry|bundle exec) |-l?c ['\"]?|\w=\S* )"
+    r"(?:pytest|tox|nox|unittest|jest|vitest|mocha|rspec|phpunit|ctest|bazel test|"
+    rf"(?:npm|pnpm|yarn|bun){_OPTIONS}(?: run)? (?:test|lint|check|build)|"
+    rf"(?:cargo|go|dotnet|mvn|mvnw|gradle|gradlew|sbt|swift|mix|zig build|deno){_OPTIONS} :?(?:[\w-]+:)*"
+    r"(?:test|build|check|vet|clippy|verify|package|install|compile)|make|just|rake|ninja|mypy|ruff|tsc|eslint)(?![\w./-])"
 )
+"""A test run, a build or a linter where a command begins."""
+_HIDES_STATUS = re.compile(r"\||;(?!\s*$)")
+"""A pipe or a later command: the exit status is not that of the check."""
+_FAILED_CHECK = re.compile(
+    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\b(?:Failures|Errors): [1-9]|\bFAILED\b|^--- FAIL|^FAIL\b|BUILD FAILURE"
+    r"|^error(?:\[E\d+\]| TS\d+)?:|Traceback \(most recent call last\)",
+    re.MULTILINE,
+)
+_PASSED_CHECK = re.compile(
+    r"\b[1-9]\d* (?:passed|passing)\b|BUILD SUCCESS|test result: ok|^ok\s|^OK\b|^PASS\b|All checks passed", re.MULTILINE
+)
+
+
+def _result_of_check(line: str, output: str, *, failed: bool) -> Outcome | None:
+    """Return the outcome of a test run or build; None: neither its exit status nor its output shows it."""
+    if failed or not _HIDES_STATUS.search(line):
+        return "failed" if failed else "ok"
+    if _FAILED_CHECK.search(output):
+        return "failed"
+    return "ok" if _PASSED_CHECK.search(output) else None
 
 
 class Piece(NamedTuple):
@@ -268,9 +292,11 @@ class Turn:
             elif failed:
                 step.error = ending(text, ERROR_CHARACTERS)
             if _CHECK.search(step.text.text[:2_000]):
-                line = " ".join(step.text.text.split())[:200]
-                self.verdict = f"`{line}` {'failed' if failed else 'passed'}"
-                self.outcome = "failed" if failed else "ok"
+                outcome = _result_of_check(step.text.text[:2_000], text[-10_000:], failed=failed)
+                if outcome is not None:
+                    line = " ".join(step.text.text.split())[:200]
+                    self.verdict = f"`{line}` {'passed' if outcome == 'ok' else 'failed'}"
+                    self.outcome = outcome
 
     def _written(self, step: TurnStep, *, failed: bool = False) -> Edit | None:
         """Note the files of an edit; return it unless it failed."""

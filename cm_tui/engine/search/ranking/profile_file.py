@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -144,7 +145,7 @@ def _edit(text: str, name: str, changes: Mapping[str, Any], file: Path) -> str:
             f"{file} sets profiles.{name} in a way that cannot be edited safely.",
             hint=f"Write it as a section [profiles.{name}], or remove it, and save again.",
         )
-    return edited
+    return edited.replace("\n", "\r\n") if "\r\n" in text else edited
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,6 +209,10 @@ def _value(value: Any) -> str:
 
 
 def _write(file: Path, text: str) -> None:
-    shared_dir(file.parent)
-    permissions = permissions_of(file)
-    write_atomically(file, text, permissions=PRIVATE if permissions is None else permissions, durable=True)
+    # A link stays a link; one that leads out of the project is not followed.
+    target = Path(os.path.realpath(file))
+    if not target.is_relative_to(os.path.realpath(file.parent.parent)):
+        raise RefusedError(f"{file} leads out of the project.", hint="Remove the link.")
+    shared_dir(target.parent)
+    permissions = permissions_of(target)
+    write_atomically(target, text, permissions=PRIVATE if permissions is None else permissions, durable=True)

@@ -209,7 +209,7 @@ def _changed(episode: Episode) -> Iterator[Part]:
     if not files and not touched:
         return
     lines = f" · {count(episode.patch_lines, 'line')}" if episode.patch_lines else ""
-    yield Part("Files", word=f"{count(len(files) + len(touched), 'file')}{lines}", heading=True)
+    yield Part("Files", word=f"{count(len(known) + len(touched), 'file')}{lines}", heading=True)
     yield from (_file(part, episode.root) for part in files)
     yield from (Part(path, "·", "$muted", "no patch", path=path_below(episode.root, path)) for path in touched)
 

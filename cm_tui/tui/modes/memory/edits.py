@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Proposal, Scope
@@ -11,13 +10,13 @@ from cm_tui.tui.modes.memory.groups import key_of, name_of, path_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import merge_base, report_note
 from cm_tui.tui.screens.messages import AddToPack
-from cm_tui.tui.screens.question import Line, ask_line
+from cm_tui.tui.screens.question import Line, ask_line, confirm_rule, rule_text
 from cm_tui.tui.screens.question import confirm as ask
 from cm_tui.tui.screens.save_text import copy_and_report
 from cm_tui.tui.screens.undo import do_undoable, with_titles
 from cm_tui.tui.state.authors import who_is
 from cm_tui.tui.tasks.ask import Call
-from cm_tui.tui.widgets.text import elide_end, one_line
+from cm_tui.tui.widgets.text import elide_end, one_line, sentence
 
 _LONGEST = 60
 
@@ -43,14 +42,8 @@ def _change(screen: MemoryView, item: Entry | Note, call: Call[MemoryChange]) ->
 
 def approve(screen: MemoryView, entry: Entry) -> None:
     """Approve a Rule as it is shown, after a confirmation: agents get it as an instruction."""
-    _confirm_rule(screen, entry, "Approve", lambda: _change(screen, entry, lambda engine: engine.approve_entry(entry)))
-
-
-def _confirm_rule(screen: MemoryView, entry: Entry, yes: str, then: Callable[[], None]) -> None:
-    """Show the whole text of a Rule before agents get it as an instruction."""
-    text = entry.content if entry.title in entry.content else f"{entry.title}\n{entry.content}"
-    where = "all your projects" if entry.scope == "user" else "this project"
-    ask(screen, f"Have agents follow this Rule in {where}? u undoes it.", yes, then, detail=text)
+    approved = partial(_change, screen, entry, lambda engine: engine.approve_entry(entry))
+    confirm_rule(screen, rule_text(entry), entry.scope, "Approve", approved)
 
 
 def forget(screen: MemoryView, item: Entry | Note) -> None:
@@ -81,9 +74,8 @@ def fix_names(screen: MemoryView, entry: Entry) -> None:
     """Write new names in the place of old ones, after a question that says which."""
 
     def found(would: MemoryChange) -> None:
-        words = one_line(would.words)
         fix = partial(_change, screen, entry, lambda engine: engine.fix_stale(entry.id))
-        ask(screen, f"{words[:1].upper()}{words[1:]}.", "Write that", fix)
+        ask(screen, f"{sentence(would.words)}.", "Write that", fix)
 
     screen.ask("fix", lambda engine: engine.fix_stale(entry.id, dry_run=True), found)
 
@@ -125,7 +117,7 @@ def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
         words = f"Decline “{elide_end(name_of(proposal), _LONGEST)}”?\n\nNothing is changed, and the proposal goes."
         ask(screen, words, "Decline", do)
     elif proposal.after is not None and proposal.after.category == "Rule":
-        _confirm_rule(screen, proposal.after, "Accept", do)
+        confirm_rule(screen, rule_text(proposal.after), proposal.after.scope, "Accept", do)
     else:
         do()
 

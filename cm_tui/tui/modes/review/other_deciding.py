@@ -14,6 +14,7 @@ from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.messages import OpenMemory
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm as ask
+from cm_tui.tui.screens.question import confirm_rule, rule_text
 from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.state.change_history import Finish, UndoableChange
@@ -27,10 +28,14 @@ _LONGEST = 48
 
 
 def accept(screen: ReviewView, item: Other) -> None:
-    """Do what an agent requests, write the new name into a memory, or trust an entry of the clone."""
+    """Do what an agent requests, write the new name into a memory, or trust an entry of the clone; a Rule asks first."""
     record = item.record
     if isinstance(record, Proposal):
-        _change(screen, item, "✓ accepted", lambda engine: engine.decide(record.id, accept=True))
+        accepted = partial(_change, screen, item, "✓ accepted", lambda engine: engine.decide(record.id, accept=True))
+        if record.after is not None and record.after.category == "Rule":
+            confirm_rule(screen, rule_text(record.after), record.after.scope, "Accept", accepted)
+        else:
+            accepted()
     elif isinstance(record, StaleItem):
         _change(screen, item, "✓ fixed", lambda engine: engine.fix_stale(record.path))
     else:
