@@ -15,7 +15,7 @@ from tests.bench.narrator_histories.bank import SAID, Fact, Wanted
 from tests.bench.narrator_histories.history import History, build
 from tests.bench.narrator_histories.scoring import Score, judge
 
-BANKS = [name for name in ("dev", "heldout") if banks.exists(name)]
+BANKS = [name for name in ("dev", "own", "heldout") if banks.exists(name)]
 NOW = 1_780_000_000.0
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.search.embed import prose
+from cm_tui.engine.search.embed import onnx_file, prose
 from cm_tui.engine.search.embed.choice import prose_provider_for
 from cm_tui.engine.search.embed.prose import ProseProvider
 from cm_tui.engine.search.embed.prose_process import ProseProcesses
@@ -32,6 +32,19 @@ def test_a_text_has_one_vector_whoever_is_embedded_beside_it():
     for text, row in zip(texts, together, strict=True):
         # In int8 the scale of a run depends a little on what else is in it.
         assert provider.embed([text])[0] @ row > 0.98
+
+
+def test_products_in_integers_give_nearly_the_vectors_of_those_in_floats(monkeypatch: pytest.MonkeyPatch):
+    texts = [
+        "We reverted the cache because parcels went to old addresses.", "The suite runs on four workers now.",
+        "images are webp", "Orders older than a year are archived every night. " * 30, "why did we undo caching", "",
+    ]  # fmt: skip
+    rounded = ProseProvider().embed(texts)
+    monkeypatch.setattr(onnx_file, "with_integer_products", lambda model: model)
+    exact = ProseProvider().embed(texts)
+    assert np.einsum("ij,ij->i", rounded, exact).min() > 0.97
+    assert np.abs(rounded @ rounded.T - exact @ exact.T).max() < 0.06
+    assert not np.array_equal(rounded, exact)
 
 
 def test_settings_say_whose_vectors_serve_prose():

@@ -10,15 +10,23 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.narrator import cues
-from cm_tui.engine.memory.narrator.cues import AGAINST, STRONG, WEAK, cues_of, is_faint, lasting, patterns, plainness
+from cm_tui.engine.memory.narrator.cues import (
+    AGAINST,
+    STRONG,
+    WEAK,
+    cues_of,
+    form_of,
+    is_faint,
+    lasting,
+    patterns,
+    plainness,
+    sound_of,
+)
 from cm_tui.engine.memory.narrator.own_words import sentences_in
-from cm_tui.errors import ModelError
 from tests.bench import narrator_histories
 
 NAMES = [name for name, _ in patterns()]
@@ -37,11 +45,11 @@ def test_each_cue_has_a_name_of_its_own_and_weights_with_the_sign_that_it_is_kno
     learned = lasting()
     assert len(set(NAMES)) == len(NAMES)
     assert set(AGAINST) < set(NAMES)
-    for weights in (learned.cues, learned.alone):
-        assert set(weights) == set(NAMES)
-        assert [name for name in NAMES if (weights[name] > 0 if name in AGAINST else weights[name] < 0)] == []
-    # Those that say so outright count, with a vector and without.
-    assert all(learned.cues[name] > 0 and learned.alone[name] > 0 for name in STRONG)
+    weights = learned.cues
+    assert set(weights) == set(NAMES)
+    assert [name for name in NAMES if (weights[name] > 0 if name in AGAINST else weights[name] < 0)] == []
+    # Those that say so outright count.
+    assert all(weights[name] > 0 for name in STRONG)
 
 
 def test_strong_and_weak_cues_exist_and_speak_for_a_sentence() -> None:
@@ -80,7 +88,7 @@ def test_no_pattern_takes_long_whatever_a_sentence_holds(name: str, pattern: re.
 def test_any_text_has_cues_of_which_each_has_a_weight(text: str) -> None:
     found = cues_of(text)
     assert set(found) <= set(NAMES)
-    assert 0 < plainness(found, None) < 1
+    assert 0 < plainness(found, sound_of(text)) < 1
     assert 0 < plainness(found, 3.0) < 1
 
 
@@ -133,32 +141,28 @@ def test_no_sentence_with_a_strong_cue_is_passed_over() -> None:
     assert sum(is_faint(one, -9.0) for one in said) > 1_000
 
 
-def test_what_sounds_lasting_or_is_not_known_is_never_faint() -> None:
+def test_what_sounds_lasting_is_never_faint() -> None:
     assert is_faint("rename the file", -0.1)
     assert not is_faint("rename the file", 0.0)
-    assert not is_faint("rename the file", None)
     assert not is_faint("always rename the file", -9.0)
 
 
-def test_a_vector_gives_its_product_with_the_learned_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    weights = np.array(cues.lasting().sound, np.float32)
-    rows = np.array([weights / np.linalg.norm(weights), np.zeros(len(weights))], np.float32)
-    monkeypatch.setattr(cues, "vectors_of", lambda _: rows)
-    most, none = cues.sounds_of(("a", "b"))
-    assert most == pytest.approx(float(np.linalg.norm(weights)), rel=1e-4)
-    assert none == 0.0
+def test_sentences_of_one_form_share_its_parts_whatever_they_are_about() -> None:
+    one, other, order = map(
+        form_of, ("Branches are never reused.", "buckets are never archived.", "archive the buckets")
+    )
+    assert {"MANY are never", "are never DONE", "^ MANY are never DONE", "never"} <= one & other
+    assert "buckets" in other - one
+    assert not any(part.startswith("MANY are") for part in order)
 
 
-def test_without_the_model_nothing_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: object) -> None:
-        raise ModelError("a file of the model is damaged")
+@pytest.mark.parametrize("text", ["", "…", "`", "é" * 400, "a " * 20_000, "1" * 20_000, "A" * 20_000, "aB" * 20_000])
+def test_the_form_of_any_text_is_short_and_found_quickly(text: str) -> None:
+    began = time.process_time()
+    assert len(form_of(text)) < 1_000
+    assert time.process_time() - began < _BOUND_S
 
-    monkeypatch.setattr(cues, "vectors_of", broken)
-    assert cues.sounds_of(("a", "b")) == [None, None]
 
-
-def test_a_rule_sounds_more_lasting_than_an_order_by_the_bundled_model() -> None:
-    rule, order = cues.sounds_of(("all timestamps are stored in UTC", "rename the button on the login page"))
-    assert rule is not None
-    assert order is not None
+def test_a_rule_sounds_more_lasting_than_an_order() -> None:
+    rule, order = map(sound_of, ("all timestamps are stored in UTC", "rename the button on the login page"))
     assert rule > 0 > order

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,15 +18,6 @@ from cm_tui.engine.memory.narrator.miners.statements import (
     weigh_sentences,
 )
 from tests.engine.narrator.miners.turns import turn
-
-
-@pytest.fixture(autouse=True)
-def by_cues_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What is tested here are cues: no vector adds anything."""
-    monkeypatch.setattr(statements, "sounds_of", lambda texts: [None] * len(texts))
-    weigh_sentences.cache_clear()
-    yield
-    weigh_sentences.cache_clear()
 
 
 def texts(*sentences: str, corrects: bool = False) -> list[str]:

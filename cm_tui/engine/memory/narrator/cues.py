@@ -1,15 +1,15 @@
-"""Cues of a sentence: signs that it is lasting, or an order of the moment.
+"""How lasting a sentence sounds: its cues, and its form.
 
-Each cue is a list of patterns (`cues.toml`). The plainness of a lasting statement is a logistic regression over its
-cues and its vector by the bundled static model (`sound`):
+Each cue is a list of patterns (`cues.toml`). The form of a sentence is its sequences of up to three words in which
+words of grammar (`lists.toml`) stand for themselves and all others for their shape, the beginnings of these, and its
+words: so `images are webp` and `branches are short` have much in common. A logistic regression over both gives the
+plainness of a lasting statement:
 
-    plainness = 1 / (1 + e^-(bias + sum of the weights of its cues + sound · vector))
+    plainness = 1 / (1 + e^-(bias + sum of the weights of its cues + sum of the weights of its form / sqrt(known parts)))
 
 Sentences that sound lasting are checked again with their vector by the model of prose: `sense · vector` and its bias
 are added. The weights (`lasting.json`) are learned from synthetic sentences, and from ordinary ones of real sessions,
-by `python -m tests.bench.narrator_histories.learn`; the signs of cues are fixed. Without the model, only cues count.
-
-How lasting sentences sound by their words: the product of their vectors and learned weights (`lasting.json`).
+by `python -m tests.bench.narrator_histories.learn`; the signs of cues are fixed.
 """
 
 from __future__ import annotations
@@ -21,25 +21,28 @@ import tomllib
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
 from cm_tui.engine.memory.narrator.lists import words
-from cm_tui.errors import ModelError
-
-if TYPE_CHECKING:
-    from cm_tui.engine.search.embed.bundled import BundledProvider
-
 
 _PACKAGE = "cm_tui.engine.memory.narrator"
-
-
 STRONG = words("strong_cues")
 WEAK = words("weak_cues")
 AGAINST = words("cues_against")
-IMPLICIT, HINTED = 2.0, 1.0
+IMPLICIT, HINTED = 0.5, 0.25
 """Penalty for a sentence without these, or only with weak ones: it may be about the moment."""
-_FAINT = 0.0
-_TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?")
+_GRAMMAR = words("grammar")
+_TOKEN = re.compile(r"`[^`]*`|[A-Za-z]+(?:'[a-z]+)?|\d+|[^\sA-Za-z0-9]")
+_SHAPES = (
+    (re.compile(r"`|[A-Za-z]*[a-z][A-Z]"), "CODE"), (re.compile(r"\d"), "NUMBER"), (re.compile(r"[A-Z]{2,}$"), "NAME"),
+    (re.compile(r"\w+ing$", re.IGNORECASE), "DOING"), (re.compile(r"\w+ed$", re.IGNORECASE), "DONE"),
+    (re.compile(r"\w+ly$", re.IGNORECASE), "LY"), (re.compile(r"\w*[^\Ws]s$", re.IGNORECASE), "MANY"),
+)  # fmt: skip
+_LONGEST, _OPENING = 3, 4
+_MOST_TOKENS = 100
+_LEAST_FORM = 0.0
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _HINTS = words("hints")
 
 
@@ -49,18 +52,14 @@ class Lasting(NamedTuple):
     Attributes:
         bias: of a sentence without cues.
         cues: weights by name.
-        sound: weights of the vector.
-        alone_bias: the bias without a vector.
-        alone: weights of cues without a vector.
+        form: weights of the parts of a form.
         sense: weights of the vector by the model of prose, for sentences that sound lasting.
         sense_bias: their bias.
     """
 
     bias: float
     cues: dict[str, float]
-    sound: tuple[float, ...]
-    alone_bias: float
-    alone: dict[str, float]
+    form: dict[str, float]
     sense: tuple[float, ...]
     sense_bias: float
 
@@ -69,10 +68,7 @@ class Lasting(NamedTuple):
 def lasting() -> Lasting:
     """Return the learned numbers."""
     data = json.loads(files(_PACKAGE).joinpath("lasting.json").read_text(encoding="utf-8"))
-    return Lasting(
-        data["bias"], data["cues"], tuple(data["sound"]), data["alone_bias"], data["alone"],
-        tuple(data["sense"]), data["sense_bias"],
-    )  # fmt: skip
+    return Lasting(data["bias"], data["cues"], data["form"], tuple(data["sense"]), data["sense_bias"])
 
 
 @cache
@@ -96,55 +92,50 @@ def cues_of(sentence: str) -> tuple[str, ...]:
     return tuple(name for name, pattern in patterns() if pattern.search(plain))
 
 
-def is_faint(sentence: str, sound: float | None) -> bool:
-    """Return whether a sentence cannot sound lasting, by its words alone."""
-    return sound is not None and sound < _FAINT and _HINTS.isdisjoint(_words(sentence))
+def form_of(sentence: str) -> set[str]:
+    """Return the parts of a sentence's form: sequences of its words of grammar and shapes, and its words."""
+    tokens = [found[0] for found in islice(_TOKEN.finditer(sentence.replace("’", "'")), _MOST_TOKENS)]
+    line = ["^"]
+    for token in tokens:
+        shape = _shape(token)
+        if shape != line[-1] or shape.islower():
+            line.append(shape)
+    line.append("$")
+    parts = {token.lower() for token in tokens if token[0].isalpha()}
+    for length in range(1, _LONGEST + 1):
+        parts.update(" ".join(line[at : at + length]) for at in range(len(line) - length + 1))
+    parts.add(" ".join(line[: _OPENING + 1]))
+    return parts
 
 
-def _words(sentence: str) -> list[str]:
-    return _TOKEN.findall(sentence.lower().replace("’", "'"))
+@lru_cache(maxsize=1 << 13)
+def _shape(token: str) -> str:
+    """Return a word of grammar or a mark itself, and the shape of any other word."""
+    lower = token.lower()
+    if lower in _GRAMMAR or not (token[0].isalnum() or token[0] == "`"):
+        return lower
+    return next((shape for pattern, shape in _SHAPES if pattern.match(token)), "WORD")
 
 
-def plainness(cues: Sequence[str], sound: float | None) -> float:
+def sound_of(sentence: str) -> float:
+    """Return the contribution of a sentence's form to how lasting it sounds."""
+    known = lasting().form
+    weights = [known[part] for part in form_of(sentence) if part in known]
+    return sum(weights) / math.sqrt(len(weights) or 1)
+
+
+def is_faint(sentence: str, sound: float) -> bool:
+    """Return whether a sentence cannot sound lasting: its form does not, and it has no word of a cue."""
+    return sound < _LEAST_FORM and _HINTS.isdisjoint(_WORD.findall(sentence.lower().replace("’", "'")))
+
+
+def plainness(cues: Sequence[str], sound: float) -> float:
     """Return the plainness of a lasting statement with these cues, from 0 to 1.
 
-    `sound`: contribution of its vector; None: no model.
+    `sound`: contribution of its form.
     """
     learned = lasting()
-    bias, weights = (learned.alone_bias, learned.alone) if sound is None else (learned.bias, learned.cues)
-    z = bias + sum(weights[name] for name in cues) + (sound or 0.0)
+    z = learned.bias + sum(learned.cues[name] for name in cues) + sound
     if not STRONG.intersection(cues):
         z -= HINTED if WEAK.intersection(cues) else IMPLICIT
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, z))))
-
-
-@cache
-def _provider() -> BundledProvider:
-    from cm_tui.engine.search.embed.bundled import BundledProvider
-
-    return BundledProvider()
-
-
-@cache
-def _weights() -> Any:
-    import numpy as np
-
-    return np.array(lasting().sound, np.float32)
-
-
-def vectors_of(sentences: Sequence[str]) -> Any:
-    """Return vectors of sentences by the bundled model, a row each.
-
-    Raises ModelError if a file of the model is missing or damaged.
-    """
-    return _provider().embed(sentences)
-
-
-def sounds_of(sentences: Sequence[str]) -> list[float | None]:
-    """Return the vectors' contributions to how lasting sentences sound; None each: no model."""
-    try:
-        found: list[float | None] = (vectors_of(sentences) @ _weights()).tolist()
-    except ModelError:
-        # Cues alone are less reliable, but sufficient.
-        return [None] * len(sentences)
-    return found

@@ -15,8 +15,9 @@ from typing import NamedTuple
 from cm_tui.engine.memory.episodes.episode_lists import LAST
 from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.importers.details import with_details
+from cm_tui.engine.memory.narrator.cues import AGAINST, cues_of
 from cm_tui.engine.memory.narrator.miners.fixes import sign_of
-from cm_tui.engine.memory.narrator.miners.statements import kind_of, statements_in, tidy, weigh_sentences
+from cm_tui.engine.memory.narrator.miners.statements import statements_in, tidy
 from cm_tui.engine.memory.narrator.own_words import is_own, sentences_in
 from cm_tui.engine.memory.narrator.runs import Run
 from cm_tui.engine.memory.narrator.turn import Turn
@@ -101,12 +102,8 @@ def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
 def _of_agent(turn: Turn) -> list[str]:
     record = turn.record
     texts = [*(step.text for step in record.steps if step.kind == "said"), record.answer]
-    return [
-        tidy(said.quote)
-        for text in texts
-        for said in weigh_sentences(sentences_in(text), False)
-        if kind_of(said) == "decision"
-    ]
+    found = [(one, cues_of(one)) for text in texts for one in sentences_in(text)]
+    return [tidy(one) for one, cues in found if "decision" in cues and AGAINST.isdisjoint(cues)]
 
 
 def _files(turns: Sequence[Turn], changed: Iterable[str] | None) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import chain, islice, pairwise
@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search.embed import verified
+from cm_tui.engine.search.embed import onnx_file, verified
 from cm_tui.engine.search.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.engine.search.embed.worker_process import EmbeddingProcess
 
@@ -90,11 +90,6 @@ def _words(text: str) -> list[str]:
 
 # --- the bundled model ---
 
-_GRAPH = 7
-"""The number of ONNX's field of a model that holds the graph."""
-_TENSOR, _NAME, _DATA = 5, 8, 9
-"""Field numbers of a graph's tensors, and of their names and bytes."""
-
 
 @dataclass(frozen=True, slots=True)
 class StaticTable:
@@ -119,45 +114,16 @@ class StaticTable:
 def read_table(data: bytes) -> StaticTable:
     """Return the tables of a model's file. Raises ValueError if it is no such file."""
     try:
-        graph = next(value for number, value in _fields(memoryview(data)) if number == _GRAPH)
+        graph = next(value for number, value in onnx_file.fields(memoryview(data)) if number == onnx_file.GRAPH)
         tensors = {}
-        for number, value in _fields(graph):
-            if number == _TENSOR:
-                parts = dict(_fields(value))
-                tensors[bytes(parts[_NAME]).decode()] = parts[_DATA]
+        for number, value in onnx_file.fields(graph):
+            if number == onnx_file.TENSOR:
+                parts = dict(onnx_file.fields(value))
+                tensors[bytes(parts[onnx_file.NAME]).decode()] = parts[onnx_file.DATA]
         scale = np.frombuffer(tensors["scale"], dtype="<f4")
         return StaticTable(np.frombuffer(tensors["table"], dtype=np.int8).reshape(len(scale), -1), scale)
     except (StopIteration, KeyError, ValueError, IndexError) as error:
         raise ValueError(f"no static model: {error!r}") from error
-
-
-# Protocol buffers: a field is its number and its kind, then its value; a kind of 2 has a length.
-
-
-def _fields(data: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Yield number and value of the fields that have a length."""
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
-        if key & 7 == 2:
-            size, at = _varint(data, at)
-            yield key >> 3, data[at : at + size]
-            at += size
-        elif key & 7 == 0:
-            _, at = _varint(data, at)
-        else:
-            at += 4 if key & 7 == 5 else 8
-
-
-def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value, at
 
 
 NAME = "code-static-256"

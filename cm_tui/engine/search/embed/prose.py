@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cm_tui.engine.platform.store import memory
-from cm_tui.engine.search.embed import verified
+from cm_tui.engine.search.embed import onnx_file, verified
 from cm_tui.engine.search.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.errors import ModelError
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 NAME = "minilm-l6-v2"
+VERSION = 2
+"""Increase it with each change of how vectors are computed: stored ones are calculated again then."""
 DIMENSIONS = 384
 MAX_TOKENS = 256
 """Tokens of the model's training texts; longer passages are cut before."""
@@ -42,7 +44,7 @@ class ProseProvider:
     """A second or so, after which questions go first."""
 
     def __init__(self) -> None:
-        self.fingerprint = fingerprint("bundled", NAME, DIMENSIONS)
+        self.fingerprint = fingerprint("bundled", f"{NAME}.{VERSION}", DIMENSIONS)
         self._lock = threading.Lock()
         self._loaded: tuple[Tokenizer, Any] | None = None
         self._used = 0.0
@@ -100,7 +102,7 @@ class ProseProvider:
             if self._loaded is None:
                 self.check()
                 model, tokenizer = (at / name for at, name in self._files())
-                self._loaded = _tokenizer(str(tokenizer)), _session(str(model))
+                self._loaded = _tokenizer(str(tokenizer)), _session(onnx_file.with_integer_products(model.read_bytes()))
                 memory.release_memory()
             self._used = time.monotonic()
             return self._loaded
@@ -130,7 +132,7 @@ def _tokenizer(file: str) -> Tokenizer:
     return tokenizer
 
 
-def _session(file: str) -> Any:
+def _session(model: bytes) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -139,7 +141,7 @@ def _session(file: str) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     # The arena would keep the largest batch's memory permanently, and a pattern allocates it in one piece.
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
-    return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def _means(session: Any, encodings: Sequence[Encoding]) -> Matrix:

@@ -1,9 +1,9 @@
 """What the user says in a turn: statements, decisions, rejected alternatives and corrections.
 
-Each sentence is weighed by its cues and its vector (`cues.py`), `1 / (1 + e^-(bias + weights + sound · vector))`; an
-order that begins with `always` or `never`, without a cue against it, gets at least 0.97. From 0.4 on it is observed
-with that weight, which the model of prose corrects in a second look (`grouping.py`); `confidence.py` computes the
-confidence. The cues also decide on the kind:
+Each sentence is weighed by its cues and its form (`cues.py`), `1 / (1 + e^-(bias + weights))`; an order that begins
+with `always` or `never`, without a cue against it, gets at least 0.97. From 0.4 on it is observed with that weight,
+which the model of prose corrects in a second look (`grouping.py`); `confidence.py` computes the confidence. The cues
+also decide on the kind:
 
 | kind | cue |
 |---|---|
@@ -16,7 +16,7 @@ A single correction is seldom certain enough; repeated ones are.
 
 The user's statements in a turn that sound lasting, each as a sentence of its own.
 
-Cues decide how a sentence sounds (`cues.py`). A prompt that begins by correcting the agent, right after its answer, has
+Cues and form decide how a sentence sounds (`cues.py`). A prompt that begins by correcting the agent, right after its answer, has
 the cue `corrects`; there, words of trouble and of the moment do not count against it. Of a sentence that joins an order
 and something lasting by `and`, the lasting part is taken.
 """
@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from cm_tui.engine.memory.narrator.cues import AGAINST, cues_of, is_faint, plainness, sounds_of
+from cm_tui.engine.memory.narrator.cues import AGAINST, cues_of, is_faint, plainness, sound_of
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.own_words import signature
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
@@ -68,6 +68,8 @@ _CORRECTS = re.compile(
 )
 _PLAIN = words("separating_cues")
 _WAIVED = frozenset({"trouble", "past", "this one thing", "order"})
+_REPORTED = "reported"
+"""What others said is not the user's own statement, however lasting it sounds."""
 _MEMO = re.compile(
     r"^(?:(?:please |pls |just |also |and |so |fyi[:,]? )*(?:(?:remember|note|keep in mind|bear in mind|be aware|don'?t forget|mind|reminder|nb|"
     r"important|fyi|psa|heads[- ]up|for the record|(?:just )?so you know|for (?:your|future) (?:information|reference))\b(?: to| that)?|"
@@ -105,6 +107,12 @@ _DANGLES = re.compile(
 )
 """Beginnings of half a sentence, whose other half is not here."""
 
+_CREDENTIAL = re.compile(
+    r"\b(?:pass(?:word|phrase|code|wd)|secret|token|credential|login|(?:api|access) key)s?\b", re.IGNORECASE
+)
+_OPAQUE = re.compile(r"(?<!\S)(?=[^\s/]*\d)(?=[^\s/]*[A-Za-z])[^\s/]{8,}(?!\S)")
+"""A word of letters and digits next to a credential by name may be its value: redaction does not recognise all."""
+
 
 class Statement(NamedTuple):
     """A sentence that sounds lasting.
@@ -141,11 +149,14 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Stateme
     is_correcting = corrects and may_correct(sentences)
     parts = [(place, part) for place, sentence in enumerate(sentences) for part in _parts(sentence)]
     best: dict[int, Statement] = {}
-    for (place, part), sound in zip(parts, sounds_of([part for _, part in parts]), strict=True):
+    for place, part in parts:
         corrects_here = is_correcting and place == first
+        sound = sound_of(part)
         if not corrects_here and is_faint(part, sound):
             continue
         cues = cues_with(part, corrects=corrects_here)
+        if _REPORTED in cues:
+            continue
         weight = plainness(cues, sound)
         if _RULE.match(part) and AGAINST.isdisjoint(cues):
             weight = max(weight, OUTRIGHT)
@@ -169,7 +180,8 @@ def observation(turn: Turn, kind: FactKind, said: Statement) -> Observation | No
     """Return the observation of a statement; None: it is not meaningful alone."""
     terms = normal(said.text)
     least = 1 if kind in ("decision", "rejected") and not _LEANS.search(said.text) else _LEAST_WORDS
-    if len(terms) < least or _DANGLES.match(said.text):
+    holds_secret = _CREDENTIAL.search(said.text) is not None and _OPAQUE.search(said.text) is not None
+    if len(terms) < least or _DANGLES.match(said.text) or holds_secret:
         return None
     # An affirmation and a denial about one thing are two claims.
     claim = " ".join(terms if polarity(said.text) > 0 else ("not", *terms))
