@@ -171,8 +171,22 @@ def test_neighbours_follow_and_ambiguous_ones_stay_out():
 
 
 def test_too_large_a_symbol_gives_its_passage():
-    pack = auto([hit(1, "a.py", 2, 4, "Loader")], 400, neighbours=False)
+    pack = auto([hit(1, "a.py", 2, 4, "Loader")], 200, neighbours=False)
     assert places(pack) == ["a.py:2-4"]
+
+
+@pytest.mark.parametrize(
+    ("first", "shown"), [(2, "a.py:1-31"), (25, "a.py:1-31"), (40, "a.py:30-60"), (58, "a.py:30-60")]
+)
+def test_half_of_a_symbol_that_does_not_fit_whole_holds_the_hit(first: int, shown: str):
+    assert places(auto([hit(1, "a.py", first, first + 2, "Loader")], 400, neighbours=False)) == [shown]
+
+
+def test_a_likely_long_symbol_is_worth_more_than_many_unlikely_short_ones():
+    others = [hit(rank, "b.py", 5 * rank, 5 * rank + 1) for rank in range(2, 8)]
+    pack = auto([hit(1, "a.py", 2, 4, "Loader"), *others], 600, neighbours=False)
+    assert places(pack)[0] == "a.py:1-31"
+    assert places(auto([*others, hit(8, "a.py", 2, 4, "Loader")], 600, neighbours=False))[-1] == "a.py:2-4"
 
 
 def test_cut_hits_are_named():
@@ -251,8 +265,20 @@ def test_estimate_is_sane():
     assert tokens("漢字") >= 2
 
 
+def test_copies_of_one_text_are_in_a_pack_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(FILES, "old/b.py", FILES["b.py"])
+    hits = [hit(1, "b.py", 30, 31), hit(2, "old/b.py", 30, 31), hit(3, "old/b.py", 35, 36)]
+    assert places(auto(hits, 4000, neighbours=False)) == ["b.py:30-31", "old/b.py:35-36"]
+
+
+def test_a_comment_above_a_symbol_belongs_to_it(monkeypatch: pytest.MonkeyPatch):
+    documented = Symbol("a.py", "Loader.m", "m", "method", "python", "def m", "", 23, 40, parent="Loader")
+    monkeypatch.setitem(globals(), "SYMBOLS", [*SYMBOLS, documented])
+    assert places(auto([hit(1, "a.py", 21, 28, "Loader.m")], 4000, neighbours=False)) == ["a.py:21-40"]
+
+
 def test_the_head_of_a_large_class_brings_its_beginning_along():
-    assert places(auto([hit(1, "a.py", 1, 1, "Loader")], 400, neighbours=False)) == ["a.py:1-12"]
+    assert places(auto([hit(1, "a.py", 1, 1, "Loader")], 200, neighbours=False)) == ["a.py:1-12"]
 
 
 def test_what_begins_in_the_middle_of_a_symbol_says_of_which():

@@ -53,27 +53,21 @@ class Builder:
         """Tokens that question and pieces cost."""
         return cost_of_all(self._asked, (chosen.item for chosen in self._chosen))
 
-    def room(self, share: float, most: float) -> float:
-        """Return what one more piece may cost.
-
-        Args:
-            share: of the budget, for all pieces together.
-            most: of the budget, for this one.
-        """
-        return min(self.budget * most, self.budget * share - self.spent)
+    def room(self, share: float) -> float:
+        """Return what one more piece may cost, if all together have a share of the budget."""
+        return self.budget * share - self.spent
 
     def covers(self, request: PackRequest) -> bool:
         """Return whether lines are in a piece already."""
         return any(_covers(chosen.item, request) for chosen in self._chosen)
 
-    def add(self, request: PackRequest, place: int, share: float, most: float = 1.0) -> bool:
+    def add(self, request: PackRequest, place: int, share: float) -> bool:
         """Add lines, merged with adjacent ones; false when they do not fit.
 
         Args:
             request: the lines.
             place: in the pack, unless adjacent lines are earlier.
             share: of the budget, for all pieces together.
-            most: of the budget, for these lines.
         """
         problems: list[str] = []
         if self.covers(request):
@@ -84,8 +78,6 @@ class Builder:
         grown = piece(_union([one.item for one in touching], request), self._source, problems, self._symbol_at)
         if not grown.included:
             self.notes += problems
-            return False
-        if grown.tokens - sum(one.item.tokens for one in touching) > self.budget * most:
             return False
         trial = [one for one in self._chosen if one not in touching]
         trial.append(_Chosen(min([place, *(one.place for one in touching)]), grown))
@@ -126,12 +118,20 @@ def _joined(between: str, texts: Iterable[str]) -> str:
     return between.join(parts)
 
 
+def _lines(request: PackRequest) -> int:
+    return request.end_line - request.start_line + 1
+
+
 # --- extent of a hit in a pack ---
 
 _AT_LEAST = 12
-"""Lines of a hit that is not shown whole, where there are so many and they fit."""
+"""Lines of the beginning of a class that is not shown whole."""
 _SECTION = 150
 """Lines after a hit in which the end of its section is looked for."""
+_LISTED = 10
+"""Hits that a search would list. Single lines of further ones are hardly more than their heading."""
+_DIVIDED = 24
+"""A symbol with more lines may be shown in part: half or three quarters around the hit."""
 
 
 @dataclass(frozen=True)
@@ -143,35 +143,53 @@ class Widths:
 
     @cached_property
     def symbol(self) -> Symbol | None:
-        """Return the innermost symbol that holds the whole hit."""
-        found = self.symbol_at(self.hit.path, self.hit.start_line) if self.hit.source == CODE else None
-        return found if found is not None and found.end_line >= self.hit.end_line else None
+        """Return the symbol that the hit is, or is a piece of; of a nameless one the innermost that holds all of it."""
+        hit = self.hit
+        if hit.source != CODE:
+            return None
+        # A comment or decorator above a symbol is part of the hit, but of the enclosing symbol's lines.
+        for line in (hit.start_line, hit.end_line, hit.snippet_line):
+            found = self.symbol_at(hit.path, line)
+            if found is not None and (found.qualname == hit.symbol or not hit.symbol):
+                return found if hit.symbol or found.end_line >= hit.end_line else None
+        return None
 
     @cached_property
     def whole(self) -> PackRequest:
-        """Return the hit's symbol; for a section the text before its first subsection; else the passage."""
-        symbol = self.symbol
+        """Return the hit with its symbol; for a section the text before its first subsection; else the passage."""
+        hit, symbol = self.hit, self.symbol
         if symbol is None:
             return self.passage
-        return self._request(symbol.start_line, self._last_line(symbol), symbol.qualname)
+        first, last = min(hit.start_line, symbol.start_line), max(hit.end_line, self._last_line(symbol))
+        return self._request(first, last, symbol.qualname)
 
     @property
     def passage(self) -> PackRequest:
         """Return the hit as it was found."""
         return self._request(self.hit.start_line, self.hit.end_line, self._title)
 
-    def smaller(self) -> Iterator[PackRequest]:
-        """Yield the partial extents, the widest first."""
-        hit, symbol = self.hit, self.symbol
-        if symbol is not None:
+    @cached_property
+    def extents(self) -> list[PackRequest]:
+        """Return all extents, each once: passage, matching lines, beginning of the symbol, parts of it, all of it."""
+        hit, whole = self.hit, self.whole
+        found = [(hit.start_line, hit.end_line)]
+        if hit.rank <= _LISTED:
+            found.append((hit.snippet_line, hit.snippet_line + hit.snippet.rstrip("\n").count("\n")))
+        if self.symbol is not None:
             # The passage of a large class is only its head, maybe one line: the following lines show its purpose.
-            end = min(symbol.end_line, hit.start_line + _AT_LEAST - 1)
-            if hit.start_line == symbol.start_line and end > hit.end_line:
-                yield self._request(hit.start_line, end, symbol.qualname)
-        yield self.passage
-        last = hit.snippet_line + hit.snippet.rstrip("\n").count("\n")
-        for end in dict.fromkeys((min(hit.end_line, max(last, hit.snippet_line + _AT_LEAST - 1)), last)):
-            yield self._request(hit.snippet_line, end, self._title)
+            if hit.start_line == whole.start_line:
+                found.append((hit.start_line, max(hit.end_line, hit.start_line + _AT_LEAST - 1)))
+            lines = _lines(whole)
+            found += [self._part(size) for size in (lines // 2 + 1, lines * 3 // 4) if lines > _DIVIDED]
+        parts = (self._request(*one, self._title) for one in dict.fromkeys(found))
+        return [*(one for one in parts if _lines(one) < _lines(whole)), whole]
+
+    def _part(self, size: int) -> tuple[int, int]:
+        """Return so many lines of the symbol that hold the hit: its first ones, or else from the hit on."""
+        first, last = self.whole.start_line, self.whole.end_line
+        size = max(size, _lines(self.passage))
+        start = first if self.hit.end_line < first + size else max(first, min(self.hit.start_line, last - size + 1))
+        return start, start + size - 1
 
     @property
     def _title(self) -> str:
@@ -193,28 +211,26 @@ class Widths:
 
 # --- a pack for a question ---
 
-_LISTED = 10
-"""Hits that a search would list: they come before neighbours, and further hits after those."""
 _NEIGHBOURS_SHARE = 0.15
 """Of the budget, for all neighbours together."""
-_WHOLE_SHARE = 0.4
-"""Of the budget: what one symbol may take before less than all of it is shown."""
-_LENGTH = 0.5
-"""Penalty for long symbols: the rank is multiplied by the number of lines to this power."""
-_HEADING_LINES = 3
-"""Cost of a piece's heading, in lines."""
+_FALL = 1.75
+"""The chance that a hit answers is its rank to the power of minus this."""
+_SEEN = 0.15
+"""Value of any lines of an answer; the rest grows with their share, the first half of the lines three times as fast."""
+_HEADING = 25
+"""Least remaining tokens to use: about the cost of a heading."""
 _REMEMBERED = 3
 """Most pieces from past sessions after the code."""
 _REMEMBERED_SHARE = 0.15
 _REMEMBERED_FIRST = 0.4
 """Of the budget: for past sessions where the question is about what was decided."""
+_LEAST = 1e-4
+"""Least expected value per token of what comes before neighbours: about that of twenty lines of the eighth hit."""
 _SEEDS = 3
 """Hits whose neighbours are looked at."""
 _NEIGHBOURS = 8
 _MOST_HITS = 60
 _TOKENS_A_HIT = 80
-_SMALLEST = 25
-"""Least remaining tokens to use: about the cost of a heading."""
 _EARLY, _LATE = -1, 1000
 """Places of pieces that come before, or after, all hits."""
 
@@ -238,9 +254,7 @@ def auto_pack(
 ) -> Pack:
     """Choose code for a question, within a budget of tokens.
 
-    The first hits in order of rank, each as its whole symbol if that fits, else as its passage, else as the matching
-    lines; then the graph neighbours of the best ones; then those that only fit after that, and further hits by rank and
-    length.
+    Extents of hits by expected value per token, interrupted by the graph neighbours of the best ones where it gets low.
 
     Args:
         question: in words or code.
@@ -259,27 +273,35 @@ def auto_pack(
     result = search(question)
     builder = Builder(question, budget, source, symbol_at)
     prepare(hit.path for hit in result.hits)
-    hits = [Widths(hit, symbol_at) for hit in result.hits]
+    hits = [Widths(hit, symbol_at) for hit in _without_copies(result.hits)]
     said = [Widths(hit, symbol_at) for hit in _about(question, result.beside)[:_REMEMBERED]]
     # Room is reserved for past sessions, so that code does not crowd them out.
     share = 1 - _REMEMBERED_SHARE if said else 1.0
-    listed, deeper = hits[:_LISTED], sorted(hits[_LISTED:], key=_price)
-    groups = [(listed, share, 0), (said, 1.0, _LATE)]
+    groups = [(hits, share, 0), (said, 1.0, _LATE)]
     if result.beside_first:
-        groups = [(said, _REMEMBERED_FIRST, _EARLY), (listed, 1.0, 0)]
-    late = [(one, at) for group, most, at in groups for one in group if not _add(builder, one, most, at)]
+        groups = [(said, _REMEMBERED_FIRST, _EARLY), (hits, 1.0, 0)]
+    for group, most, place in groups:
+        _choose(builder, group, most, place, _LEAST)
     if neighbours:
         seeds = [one.passage for one in hits if one.hit.source == CODE][:_SEEDS]
         ask = partial(neighbours_of, symbol_at=symbol_at, callers=callers, callees=callees, prepare=prepare)
         _add_neighbours(builder, seeds, ask)
-    dropped = [one for one, at in late if not _add(builder, one, 1.0, at)]
-    for one in deeper:
-        _add_deeper(builder, one)
+    for group, _, place in groups:
+        _choose(builder, group, 1.0, place)
+    dropped = [one for one in (*hits[:_LISTED], *said) if not any(map(builder.covers, one.extents))]
     cut = [piece(one.passage, source, [], symbol_at) for one in dropped]
     if not hits and not said:
         builder.notes.append("The search found nothing for this question.")
     narrowed = [f"Only what passes {' '.join(result.filters)} was searched."] if result.filters else []
     return fill(question, builder.items, budget, [*narrowed, *result.notes, *builder.notes], cut, source=source)
+
+
+def _without_copies(hits: Iterable[Hit]) -> Iterable[Hit]:
+    """Return the best hit of each text: versions of documents and vendored code have the same passages in several files."""
+    best: dict[tuple[str | None, str, int], Hit] = {}
+    for hit in hits:
+        best.setdefault((hit.symbol, hit.snippet, hit.end_line - hit.start_line), hit)
+    return best.values()
 
 
 def _about(question: str, hits: Sequence[Hit]) -> list[Hit]:
@@ -295,26 +317,60 @@ def _terms(hit: Hit) -> set[str]:
     return {part.term for part in hit.parts if part.term}
 
 
-def _price(one: Widths) -> float:
-    """Order of further hits: of two adjacent ones the shorter comes first."""
-    lines = one.whole.end_line - one.whole.start_line + 1 + _HEADING_LINES
-    return one.hit.rank * float(lines**_LENGTH)
+class _Offer:
+    """A hit, the extents that may fit, and what the pack has of it."""
+
+    def __init__(self, number: int, widths: Widths, builder: Builder) -> None:
+        self._open = widths.extents
+        self._lines = _lines(widths.whole)
+        self._chance = number**-_FALL
+        snippet = widths.hit.snippet.rstrip("\n")
+        self._a_line = (weight(snippet) + _LEAST_A_LINE) / (1 + snippet.count("\n"))
+        self.rank = widths.hit.rank
+        self._shown = max((_lines(one) for one in self._open if builder.covers(one)), default=0)
+        self._look()
+
+    def _look(self) -> None:
+        """Find the extent with the most expected value for each token that it adds."""
+        self.best: PackRequest | None = None
+        self.density = 0.0
+        for one in self._open:
+            if (lines := _lines(one)) > self._shown:
+                gain = self._chance * (self._value(lines) - self._value(self._shown))
+                cost = (lines - self._shown) * self._a_line + (0 if self._shown else _HEADING)
+                if gain / cost > self.density:
+                    self.best, self.density = one, gain / cost
+
+    def settle(self, fits: bool) -> None:
+        """Note that the best extent was added, or that it and larger ones do not fit."""
+        tried = _lines(self.best) if self.best else 0
+        if fits:
+            self._shown = tried
+        else:
+            self._open = [one for one in self._open if _lines(one) < tried]
+        self._look()
+
+    def _value(self, lines: int) -> float:
+        share = lines / self._lines
+        return _SEEN + (1 - _SEEN) * (min(1.0, 2 * share) + share) / 2 if lines else 0.0
 
 
-def _add(builder: Builder, one: Widths, share: float, place: int = 0) -> bool:
-    """Add a hit in the widest form that fits, at a place in the pack, or at its rank."""
-    place = place or one.hit.rank
-    if builder.room(share, 1.0) <= _SMALLEST:
-        return False
-    if builder.add(one.whole, place, share, _WHOLE_SHARE if one.symbol is not None else 1.0):
-        return True
-    return any(builder.add(request, place, share) for request in one.smaller())
+def _choose(builder: Builder, hits: Sequence[Widths], share: float, place: int = 0, least: float = 0.0) -> None:
+    """Add extents of hits while any fits, next the one with the most expected value per token.
 
-
-def _add_deeper(builder: Builder, one: Widths) -> None:
-    """Add a hit beyond the listed ones: whole or as its passage, as single lines are hardly more than their heading."""
-    if builder.room(1.0, 1.0) > _SMALLEST and not builder.add(one.whole, one.hit.rank, 1.0, _WHOLE_SHARE):
-        builder.add(one.passage, one.hit.rank, 1.0)
+    Args:
+        builder: of the pack.
+        hits: the candidates.
+        share: of the budget, for all pieces together.
+        place: in the pack; 0: each at its rank.
+        least: expected value per token; what is worth less waits.
+    """
+    offers = [_Offer(number, one, builder) for number, one in enumerate(hits, 1)]
+    while builder.room(share) > _HEADING:
+        best = max(offers, key=lambda offer: offer.density, default=None)
+        if best is None or best.best is None or best.density < least:
+            return
+        best.settle(builder.add(best.best, place or best.rank, share))
 
 
 def _add_neighbours(
@@ -326,7 +382,7 @@ def _add_neighbours(
     share = min(1.0, builder.spent / builder.budget + _NEIGHBOURS_SHARE) if builder.budget else 0.0
     added = 0
     # The graph is queried only as far as there is room.
-    while added < _NEIGHBOURS and builder.room(share, 1.0) > _SMALLEST:
+    while added < _NEIGHBOURS and builder.room(share) > _HEADING:
         request = next(asked, None)
         if request is None:
             break
