@@ -192,7 +192,6 @@ def take_over(source: LedgerFile, target: LedgerFile) -> None:
         other.proposals += [one for one in own.proposals if one.id not in known]
         if own != Ledger():
             target.write(other)
-        source.path.unlink(missing_ok=True)
 
 
 def _list(found: object) -> list[Any]:
