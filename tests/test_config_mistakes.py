@@ -99,6 +99,10 @@ def test_lines_are_found_however_they_are_written():
     assert line_of("[a]\n", ("a", "missing")) == 1
 
 
+def test_a_line_of_one_long_word_takes_no_time():
+    assert line_of(f'x = """\n{"a" * 50_000}\n{"a " * 9_000}\n"""\n[b]\nx = 2\n', ("b", "x")) == 6
+
+
 def test_what_is_far_from_everything_has_no_nearest():
     assert nearest("focsu", ("focus", "find")) == "focus"
     assert nearest("zzzz", ("focus", "find")) == ""

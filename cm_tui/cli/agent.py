@@ -118,7 +118,8 @@ def status(
     from cm_tui.integrations.agents import AGENTS, installer, named
 
     agents = [named(agent)] if agent else list(AGENTS.values())
-    rows = [row for one in agents for scope in _scopes() for row in installer.status(one, _target(scope))]
+    targets = [_target("project"), _target("user")]
+    rows = [row for one in agents for target in targets for row in installer.status(one, target)]
     if wants_json():
         plain: list[dict[str, Any]] = [
             {"agent": row.agent, "scope": row.scope, "what": row.what, "path": str(row.path)}
@@ -130,10 +131,6 @@ def status(
     for row in rows:
         said = row.note if row.state == "unreadable" else f"{row.path}  {row.note}".rstrip()
         write(f"{row.agent:<12} {row.scope:<8} {row.what:<6} {row.state:<10} {said}")
-
-
-def _scopes() -> tuple[Scope, ...]:
-    return ("project", "user")
 
 
 def _checked(tools: str) -> str:

@@ -29,7 +29,7 @@ def backup(file: Path, *, everywhere: bool = False, dry_run: DryRun = False, yes
     if file.is_dir():
         raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
     if file.exists() and not (dry_run or yes):
-        ask(f"{file} exists. Replace it?", f"{file} exists.", _HINT)
+        ask(f"{file} exists. Replace it?", _HINT, f"{file} exists.")
     with progress_bar() as tell:
         found = back_up(file, root, dry_run=dry_run, tell=tell)
     if as_json(found):
@@ -71,7 +71,7 @@ def restore(
     if not dry_run and is_new:
         if not yes:
             _show(report)
-            ask("Restore this?", "Restoring needs a confirmation, and there is no terminal to ask in.", _HINT)
+            ask("Restore this?", _HINT)
         with progress_bar() as tell:
             report = restore_backup(file, root, into_here=into_here, everything=everything, mine=mine, tell=tell)
         _notify_daemon(root)

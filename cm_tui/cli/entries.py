@@ -105,10 +105,7 @@ def promote(
         entry = engine.promote_episode(
             episode,
             content=text_of(content),
-            category=category or "Experience",
-            title=title or "",
-            keywords=tuple((keywords or "").split("|")),
-            scope=scope,
+            **_details(category, title, keywords, scope),
         )
     print_written(entry)
 
@@ -172,13 +169,7 @@ def add(
         scope: project, or user: for all your projects.
     """
     with open_engine() as engine:
-        entry = engine.remember(
-            text_of(content),
-            category=category or "Experience",
-            title=title or "",
-            keywords=tuple((keywords or "").split("|")),
-            scope=scope,
-        )
+        entry = engine.remember(text_of(content), **_details(category, title, keywords, scope))
     print_written(entry)
 
 
@@ -200,9 +191,7 @@ def update(
         pin (--pin/--no-pin): Only a person changes it, or anybody.
         never_recall (--never-recall/--recall): Keep it out of every answer, or let it in again.
     """
-    words = None if keywords is None else tuple(keywords.split("|"))
-    text = None if content is None else text_of(content)
-    edit = model.EntryEdit(text, title, cast("Any", category), words, pin, never_recall)
+    edit = edit_of(content, category, title, keywords, pin, never_recall)
     if edit == model.EntryEdit():
         raise UsageError("Nothing is to be changed.", hint="`cm entries update --help` lists what can be.")
     with open_engine() as engine:
@@ -284,6 +273,25 @@ def inject(
 
 
 # --- parts ---
+
+
+def edit_of(
+    content: str | None,
+    category: str | None,
+    title: str | None,
+    keywords: str | None,
+    pin: bool | None,
+    never_recall: bool | None = None,
+) -> model.EntryEdit:
+    """Return what options ask to be changed of an entry; stdin is read for a content of `-`."""
+    words = None if keywords is None else tuple(keywords.split("|"))
+    text = None if content is None else text_of(content)
+    return model.EntryEdit(text, title, cast("Any", category), words, pin, never_recall)
+
+
+def _details(category: str | None, title: str | None, keywords: str | None, scope: model.Scope) -> dict[str, Any]:
+    words = tuple((keywords or "").split("|"))
+    return {"category": category or "Experience", "title": title or "", "keywords": words, "scope": scope}
 
 
 def _list(query: str, category: str, scope: str, limit: int) -> None:

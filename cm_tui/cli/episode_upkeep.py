@@ -26,7 +26,6 @@ def _days(text: str) -> float:
 Older = Annotated[
     float | None, typer.Option("--older-than", parser=_days, metavar="DAYS", help="All that is older: 30, 12w, 6mo.")
 ]
-_REFUSAL = "This needs a confirmation, and there is no terminal to ask in."
 
 
 def retention(*, apply: bool = False, older_than: Older = None, yes: Yes = False) -> None:
@@ -42,7 +41,7 @@ def retention(*, apply: bool = False, older_than: Older = None, yes: Yes = False
                 if not wants_json():
                     _show_rows(report)
                 if not yes:
-                    ask(f"Move {count(report.archived, 'episode')} to the archive?", _REFUSAL, "Pass --yes.")
+                    ask(f"Move {count(report.archived, 'episode')} to the archive?", "Pass --yes.")
             # Also where nothing is old enough: a process that was killed may have left something half moved.
             report = engine.retention(apply=True, older_than=older_than)
     if as_json(report):
@@ -63,7 +62,7 @@ def purge(ids: list[str] | None = None, *, older_than: Older = None, dry_run: bo
         report = engine.purge(ids or (), older_than=older_than, dry_run=True)
         if report.ids and not dry_run:
             if not yes:
-                ask(f"Delete {count(len(report.ids), 'episode')} for good?", _REFUSAL, "Pass --yes.")
+                ask(f"Delete {count(len(report.ids), 'episode')} for good?", "Pass --yes.")
             report = engine.purge(ids or (), older_than=older_than)
     if as_json(report):
         return

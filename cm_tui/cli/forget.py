@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -99,20 +101,10 @@ def forget(
 def _forget(names: list[str], *, undo: bool, reason: str) -> None:
     if not names:
         raise UsageError("Nothing is named.", hint="`cm episodes` and `cm remember` list ids.")
-    done: list[str] = []
-    try:
-        with open_engine() as engine:
-            for name in names:
-                change = engine.forget_memory(name, undo=undo, reason=reason)
-                done.append(change.id)
-                if not wants_json():
-                    back = "" if undo else f"; `cm forget --undo {change.id}` brings it back"
-                    narrate(f"{change.words}{back}")
-                _print_notes(change)
-    finally:
-        # Also when a later name is invalid: report what was done.
-        if wants_json() and done:
-            print_json({"restored" if undo else "forgotten": done})
+    with _reported("restored" if undo else "forgotten") as report, open_engine() as engine:
+        for name in names:
+            change = engine.forget_memory(name, undo=undo, reason=reason)
+            report(change, "" if undo else f"; `cm forget --undo {change.id}` brings it back")
 
 
 def _decide(names: list[str], *, accept: bool) -> None:
@@ -121,22 +113,27 @@ def _decide(names: list[str], *, accept: bool) -> None:
             raise UsageError("No proposal is named.", hint="`cm forget --proposed` lists them.")
         _list_proposals()
         return
+    with _reported("accepted" if accept else "declined") as report, open_engine() as engine:
+        for name in names:
+            report(engine.decide(name, accept=accept))
+
+
+@contextmanager
+def _reported(what: str) -> Iterator[Callable[..., None]]:
+    """Give what tells of each change; at the end their ids as JSON, also when a later name is invalid."""
     done: list[str] = []
+
+    def report(change: model.MemoryChange, more: str = "") -> None:
+        done.append(change.id)
+        if not wants_json():
+            narrate(f"{change.words}{more}")
+        narrate_notes(change.entry.notes if change.entry else ())
+
     try:
-        with open_engine() as engine:
-            for name in names:
-                decided = engine.decide(name, accept=accept)
-                done.append(decided.id)
-                if not wants_json():
-                    narrate(decided.words)
-                _print_notes(decided)
+        yield report
     finally:
         if wants_json() and done:
-            print_json({"accepted" if accept else "declined": done})
-
-
-def _print_notes(change: model.MemoryChange) -> None:
-    narrate_notes(change.entry.notes if change.entry else ())
+            print_json({what: done})
 
 
 def _list_proposals() -> None:

@@ -171,13 +171,9 @@ def _change_line(change: model.SymbolChange) -> str:
     return f"{change.change:<9} {symbol.path}:{symbol.line}  {symbol.kind} {symbol.qualname}{origin}"
 
 
-def _drift_line(row: model.DriftRow) -> str:
-    return f"{row.state:<10} {row.path}:{row.line}  {row.kind} {row.symbol}  {row.why}"
-
-
 def _show_drift(found: model.Drift) -> None:
     for row in found.rows:
-        write(_drift_line(row))
+        write(f"{row.state:<10} {row.path}:{row.line}  {row.kind} {row.symbol}  {row.why}")
     if found.changes is not None and found.since is not None:
         # The line names where it lies.
         note = found.changes.note.removesuffix(found.since.said).rstrip("; ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cm_tui import model
 from cm_tui.cli.options import Yes, ask, chosen_project, open_engine
@@ -13,10 +13,6 @@ from cm_tui.cli.output import follow_to, narrate, narrate_notes, plain, print_js
 from cm_tui.counts import count
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.dates import day, local_minute
-
-if TYPE_CHECKING:
-    pass
-
 
 # --- what `cm import` would do, and what it did, in words ---
 
@@ -30,7 +26,7 @@ def show_plan(plan: model.ImportPlan) -> None:
         for folder in source.folders[:_LISTED]:
             write(f"  in {folder}{'  (has gone, or was moved)' if folder in source.moved else ''}")
         if len(source.folders) > _LISTED:
-            write(f"  … and {count(len(source.folders) - _SHOWN, 'folder')} more")
+            write(f"  … and {count(len(source.folders) - _LISTED, 'folder')} more")
     if not plan.sources:
         narrate(f"no session of {_agents()} that was held in this project was found on this machine")
     narrate(looked_at(plan.looked_at))
@@ -66,7 +62,7 @@ def show_summary(summary: model.ImportSummary) -> None:
         if counts:
             most = sorted(counts.items(), key=lambda item: -item[1])
             told = ", ".join(f"{number:,} × {kind}" for kind, number in most[:_LISTED])
-            narrate(f"{what}: {told}{', …' if len(most) > _SHOWN else ''}")
+            narrate(f"{what}: {told}{', …' if len(most) > _LISTED else ''}")
     narrate_notes(summary.notes)
 
 
@@ -132,9 +128,7 @@ def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: b
             narrate("nothing was done; without --dry-run they are recorded")
         return
     if not yes:
-        question = f"Import into {count(len(wanted), 'project')}?"
-        refusal = "This needs a confirmation, and there is no terminal to ask in."
-        ask(question, refusal, "Pass --yes; --dry-run lists them.")
+        ask(f"Import into {count(len(wanted), 'project')}?", "Pass --yes; --dry-run lists them.")
     done, failed = _into_each(wanted, {"agents": list(agents), "environment": environment}, found.notes)
     if wants_json():
         print_json({"plan": found, "imported": done})

@@ -70,8 +70,7 @@ def checked(names: Sequence[str]) -> list[str]:
     found = [model.plain_id(name) for name in names]
     for name in found:
         if not name or len(name) > _LONGEST_ID or not name.isprintable():
-            shown = name[:40].encode("ascii", "backslashreplace").decode()
-            raise UsageError(f"{shown!r} is no id of a proposal.", hint="`cm proposals` lists them.")
+            raise UsageError(f"{model.quoted(name)} is no id of a proposal.", hint="`cm proposals` lists them.")
     return list(dict.fromkeys(found))
 
 

@@ -17,6 +17,7 @@ from cm_tui.cli.output import follow, narrate, narrate_notes, print_json, print_
 from cm_tui.cli.pause import recording_lines, recording_row
 from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, NotFoundError, RefusedError
+from cm_tui.model.dates import age
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -217,20 +218,12 @@ def _show_plan(plan: model.IndexPlan) -> None:
 def _show_freshness(state: model.Freshness) -> None:
     write(f"{'fresh':<9} {f'behind: {state.why}' if state.behind else 'yes'}")
     if state.ran_at and state.did:
-        write(f"{'last run':<9} {state.did}, {_ago(state.ran_at)}")
+        write(f"{'last run':<9} {state.did}, {age(time.time() - state.ran_at)}")
     for layer in state.layers:
         mode = f" ({layer.mode})" if layer.mode else ""
-        fired = f", {layer.did}, {_ago(layer.fired_at)}" if layer.fired_at else ""
+        fired = f", {layer.did}, {age(time.time() - layer.fired_at)}" if layer.fired_at else ""
         note = f"; {layer.note}" if layer.note else ""
         write(f"  {layer.label:<15} {layer.state}{mode}{fired}{note}")
-
-
-def _ago(at: float) -> str:
-    seconds = max(0.0, time.time() - at)
-    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit} ago"
-    return f"{seconds:.0f} s ago"
 
 
 def _show_status(state: model.ProjectStatus) -> None:

@@ -129,7 +129,9 @@ def ensure_history(engine: Engine, revision: str) -> None:
     follow(engine.backfill(since=f"#{found.moment.ordinal}"))
 
 
-def ask(question: str, refusal: str, hint: str) -> None:
+def ask(
+    question: str, hint: str, refusal: str = "This needs a confirmation, and there is no terminal to ask in."
+) -> None:
     """Ask for a confirmation.
 
     Raises RefusedError if there is no terminal to ask in; with the refusal and the hint. Abort if the user declines.

@@ -107,7 +107,8 @@ def show(one: model.NarratedProposal) -> None:
 
 def _facts(one: model.NarratedProposal) -> Iterator[str]:
     topics = f", topics {', '.join(one.topics)}" if one.topics else ""
-    yield f"{one.action}, in {place(one)}, for {_scope_text(one)}{topics}"
+    scope = "all your projects" if one.scope == "user" else "this project"
+    yield f"{one.action}, in {place(one)}, for {scope}{topics}"
     yield from _state(one)
     if one.why:
         yield f"why: {one.why}"
@@ -120,10 +121,6 @@ def _facts(one: model.NarratedProposal) -> Iterator[str]:
     for part in one.parts:
         yield f"  {part.name:<10} {part.value:.2f}  {part.words}"
     yield from _evidence(one)
-
-
-def _scope_text(one: model.NarratedProposal) -> str:
-    return "all your projects" if one.scope == "user" else "this project"
 
 
 def _state(one: model.NarratedProposal) -> Iterator[str]:

@@ -189,8 +189,7 @@ def _named(engine: Engine, names: list[str], kind: str, verdict: model.Verdict, 
     if not found or yes:
         return found
     question = f"{verdict.capitalize()} {noun(len(found), 'it', f'these {len(found):,}')}?"
-    to_do = f"To {verdict} {count(len(found), 'proposal')}"
-    ask(question, f"{to_do} needs a confirmation, and there is no terminal to ask in.", "Pass --yes, or name each.")
+    ask(question, "Pass --yes, or name each.")
     return found
 
 

@@ -43,7 +43,12 @@ def recall(
     from cm_tui.cli.hits import show_recalled
 
     refuse_empty(question, 'cm recall "why did we revert the cache"')
-    where = _filter(agent=agent, session=session, file=file, tag=tag, since=since, until=until, archived=archived)
+    given = model.EpisodeFilter(
+        agents=(agent,) if agent else (), session=session, file=file, tags=(tag,) if tag else (),
+        since=instant(since, "--since") if since else None,
+        until=instant(until, "--until", end=True) if until else None, state="archived" if archived else "shown",
+    )  # fmt: skip
+    where = None if given == model.EpisodeFilter() else given
     if everywhere:
         if chosen_project() is not None:
             raise UsageError("--everywhere asks all projects.", hint="Leave out --project.")
@@ -56,23 +61,6 @@ def recall(
     show_recalled(result, explain=explain)
     if is_empty and where is None:
         advise("`cm import` records past sessions of agents, `cm remember TEXT` writes something down")
-
-
-def _filter(
-    *, agent: str, session: str, file: str, tag: str, since: str, until: str, archived: bool
-) -> model.EpisodeFilter | None:
-    """The episodes that are wanted; None: everything that is remembered.
-
-    Raises UsageError if a day is none.
-    """
-    if not any((agent, session, file, tag, since, until, archived)):
-        return None
-
-    return model.EpisodeFilter(
-        agents=(agent,) if agent else (), session=session, file=file, tags=(tag,) if tag else (),
-        since=instant(since, "--since") if since else None,
-        until=instant(until, "--until", end=True) if until else None, state="archived" if archived else "shown",
-    )  # fmt: skip
 
 
 def recall_everywhere(question: str, limit: int, where: model.EpisodeFilter | None, *, explain: bool) -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
-
 import typer
 
 from cm_tui import model
 from cm_tui.cli.declare import Positive
-from cm_tui.cli.entry_rows import entry_line, print_changed, print_written, show_entry
-from cm_tui.cli.options import open_engine, text_of
+from cm_tui.cli.entries import add, edit_of
+from cm_tui.cli.entry_rows import entry_line, print_changed, show_entry
+from cm_tui.cli.options import open_engine
 from cm_tui.cli.output import as_json, narrate, narrate_notes, print_json, print_page, wants_json, write, write_text
 from cm_tui.counts import count, noun
 from cm_tui.errors import UsageError
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 
 def remember(
@@ -45,67 +41,46 @@ def remember(
         match: Of the list: only those that have these words.
         limit (--limit, -n): Of the list: how many rows at most.
     """
-    given = None if text is None else text_of(text)
-    with open_engine() as engine:
-        if name is not None:
-            if match or forgotten:
-                raise UsageError("--match and --forgotten go with the list, which has no --id.")
-            if scope is not None:
-                raise UsageError(
-                    "--scope goes with a new entry.", hint=f"`cm entries move {name} --scope {scope}` moves this one."
-                )
-            words = None if keywords is None else tuple(keywords.split("|"))
-            _change(engine, name, model.EntryEdit(given, title, cast("Any", category), words, pin))
-        elif given is None:
-            if title is not None or keywords is not None or pin is not None:
-                raise UsageError("There is nothing to remember.", hint='For example: cm remember "tests need redis"')
-            _list(engine, match, category or "", scope or "", limit, forgotten=forgotten)
-        else:
-            if match or forgotten or pin is not None:
-                raise UsageError("--match and --forgotten go with the list, --pin with --id.")
-            _write(engine, given, category, title, keywords, scope)
+    if name is not None:
+        if match or forgotten:
+            raise UsageError("--match and --forgotten go with the list, which has no --id.")
+        if scope is not None:
+            raise UsageError(
+                "--scope goes with a new entry.", hint=f"`cm entries move {name} --scope {scope}` moves this one."
+            )
+        _change(name, edit_of(text, category, title, keywords, pin))
+    elif text is None:
+        if title is not None or keywords is not None or pin is not None:
+            raise UsageError("There is nothing to remember.", hint='For example: cm remember "tests need redis"')
+        _list(match, category or "", scope or "", limit, forgotten=forgotten)
+    elif match or forgotten or pin is not None:
+        raise UsageError("--match and --forgotten go with the list, --pin with --id.")
+    else:
+        add(content=text, category=category, title=title, keywords=keywords, scope=scope or "project")
 
 
-def _write(
-    engine: Engine,
-    text: str,
-    category: str | None,
-    title: str | None,
-    keywords: str | None,
-    scope: model.Scope | None,
-) -> None:
-    entry = engine.remember(
-        text,
-        category=category or "Experience",
-        title=title or "",
-        keywords=tuple((keywords or "").split("|")),
-        scope=scope or "project",
-    )
-    print_written(entry)
-
-
-def _change(engine: Engine, name: str, edit: model.EntryEdit) -> None:
+def _change(name: str, edit: model.EntryEdit) -> None:
     """Change an entry; show it where nothing is to change."""
-    if edit == model.EntryEdit():
-        entry = engine.entry(name)
-        print_json(entry) if wants_json() else show_entry(entry)
-        return
-    print_changed(engine.update_entry(name, edit))
+    with open_engine() as engine:
+        if edit == model.EntryEdit():
+            entry = engine.entry(name)
+            print_json(entry) if wants_json() else show_entry(entry)
+        else:
+            print_changed(engine.update_entry(name, edit))
 
 
-def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, forgotten: bool) -> None:
-    page: model.Page[model.Entry] = engine.entries(
-        match=match, category=category, scope=scope, forgotten=forgotten, limit=limit
-    )
+def _list(match: str, category: str, scope: str, limit: int, *, forgotten: bool) -> None:
+    with open_engine() as engine:
+        page = engine.entries(match=match, category=category, scope=scope, forgotten=forgotten, limit=limit)
+        waiting = engine.proposals().total if not (forgotten or wants_json()) else 0
     print_page(page, entry_line)
     if wants_json():
         return
     if forgotten:
         narrate("`cm forget --undo ID` brings one back" if page.total else "nothing was forgotten here")
-        return
-    if not page.total and not match:
+    elif not page.total and not match:
         narrate('nothing was written down yet: cm remember "TEXT" writes an entry')
-    if waiting := engine.proposals().total:
+    if waiting:
         wait = f"{count(waiting, 'proposal')} of agents {noun(waiting, 'waits', 'wait')}"
         narrate(f"{wait} for you: `cm forget --proposed` lists {noun(waiting, 'it', 'them')}")
 

@@ -73,7 +73,7 @@ def _rescue(root: Path | None, *, dry_run: bool, yes: bool) -> None:
             narrate("nothing was done; without --dry-run they are copied")
         return
     if not yes:
-        ask(f"Keep private copies of them in {plan.folder}?", _REFUSAL, "Add --yes.")
+        ask(f"Keep private copies of them in {plan.folder}?", "Add --yes.")
     summary = _run(where, root)
     if wants_json():
         print_json({"plan": plan, "rescued": summary})
@@ -136,7 +136,7 @@ def _keep_longer(days: int, *, dry_run: bool, yes: bool) -> None:
         write_text("".join(change.diff for change in wanted).rstrip("\n"))
     if wanted and not dry_run:
         if not yes:
-            ask(f"Have Claude Code keep its transcripts for {count(days, 'day')}?", _REFUSAL, "Add --yes.")
+            ask(f"Have Claude Code keep its transcripts for {count(days, 'day')}?", "Add --yes.")
         for change in wanted:
             installer.apply_setting(change)
     if wants_json():

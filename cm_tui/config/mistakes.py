@@ -60,7 +60,7 @@ def line_of(text: str, names: tuple[str, ...]) -> int:
             if section == names:
                 return number
             opened = number if section == names[: len(section)] else opened
-        elif (setting := re.match(r"\s*((?:[\w-]+|\"[^\"]*\"|'[^']*'|\s*\.\s*)+?)\s*=", line)) is not None:
+        elif (setting := re.match(r"\s*+((?:[\w-]++|\"[^\"]*\"|'[^']*'|\s*+\.\s*+)+?)\s*=", line)) is not None:
             here = (*section, *_keys(setting.group(1)))
             if here[: len(names)] == names or names[: len(here)] == here:
                 return number

@@ -17,7 +17,8 @@ from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import daemon_log, endpoint, runtime_dir
 from cm_tui.daemon.dispatcher import Dispatcher
-from cm_tui.daemon.jobs import Events, Jobs
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import plain
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.config import DaemonConfig
-from cm_tui.daemon.jobs import Events, Job, Jobs
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Job, Jobs
 from cm_tui.daemon.long_work import REFRESH, IndexRun, LongWork
 from cm_tui.daemon.project_pool import STORE_WAIT_S, Project, ProjectPool
 from cm_tui.daemon.rpc import METHODS, Method, ProjectRef

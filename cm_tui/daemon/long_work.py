@@ -15,7 +15,8 @@ from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.counts import count
 from cm_tui.daemon.checkout_waiters import CheckoutWaiters
-from cm_tui.daemon.jobs import Events, Job, Jobs, Waits
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Job, Jobs, Waits
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.turns import Turns
@@ -77,10 +78,6 @@ _NICENESS = 19
 Steps = Generator[Progress, None, None]
 
 
-def _always() -> bool:
-    return True
-
-
 def _after_all_others() -> None:
     """Lower the priority of this thread, where the system supports it per thread."""
     if sys.platform == "linux":
@@ -105,7 +102,7 @@ class IndexRun:
     """Of the method of that name."""
     asked_for: bool = True
     """The user requested it; otherwise transcripts are embedded afterwards, at low priority."""
-    wanted: Callable[[], bool] = _always
+    wanted: Callable[[], bool] = lambda: True
     """Asked when its turn has come; otherwise nothing is done."""
     on_end: Callable[[IndexOutcome], None] = lambda _: None
     """Given what it did."""

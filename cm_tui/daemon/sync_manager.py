@@ -110,13 +110,10 @@ class SyncManager:
             sync.stop()
 
     def _run(self, root: Path, store: Path, paths: Sequence[str]) -> IndexOutcome:
-        outcome = self._run_index(root, paths, partial(self._is_kept, root, store))
+        outcome = self._run_index(root, paths, lambda: self.current(root, store) is not None)
         if outcome is None:
             raise StoreBusyError(f"{root} is no longer kept fresh.", hint="Ask it something.")
         return outcome
-
-    def _is_kept(self, root: Path, store: Path) -> bool:
-        return self.current(root, store) is not None
 
 
 def _below(root: Path, file: str) -> str:

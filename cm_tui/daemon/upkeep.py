@@ -11,7 +11,8 @@ from pydantic import TypeAdapter
 
 from cm_tui import paths
 from cm_tui.config import load_config
-from cm_tui.daemon.jobs import Events, Jobs
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.long_work import LongWork
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef

@@ -14,7 +14,7 @@ from cm_tui.counts import count
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.mcp import records
-from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
 from cm_tui.mcp.retrieval_tools import PathArgument, Query
 from cm_tui.mcp.safe_text import footer, joined, lines_fitting, record_of, remembered_text, result
 from cm_tui.model import Assembly, AssemblySource
@@ -38,7 +38,6 @@ Reference = Annotated[str, Field(min_length=1, max_length=1000), Text]
 def assemble(
     question: Query,
     where: Where,
-    ctx: Request,
     budget: Annotated[Annotated[int, Field(ge=100, le=50_000)] | None, Field(description="Tokens at most.")] = None,
     neighbours: Annotated[bool, Field(description="Unused.")] = True,
     session: Annotated[str, Field(max_length=200), Text] = "",
@@ -50,12 +49,11 @@ def assemble(
 
     One call instead of many reads; strictly within the budget. Mention @file, @symbol or @note.
     """
-    engine, state = where.asked()
-    agent = agent_name(ctx)
+    engine, state = where.indexed()
     made = engine.assemble(
-        question, budget=budget, session=session, agent=agent, files=files or (), without=without or ()
+        question, budget=budget, session=session, agent=where.agent, files=files or (), without=without or ()
     )
-    engine.note_recalled(made.recalled, actor="agent", agent=agent)
+    where.note_recalled(engine, made.recalled)
     notes = [*made.notes, *notes_of(engine, state), *([] if neighbours else [_NEIGHBOURS])]
     record = assembled(made, notes)
     given = [one for one in made.sources if one.text]
@@ -133,14 +131,13 @@ def working_memory(
     action: Annotated[Literal["put", "get", "remove"], Field(description="get: without a key all.")],
     session: Annotated[Name, Field(description="A name of yours for this session, the same in each call.")],
     where: Where,
-    ctx: Request,
     key: Annotated[Name | None, Field(description="What it is kept as.")] = None,
     value: Annotated[Annotated[str, Field(max_length=20_000), Text] | None, Field(description="put: the text.")] = None,
     ttl: Annotated[int, Field(ge=1, le=3600, description="Seconds.")] = 3600,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Working]:
     """Keep notes for the turn you are in: in memory alone, gone when it ends; context_assemble hands them over last."""
-    _ = project, ctx
+    _ = project
     engine = where.engine()
     if action != "get":
         if key is None or (action == "put" and not value):

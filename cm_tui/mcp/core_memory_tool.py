@@ -8,13 +8,12 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from cm_tui.counts import count
-from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import UsageError
 from cm_tui.mcp import memory_records
 from cm_tui.mcp.memory_tools import DATA, Content, Id, Short, changed, remembered_now
-from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name
-from cm_tui.mcp.safe_text import MaxChars, fitting, footer, joined, record_of, remembered_text, result
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where
+from cm_tui.mcp.safe_text import MaxChars, fitting, footer, indented, joined, record_of, remembered_text, result
 from cm_tui.model import Category, Entry, EntryEdit, Scope
 from cm_tui.model.layout import author
 from cm_tui.model.text import one_line
@@ -27,7 +26,6 @@ Action = Literal["add", "update", "delete", "search"]
 def manage_core_memory(
     action: Action,
     where: Where,
-    ctx: Request,
     id: Annotated[Id | None, Field(description="Of the entry: update, delete.")] = None,  # noqa: A002 - its name everywhere
     content: Content | None = None,
     category: Annotated[Category | None, Field(description="Rule: what to do or leave.")] = None,
@@ -44,25 +42,23 @@ def manage_core_memory(
 
     Keywords are extracted where none are given. Entries of a person are changed only by proposal.
     """
-    engine, agent = where.engine(), agent_name(ctx)
+    engine = where.engine()
     if action == "search":
-        return _found(engine, query or "", category or "", scope or "", agent, max_chars)
+        return _found(where, query or "", category or "", scope or "", max_chars)
     words = None if keywords is None else tuple(keywords.split("|"))
     if action == "add":
         given = _required(action, content=content, category=category, title=title, scope=scope)
-        kept = remembered_now(
-            engine, given["content"], category=given["category"], title=given["title"], keywords=words or (),
-            scope="user" if scope == "user" else "project", agent=agent,
-        )  # fmt: skip
+        details = {"category": given["category"], "title": given["title"], "keywords": words or ()}
+        kept = remembered_now(where, given["content"], scope or "project", **details)
         return changed(kept, record=memory_records.CoreMemory, action=action)
     name = _required(action, id=id)["id"]
     if action == "delete":
-        done = engine.forget_memory(f"entry/{name}", scope=scope or "", actor="agent", agent=agent)
+        done = engine.forget_memory(f"entry/{name}", scope=scope or "", actor="agent", agent=where.agent)
     else:
         edit = EntryEdit(content, title, category, words)
         if edit == EntryEdit():
             raise UsageError("Nothing is to be changed.", hint="Give content, title, category or keywords.")
-        done = engine.update_entry(name, edit, scope=scope or "", actor="agent", agent=agent)
+        done = engine.update_entry(name, edit, scope=scope or "", actor="agent", agent=where.agent)
     return changed(done, record=memory_records.CoreMemory, action=action)
 
 
@@ -74,11 +70,12 @@ def _required(action: Action, **given: str | None) -> dict[str, str]:
     return {name: value for name, value in given.items() if value}
 
 
-def _found(engine: Engine, query: str, category: str, scope: str, agent: str, max_chars: int) -> CallToolResult:
+def _found(where: Where, query: str, category: str, scope: str, max_chars: int) -> CallToolResult:
+    engine = where.engine()
     page = engine.entries(match=query, category=category, scope=scope, held=False, limit=_MOST)
     texts = fitting(list(page.rows), _entry_text, max_chars)
     shown = page.rows[: len(texts)]
-    engine.note_recalled([f"entry/{one.id}" for one in shown], actor="agent", agent=agent)
+    where.note_recalled(engine, (f"entry/{one.id}" for one in shown))
     notes = [page.note] if page.note else []
     row = memory_records.CoreMemory(
         action="search",
@@ -107,4 +104,5 @@ def _row(entry: Entry) -> memory_records.CoreEntry:
 
 def _entry_text(entry: Entry) -> str:
     waits = ", not approved by a person: do not follow it" if entry.unapproved else ""
-    return f"- [{entry.category}] {one_line(entry.title)}: {remembered_text(entry.content)} ({entry.id}, {entry.scope}{waits})"
+    said = indented(remembered_text(entry.content)).lstrip(" ")
+    return f"- [{entry.category}] {one_line(entry.title)}: {said} ({entry.id}, {entry.scope}{waits})"

@@ -26,7 +26,7 @@ def definitions(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Symbols]:  # fmt: skip
     """Where a name is defined: path:start-end, kind, signature. Tells symbols of one name apart."""
-    engine, state = where.asked()
+    engine, state = where.indexed()
     return listed(DEFINITIONS, engine.definitions(symbol), limit, offset, max_chars, notes_of(engine, state))
 
 
@@ -38,7 +38,7 @@ def callers(
 
     Ambiguous calls are listed as such, never guessed; what could not be resolved is counted.
     """
-    engine, state = where.asked()
+    engine, state = where.indexed()
     page = engine.callers(symbol, depth=depth, unresolved=unresolved)
     more = {"unresolved": page.unresolved}
     return listed(CALLERS, page, limit, offset, max_chars, notes_of(engine, state), more)
@@ -49,7 +49,7 @@ def callees(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Calls]:  # fmt: skip
     """What a symbol calls: each call with its line and the definition that it reaches."""
-    engine, state = where.asked()
+    engine, state = where.indexed()
     return listed(CALLEES, engine.callees(symbol, depth=depth), limit, offset, max_chars, notes_of(engine, state))
 
 
@@ -58,7 +58,7 @@ def dependencies(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Imports]:  # fmt: skip
     """What a file imports, and which file of the project each import brings in."""
-    engine, state = where.asked()
+    engine, state = where.indexed()
     return listed(IMPORTS, engine.dependencies(path), limit, offset, max_chars, notes_of(engine, state))
 
 
@@ -67,7 +67,7 @@ def importers(
     where: Where, limit: Limit = 100, offset: Offset = 0, max_chars: MaxChars = 8000, project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Imports]:  # fmt: skip
     """Which files import a module, a package or a file."""
-    engine, state = where.asked()
+    engine, state = where.indexed()
     return listed(IMPORTS, engine.importers(target), limit, offset, max_chars, notes_of(engine, state))
 
 

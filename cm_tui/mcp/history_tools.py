@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Literal, TypeVar
 
 from mcp_types import CallToolResult
@@ -67,7 +68,7 @@ def at_sha(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.StateAt]:
     """Symbols or files that were alive at a past commit, also those that are gone now."""
-    engine, _ = where.asked()
+    engine, _ = where.indexed()
     _read_history_to(engine, sha)
     if label == "File":
         files = replace(engine.files_at(sha), note="")
@@ -89,7 +90,7 @@ def callers_at_sha(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.CallsAt]:
     """Who called a symbol at a past commit. What called it before it was removed?"""
-    engine, _ = where.asked()
+    engine, _ = where.indexed()
     _read_history_to(engine, sha)
     page = engine.callers(symbol, depth=depth, at=sha, unresolved=unresolved)
     return _listed_at(CALLERS_AT, page, where, sha, sha_ord, limit, offset, max_chars, unresolved=page.unresolved)
@@ -100,7 +101,7 @@ def _listed_at(
     **more: int,
 ) -> CallToolResult:  # fmt: skip
     """Return a part of a list of the past, with its revision; resolved last, when its missing files are known."""
-    engine, state = where.asked()
+    engine, state = where.indexed()
     place = engine.resolve(sha)
     own = replace(page, note=page.note.removesuffix(place.said).rstrip("; "))
     notes = [*_revision_notes(place, ordinal), *notes_of(engine, state)]
@@ -123,7 +124,7 @@ def drift(
 
     tombstoned: gone since it was indexed, or at that commit; drifted: its lines differ; unindexed: not in the index.
     """
-    engine, state = where.asked()
+    engine, state = where.indexed()
     plan = engine.plan()
     changes = changes_of(plan)
     rows, total, current, place = _rows(engine, head_sha, offset + limit)
@@ -217,10 +218,6 @@ def _file_line(file: FileEntry) -> str:
     return f"{file.path} {file.language} {count(file.lines, 'line')} {count(file.symbols, 'symbol')}"
 
 
-def _file_row(file: FileEntry) -> records.FileRow:
-    return record_of(records.FileRow, file)
-
-
-FILES_AT = View("file", _file_line, _file_row, records.StateAt)
+FILES_AT = View("file", _file_line, partial(record_of, records.FileRow), records.StateAt)
 SYMBOLS_AT = View("symbol", symbol_line, symbol_row, records.StateAt)
 CALLERS_AT = View("call", caller_line, call_row, records.CallsAt)

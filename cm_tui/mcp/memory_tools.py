@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -14,9 +14,9 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import UsageError
 from cm_tui.mcp import memory_records
-from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
 from cm_tui.mcp.retrieval_tools import PathArgument, Query
-from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, joined, record_of, remembered_text, result
+from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, indented, joined, record_of, remembered_text, result
 from cm_tui.model import Category, EntryEdit, Hit, MemoryChange, Outcome, Scope
 from cm_tui.model.dates import age, minute
 from cm_tui.model.entry import REASON_CHARACTERS
@@ -42,7 +42,6 @@ Id = Annotated[str, Field(min_length=1, max_length=64), Text]
 def recall(
     question: Query,
     where: Where,
-    ctx: Request,
     limit: Annotated[int, Field(ge=1, le=50)] = 10,
     max_chars: MaxChars = 8000,
     project: ProjectPath = None,
@@ -55,8 +54,8 @@ def recall(
     authors = {path: _author(engine, path) for path in dict.fromkeys(hit.path for hit in found.hits)}
     memories = [_memory(hit, authors[hit.path]) for hit in found.hits]
     texts = fitting(memories, _memory_text, max_chars)
-    engine.note_recalled([row.path for row in memories[: len(texts)]], actor="agent", agent=agent_name(ctx))
-    notes = [*found.notes, *(notes_of(engine, state) if state.indexed else ())]
+    where.note_recalled(engine, (row.path for row in memories[: len(texts)]))
+    notes = [*found.notes, *notes_of(engine, state)]
     record = record_of(memory_records.Recalled, found, about=DATA, rows=memories[: len(texts)], notes=notes)
     head = f"{len(texts):,} of {count(found.total, 'memory', 'memories')}, {found.mode}"
     marked = fenced("\n\n".join(texts), DATA) if texts else "Nothing is remembered of this."
@@ -91,13 +90,12 @@ def _memory_text(row: memory_records.Memory) -> str:
     who = f", by {row.by}" if row.by else ""
     when = f", {row.age}, {row.when}" if row.when else ""
     stale = f"\nstale: {row.stale}" if row.stale else ""
-    return f"[{row.kind} {one_line(row.id)}{who}{when}] ({row.score:.2f}){stale}\n{row.text}"
+    return f"[{row.kind} {one_line(row.id)}{who}{when}] ({row.score:.2f}){stale}\n{indented(row.text)}"
 
 
 def remember(
     content: Content,
     where: Where,
-    ctx: Request,
     category: Annotated[Category | None, Field(description="Rule: what to do or leave.")] = None,
     title: Short = "",
     keywords: Annotated[Short, Field(description="Separated by |.")] = "",
@@ -107,10 +105,10 @@ def remember(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
     """Write down a lasting fact, rule or lesson for later sessions. Entries of a person are changed only by proposal."""
-    engine, agent = where.engine(), agent_name(ctx)
+    engine = where.engine()
     words = tuple(keywords.split("|"))
     if note is not None:
-        written = engine.append_note(content, name="" if note == TODAY else note, actor="agent", agent=agent)
+        written = engine.append_note(content, name="" if note == TODAY else note, actor="agent", agent=where.agent)
         kept_note = memory_records.Kept(id=written.id, kind="note", state="done", words=one_line(written.words))
         return result(kept_note.words, kept_note)
     if id is not None:
@@ -119,24 +117,20 @@ def remember(
                 "An entry stays in its scope.", hint="Write a new entry in the other scope, and forget this one."
             )
         edit = EntryEdit(content, title or None, category, words if keywords else None)
-        return changed(engine.update_entry(id, edit, actor="agent", agent=agent))
-    kept = remembered_now(
-        engine, content, category=category or "Experience", title=title, keywords=words, scope=scope, agent=agent
-    )
-    return changed(kept)
+        return changed(engine.update_entry(id, edit, actor="agent", agent=where.agent))
+    details = {"category": category or "Experience", "title": title, "keywords": words}
+    return changed(remembered_now(where, content, scope, **details))
 
 
-def remembered_now(
-    engine: Engine, content: str, *, category: str, title: str, keywords: tuple[str, ...], scope: Scope, agent: str
-) -> MemoryChange:
-    """Write an entry for an agent, or propose it where it is to hold in all projects."""
+def remembered_now(where: Where, content: str, scope: Scope, **details: Any) -> MemoryChange:
+    """Write an entry for an agent, or propose it where it is to hold in all projects.
+
+    `details`: its category, title and keywords.
+    """
+    engine = where.engine()
     if scope == "user":
-        return engine.propose_entry(
-            content, category=category, title=title, keywords=keywords, actor="agent", agent=agent
-        )
-    entry = engine.remember(
-        content, category=category, title=title, keywords=keywords, scope=scope, actor="agent", agent=agent
-    )
+        return engine.propose_entry(content, agent=where.agent, **details)
+    entry = engine.remember(content, scope=scope, actor="agent", agent=where.agent, **details)
     if entry.again:
         return MemoryChange(entry.id, "entry", f"the {entry.category} {entry.id} says that already")
     return MemoryChange(entry.id, "entry", f"remembered as {entry.category} {entry.id}", entry.id, entry=entry)
@@ -145,7 +139,6 @@ def remembered_now(
 def forget(
     id: Id,  # noqa: A002 - its name everywhere
     where: Where,
-    ctx: Request,
     reason: Annotated[
         Annotated[str, Field(max_length=REASON_CHARACTERS), Text], Field(description="Why, for the person.")
     ] = "",
@@ -153,13 +146,12 @@ def forget(
 ) -> Annotated[CallToolResult, memory_records.Kept]:
     """Forget an entry or episode by its id; a person can bring it back. What a person wrote, changed or chose is only proposed."""
     engine = where.engine()
-    return changed(engine.forget_memory(id, actor="agent", agent=agent_name(ctx), reason=reason))
+    return changed(engine.forget_memory(id, actor="agent", agent=where.agent, reason=reason))
 
 
 def record(
     prompt: Annotated[Long, Field(min_length=1, description="What was asked.")],
     where: Where,
-    ctx: Request,
     plan: Long = "",
     patch: Annotated[Long, Field(description="The change, as a diff.")] = "",
     verdict: Annotated[Long, Field(description="What came of it.")] = "",
@@ -171,18 +163,20 @@ def record(
 ) -> Annotated[CallToolResult, memory_records.Kept]:
     """Record a finished task as an episode, where no hook does."""
     engine = where.engine()
-    id_ = engine.record_task(
+    made = engine.record_episode(
         prompt,
+        type="task",
         plan=plan,
         patch=patch,
         verdict=verdict,
         outcome=outcome,
-        files=tuple(files or ()),
-        tags=tuple(tags or ()),
-        agent=agent_name(ctx),
+        files=files or (),
+        tags=tags or (),
+        actor="agent",
+        agent=where.agent,
         session=session,
     )
-    return changed(MemoryChange(id_, "episode", f"recorded as episode {id_}", id_))
+    return changed(MemoryChange(made.id, "episode", f"recorded as episode {made.id}", made.id))
 
 
 def changed(

@@ -10,7 +10,7 @@ from pydantic import Field
 from cm_tui.engine.api.fence import fenced
 from cm_tui.mcp import memory_records
 from cm_tui.mcp.memory_tools import DATA, Id, Short
-from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where
 from cm_tui.mcp.safe_text import (
     MaxChars,
     Offset,
@@ -106,7 +106,6 @@ def _line(row: memory_records.Proposed) -> str:
 def propose(
     text: Line,
     where: Where,
-    ctx: Request,
     why: Annotated[Short, Field(description="In one sentence, for the person.")] = "",
     scope: Annotated[Scope, Field(description="user: for all projects.")] = "project",
     topic: Annotated[Short, Field(description="Name of the topic that it belongs to.")] = "",
@@ -115,7 +114,7 @@ def propose(
 ) -> Annotated[CallToolResult, memory_records.Kept]:
     """Propose a line for the project's notes; a person approves, changes or rejects it."""
     made = where.engine().propose_fact(
-        text, why=why, scope=scope, topic=topic, episodes=tuple(episodes or ()), agent=agent_name(ctx)
+        text, why=why, scope=scope, topic=topic, episodes=tuple(episodes or ()), agent=where.agent
     )
     words, state = _outcome(made)
     kept = memory_records.Kept(

@@ -12,7 +12,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.mcp import records
-from cm_tui.mcp.project_resolver import ProjectPath, Request, Where, agent_name, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Where, notes_of
 from cm_tui.mcp.retrieval_tools import MEMORY, ROOM, PathArgument, Query, narrowed, of_stale, passage, read_lines
 from cm_tui.mcp.safe_text import fitting, footer, joined, record_of, remembered_text, result
 from cm_tui.model import Hit
@@ -27,7 +27,6 @@ _VALUES = ("kv://", "json://")
 def search(
     query: Query,
     where: Where,
-    ctx: Request,
     max_results: Annotated[int, Field(ge=1, le=50)] = 6,
     min_score: Annotated[float, Field(ge=0, le=1, description="Least score, from 0 to 1.")] = 0.35,
     project: ProjectPath = None,
@@ -41,9 +40,9 @@ def search(
     state = where.projects.state(engine)
     found = engine.search_notes(query, limit=max_results, min_score=min_score)
     told = (state.fallback,) if state.fallback and state.fallback not in found.notes else ()
-    notes = [*found.notes, *told, *(notes_of(engine, state) if state.indexed else ())]
+    notes = [*found.notes, *told, *notes_of(engine, state)]
     rows = [_note_row(hit) for hit in found.hits]
-    engine.note_recalled([hit.path for hit in found.hits], actor="agent", agent=agent_name(ctx))
+    where.note_recalled(engine, (hit.path for hit in found.hits))
     record = records.Remembered(
         mode=found.mode,
         rows=rows,
@@ -71,7 +70,6 @@ def _note_row(hit: Hit) -> records.Passage:
 def get(
     path: PathArgument,
     where: Where,
-    ctx: Request,
     start: Annotated[int, Field(ge=1, validation_alias="from", description="First line.")] = 1,
     lines: Annotated[int, Field(ge=1, le=2000)] = 200,
     project: ProjectPath = None,
@@ -83,11 +81,11 @@ def get(
         record = _value_lines(engine, path, start, lines)
         return result(joined(_head(record), fenced(record.text, MEMORY), _more(record), between="\n\n"), record)
     try:
-        record = read_lines(where.asked()[0], path, start, lines)
+        record = read_lines(where.indexed()[0], path, start, lines)
     except NotFoundError as error:
         record = _note_lines(engine, path, start, lines, error)
-        engine.note_recalled([f"{NOTES}/{record.path}"], actor="agent", agent=agent_name(ctx))
-    notes = notes_of(engine, state) if state.indexed else []
+        where.note_recalled(engine, [f"{NOTES}/{record.path}"])
+    notes = notes_of(engine, state)
     return result(joined(_head(record), record.text, _more(record), of_stale(record), footer(None, notes)), record)
 
 

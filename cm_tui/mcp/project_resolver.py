@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -225,7 +225,7 @@ class ProjectResolver:
 
 def notes_of(engine: Engine, state: ProjectStatus) -> list[str]:
     """Return what an answer must not keep quiet about; a daemon brings its index up to HEAD, and says it with the answer."""
-    return [] if engine.uses_daemon else notes_on_index(state)
+    return [] if engine.uses_daemon or not state.indexed else notes_on_index(state)
 
 
 def notes_on_index(state: ProjectStatus) -> list[str]:
@@ -281,12 +281,18 @@ class CallTarget:
     projects: ProjectResolver
     project: str | None
     folders: tuple[Path, ...] | None
+    agent: str
+    """What the client calls itself."""
 
     def engine(self) -> Engine:
         """The project's engine, whether it is indexed or not."""
         return self.projects.engine(self.project, self.folders)
 
-    def asked(self) -> tuple[Engine, ProjectStatus]:
+    def note_recalled(self, engine: Engine, paths: Iterable[str]) -> None:
+        """Count what the agent was given of the memory."""
+        engine.note_recalled([*paths], actor="agent", agent=self.agent)
+
+    def indexed(self) -> tuple[Engine, ProjectStatus]:
         """The engine of an indexed project, and its status. Raises NotIndexedError if it has no index yet."""
         engine = self.engine()
         return engine, self.projects.indexed(engine)
@@ -294,7 +300,8 @@ class CallTarget:
 
 async def place(project: str | None, roots: Roots, ctx: Request) -> CallTarget:
     """Where this call is to be answered."""
-    return CallTarget(projects_of(ctx), project, await open_folders(roots) if roots is not None else None)
+    folders = await open_folders(roots) if roots is not None else None
+    return CallTarget(projects_of(ctx), project, folders, agent_name(ctx))
 
 
 Where = Annotated[CallTarget, Resolve(place)]

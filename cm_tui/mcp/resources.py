@@ -28,7 +28,7 @@ from cm_tui.mcp.project_resolver import (
 from cm_tui.mcp.retrieval_tools import read_lines
 from cm_tui.mcp.safe_text import clean, joined, remembered_text
 from cm_tui.model import ProjectStatus
-from cm_tui.model.text import one_line
+from cm_tui.model.text import fenced_source, one_line
 
 OVERVIEW = "cm://project"
 OVERVIEW_OF = "cm://project{?project}"
@@ -122,7 +122,7 @@ def symbol_text(engine: Engine, name: str) -> str:
     parts = [f"{min(len(page.rows), SHOWN)} of {count(page.total, 'definition')} of {name}"]
     for symbol in page.rows[:SHOWN]:
         lines = read_lines(engine, symbol.path, symbol.start_line, symbol.end_line - symbol.start_line + 1)
-        parts.append(f"## {symbol_line(symbol)}\n\n{_fenced(lines.text, symbol.language)}")
+        parts.append(f"## {symbol_line(symbol)}\n\n{fenced_source(lines.text, symbol.language)}")
     parts += [symbol_line(symbol) for symbol in page.rows[SHOWN : SHOWN * 10]]
     return "\n\n".join(parts)
 
@@ -132,13 +132,6 @@ def callers_text(engine: Engine, name: str, limit: int = 20) -> str:
     page = engine.callers(name)
     rows = page.rows[:limit]
     return joined(f"{len(rows)} of {page.total} calls", *(caller_line(edge) for edge in rows), page.note)
-
-
-def _fenced(text: str, language: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def explain_symbol(

@@ -16,7 +16,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import NotFoundError
 from cm_tui.mcp import records
-from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
 from cm_tui.mcp.safe_text import (
     MaxChars,
     Offset,
@@ -51,7 +51,6 @@ PathArgument = Annotated[str, Field(min_length=1, max_length=4096, description="
 def retrieve(
     query: Query,
     where: Where,
-    ctx: Request,
     limit: Annotated[int, Field(ge=1, le=50)] = 8,
     offset: Offset = 0,
     mode: Mode = "hybrid",
@@ -64,7 +63,7 @@ def retrieve(
 
     Use it before reading or grepping files. Ask one thing in plain words, or name a symbol.
     """
-    engine, state = where.asked()
+    engine, state = where.indexed()
     found = engine.search(query, mode=mode, limit=offset + limit, by=by)
     files = {file.rank: file for file in found.files}
     total, what = (found.total_files, "file") if by == "file" else (found.total, "candidate")
@@ -76,7 +75,7 @@ def retrieve(
     left = max_chars - sum(map(len, texts))
     told = fitting(said, lambda hit: passage_text(hit, explain=explain), left) if left >= _ROOM_FOR_MEMORY else []
     if told:
-        engine.note_recalled([hit.path for hit in said[: len(told)]], actor="agent", agent=agent_name(ctx))
+        where.note_recalled(engine, (hit.path for hit in said[: len(told)]))
     following = next_offset(len(texts), total, offset)
     notes = [*found.notes, *notes_of(engine, state)]
     head = one_line(f"{counted(len(texts), total, offset, what)}, {found.mode}{narrowed(found)}")

@@ -55,6 +55,11 @@ def remembered_text(text: str) -> str:
     return visible(harmless(text))
 
 
+def indented(text: str) -> str:
+    """Return a memory's lines as they stand below its heading: none looks like the heading of another memory."""
+    return "\n".join(f"  {line}" for line in text.split("\n"))
+
+
 def short(line: str, limit: int = LINE) -> str:
     """One line, cut where it is too long."""
     flat = " ".join(line.split())

@@ -36,3 +36,8 @@ def where_ids_are(name: str, listed: str) -> str:
     if 0 < len(plain_id(name)) < SHORTEST_NAME:
         return f"A beginning of an id has at least {SHORTEST_NAME} letters. {listed}"
     return listed
+
+
+def quoted(name: str, most: int = 40) -> str:
+    """Return the beginning of a name that is none in quotes, in letters that every terminal shows."""
+    return repr(name[:most].encode("ascii", "backslashreplace").decode())

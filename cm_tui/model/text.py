@@ -35,6 +35,22 @@ def harmless(text: str) -> str:
     return CONTROLS.sub("·", text.replace("\r\n", "\n"))
 
 
+_APPROVED = re.compile(r"[\[\uff3b]\s*rule\s*[\]\uff3d]|(?<=#)[ \t]*approved rules\b", re.IGNORECASE)
+
+
+def unapproved(text: str) -> str:
+    """Text in which nothing looks approved: only Rules that a person approved have that mark, and that heading."""
+    return _APPROVED.sub(lambda found: " (Approved rules)" if found[0][-1] in "sS" else "(Rule)", text)
+
+
 def visible(text: str) -> str:
     """Return a text without characters that only a model would read."""
     return text if text.isascii() else _INVISIBLE.sub("", text)
+
+
+def fenced_source(text: str, language: str = "") -> str:
+    """Return source in a Markdown fence that nothing in it can close."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"

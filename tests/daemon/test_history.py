@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from cm_tui.daemon.dispatcher import Dispatcher
-from cm_tui.daemon.jobs import Events, Jobs
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.long_work import HISTORY, QUESTION, LongWork
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.project_pool import ProjectPool

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from cm_tui.daemon.dispatcher import Dispatcher
-from cm_tui.daemon.jobs import Events, Jobs
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.long_work import HISTORY, IMPORT, LongWork
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from cm_tui.daemon.dispatcher import Dispatcher
-from cm_tui.daemon.jobs import Events, Jobs
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.long_work import BY_ITSELF, NARRATE
 from cm_tui.daemon.narrator_runner import QUIET_S, NarratorRunner
 from cm_tui.daemon.project_pool import ProjectPool

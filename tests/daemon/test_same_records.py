@@ -225,7 +225,10 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "mentions_of": [lambda engine: engine.mentions_of(engine.remember("`add_tax` adds the tax.").id).mentions],
     "fix_stale": [lambda engine: refused(lambda: engine.fix_stale(engine.remember("`add_tax` is fine.").id))],
     "confirm_stale": [lambda engine: refused(lambda: engine.confirm_stale(engine.remember("`add_tax` is so.").id))],
-    "record_task": [lambda engine: len(engine.record_task("round", plan="half up", files=("shop/money.py",)))],
+    "record_episode": [
+        lambda engine: engine.record_episode("round", type="task", plan="half up", files=("shop/money.py",)),
+        lambda engine: len(engine.record_episode("round", type="task", plan="half up", actor="agent").id),
+    ],
     "proposals": [lambda engine: engine.proposals()],
     "decide": [
         lambda engine: engine.decide(engine.proposals().rows[0].id, accept=False),
@@ -400,7 +403,7 @@ def rule_of(engine: Engine, text: str) -> Entry:
     return engine.remember(text, category="rule", actor="agent", agent="a")
 
 
-CHANGING = {"rebuild", "reset", "save_profile", "reset_profile", "record_episode", "retention", "purge"}
+CHANGING = {"rebuild", "reset", "save_profile", "reset_profile", "retention", "purge"}
 """What is tested on a project of its own, below."""
 
 VOLATILE = {

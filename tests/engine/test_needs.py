@@ -30,7 +30,7 @@ CHANGES = {
 """Records that a method returns which changes what is remembered."""
 OTHERS = {
     "decide_narrated", "forget", "import_sessions", "narrate", "promote_episode", "propose_entry", "propose_fact",
-    "record_episode", "record_task", "remember", "reset", "retention", "write_memory", "approve_entry",
+    "record_episode", "remember", "reset", "retention", "write_memory", "approve_entry",
 }  # fmt: skip
 """Those that return something else, and change it too."""
 

@@ -121,10 +121,10 @@ async def automatic_pack_takes_the_place_and_undo_brings_back(driver, project):
     assert titles(driver) == [*chosen, "gone"]
     await driver.press("u", "u")
     assert titles(driver) == ["report"]
-    assert driver.app.screen.draft.question == ""
+    assert driver.app.screen.cm.pack_selection.question == ""
     await driver.press("U")
     assert titles(driver) == chosen
-    assert driver.app.screen.draft.question == "load a record by name"
+    assert driver.app.screen.cm.pack_selection.question == "load a record by name"
 
 
 async def neighbours_come_after_all_that_was_chosen(driver, project):
@@ -186,7 +186,7 @@ async def test_pack_budget_and_question_survive_a_kill(project):
         assert "Context²" in driver.text
         await driver.app.action_go("pack")
         await driver.settle()
-        assert driver.app.screen.draft.budget == 900
+        assert driver.app.screen.budget == 900
         assert driver.app.screen.pack.markdown.startswith("Why?")
 
 

@@ -63,12 +63,12 @@ async def pack_budget_and_theme_are_changes_too(driver, told):
     assert driver.app.theme == theme
     assert "Undone: chose the theme nord" in bottom(driver)
     await driver.press("u")
-    assert driver.app.screen.draft.budget == 4_000
+    assert driver.app.screen.budget == 4_000
     await driver.press("u")
     assert "Undone: added Store.load to the pack" in bottom(driver)
     assert not driver.app.pack_selection.items
     await driver.press("U", "U", "U")
-    assert (len(driver.app.pack_selection), driver.app.screen.draft.budget) == (1, 900)
+    assert (len(driver.app.pack_selection), driver.app.screen.budget) == (1, 900)
     assert driver.app.theme == driver.app.state.theme == "nord"
     await driver.press("u")
     assert driver.app.theme == theme

@@ -12,6 +12,7 @@ from cm_tui.engine.api import projects
 from cm_tui.engine.context.packs.budget import tokens, weight
 from cm_tui.engine.context.packs.work_brief import work_brief
 from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.model.text import unapproved
 
 _LOGS = 0.5
 """Share of the remaining budget for day logs."""
@@ -69,7 +70,7 @@ def _logs(found: Sequence[model.NoteText], budget: float) -> str:
     for log in reversed(found):
         head = f"## Log: {log.note.id}"
         left = budget - sum(weight(f"\n\n{part}") for part in parts) - weight(f"\n\n{head}")
-        lines = log.text.strip().split("\n")
+        lines = unapproved(log.text).strip().split("\n")
         kept: list[str] = []
         for line in reversed(lines):
             left -= weight(f"\n{line}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from cm_tui import model
@@ -32,24 +33,6 @@ def back_up(
     return make(file, chosen, dry_run=dry_run, tell=tell or model.tell_nobody)
 
 
-def look_at_backup(
-    file: Path,
-    root: Path | None,
-    *,
-    into_here: bool = False,
-    everything: bool = False,
-    tell: model.Tell | None = None,
-) -> model.RestoreReport:
-    """Return what restoring a backup would do; changes nothing.
-
-    `file`: of `back_up`. `root`: of the user's checkout; None: in none. `into_here`: restore its one project into this
-    checkout, whatever its origin. `everything`: also restore entries of the other projects. `tell`: called with the
-    progress. Raises RefusedError if it is not a backup, or is damaged; CmError if it, or a journal, cannot be read.
-    """
-    wish = RestoreOptions(_here(root), into_here, everything)
-    return look_at_file(file, wish, tell=tell or model.tell_nobody)
-
-
 def restore_backup(
     file: Path,
     root: Path | None,
@@ -57,16 +40,21 @@ def restore_backup(
     into_here: bool = False,
     everything: bool = False,
     mine: bool = False,
-    tell: model.Tell | None = None,
+    dry_run: bool = False,
+    tell: model.Tell = model.tell_nobody,
 ) -> model.RestoreReport:
-    """Merge a backup into the current data; other arguments, and errors, as for `look_at_backup`.
+    """Merge a backup into the current data.
 
     `file`: of `back_up`. `root`: of the user's checkout; None: in none. `into_here`: restore its one project into this
     checkout, whatever its origin. `everything`: also restore entries of the other projects. `mine`: the user made it:
-    text marked as free of secrets is not scanned again. `tell`: called with the progress.
+    text marked as free of secrets is not scanned again. `dry_run`: only report what would be done. `tell`: called with
+    the progress. Raises RefusedError if it is not a backup, or is damaged; CmError if it, or a journal, cannot be read.
     """
     wish = RestoreOptions(_here(root), into_here, everything, mine)
-    return restore_file(file, wish, tell=tell or model.tell_nobody)
+    return (look_at_file if dry_run else restore_file)(file, wish, tell=tell)
+
+
+look_at_backup = partial(restore_backup, dry_run=True)
 
 
 def _of(root: Path) -> Chosen:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cm_tui import model
 from cm_tui.engine.api.code import CodeMethods
 from cm_tui.engine.api.engine_base import of_one_generation
-from cm_tui.engine.api.needs import needs
+from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.engine.api.search import SearchMethods
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class ContextMethods(SearchMethods, CodeMethods):
         step = self._pack_step()
         wanted = neighbours and step.neighbours
         return self._of_one_generation(
-            lambda: self._auto_pack(question, budget, neighbours=wanted, profile=step.profile)
+            lambda: self.pack_within(question, budget, neighbours=wanted, profile=step.profile)
         )
 
     def _pack_step(self) -> CodePack:
@@ -40,7 +40,9 @@ class ContextMethods(SearchMethods, CodeMethods):
         steps = found.value.steps if found is not None else ()
         return next((step for step in steps if isinstance(step, CodePack)), CodePack(type="code_pack"))
 
-    def _auto_pack(self, question: str, budget: int, *, neighbours: bool, profile: str) -> model.Pack:
+    @in_process
+    def pack_within(self, question: str, budget: int, *, neighbours: bool, profile: str) -> model.Pack:
+        """Return a pack of code from the generation that the thread reads."""
         from cm_tui.engine.context.packs.from_query import auto_pack, hits_for
 
         files = self._file_view()

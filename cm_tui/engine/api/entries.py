@@ -188,55 +188,6 @@ class EntryMethods(ForgettingMethods):
         change = entries.change(entry, edit, who)
         return model.MemoryChange(entry.id, "entry", f"changed the entry {entry.id}", change.event, entry=change.after)
 
-    @needs("nothing", writes=("memory",))
-    def record_task(
-        self,
-        prompt: str,
-        *,
-        plan: str = "",
-        patch: str = "",
-        verdict: str = "",
-        outcome: model.Outcome = "",
-        title: str = "",
-        files: tuple[str, ...] = (),
-        tags: tuple[str, ...] = (),
-        actor: model.Actor = "agent",
-        agent: str = "",
-        session: str = "",
-    ) -> str:
-        """Record a task as an episode with secrets redacted, unless the last one is the same.
-
-        Args:
-            prompt: the task.
-            plan: the plan.
-            patch: the change, as a diff.
-            verdict: the result.
-            outcome: whether it worked.
-            title: of its session.
-            files: related paths, below the project's root.
-            tags: search words.
-            actor: who records it.
-            agent: name of the agent, if any.
-            session: id of its session.
-
-        Returns:
-            The id of the episode.
-
-        Raises:
-            UsageError: the prompt is empty.
-            RefusedError: a path leads out of the project.
-            StoreError: the journal cannot be written.
-        """
-        from cm_tui.engine.memory.episodes import told_task
-        from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
-
-        self._check_recorded(actor, session)
-        record = EpisodeRecord(
-            agent=agent, session=session, prompts=(prompt,), files=tuple(map(self._inside, files)), patch=patch,
-            actor=actor, title=title, plan=plan, verdict=verdict, outcome=outcome, tags=tags,
-        )  # fmt: skip
-        return told_task.record(self._root, self._episodes, record)
-
     @needs("nothing")
     def proposals(self) -> model.Page[model.Proposal]:
         """Return what agents propose, the oldest first. Raises StoreError if it cannot be read."""
@@ -262,11 +213,6 @@ class EntryMethods(ForgettingMethods):
         return done
 
     # --- parts ---
-
-    def _check_recorded(self, actor: model.Actor, session: str) -> None:
-        """Refuse writes by anyone but the user while recording is off."""
-        if actor != "person" and (reason := self._why_not_recorded(session)):
-            raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
 
     def _accept(self, proposal: model.Proposal) -> model.MemoryChange:
         from cm_tui.engine.memory.entries.entry_text import changed_by

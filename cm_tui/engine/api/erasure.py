@@ -46,27 +46,24 @@ class ErasureMethods(MemoryMethods):
         UsageError if no name or age is given; StoreError if the archive cannot be written.
         """
         from cm_tui.engine.memory.episodes import retention
+        from cm_tui.engine.memory.erasure.erase import texts_of_episodes
+        from cm_tui.engine.memory.projection.ingested import origins_of
 
         report = retention.purge(self._episodes, names, older_than=older_than, dry_run=True)
         if not report.ids or dry_run:
             return report
-        said = self._texts_of(report.ids)
+        said = texts_of_episodes(map(self._episodes.one, report.ids))
         self._forget_words(said, ())
         # Before they are deleted: the rest does not name the turns of a transcript.
         self._remove_copies(said, report.ids)
         report = retention.purge(self._episodes, report.ids, older_than=None, dry_run=False)
         stays = self._drop_derived(report.ids)
-        if derived := self._derived_from(report.ids):
+        gone = frozenset(report.ids)
+        if derived := [one.id for one in self._journal.read() if not origins_of(one).isdisjoint(gone)]:
             # What pipelines wrote of them is in the journal; erasing it makes the memory again, too.
             return replace(report, notes=(*self.erase(derived).notes, *stays))
         # A database keeps deleted data until it is overwritten.
         return replace(report, notes=(*self._recreate_memory(), *stays))
-
-    def _texts_of(self, ids: Collection[str]) -> EventTexts:
-        """Return the text of episodes."""
-        from cm_tui.engine.memory.erasure.erase import texts_of_episodes
-
-        return texts_of_episodes(self._episodes.one(id_) for id_ in ids)
 
     def _remove_copies(self, said: EventTexts, ids: Collection[str]) -> None:
         """Remove the rescued copies of transcripts that hold episodes of the archive."""
@@ -79,12 +76,6 @@ class ErasureMethods(MemoryMethods):
         archived = (one for number in archive.files() for _, one in archive.read(number))
         origins = {origin_of(one) for one in archived if one.id in ids}
         remove_copies(journal, {session for session, _ in said.prompts}, origins)
-
-    def _derived_from(self, ids: Collection[str]) -> list[str]:
-        """Return the events that pipelines wrote of others."""
-        from cm_tui.engine.memory.projection.ingested import origins_of
-
-        return [one.id for one in self._journal.read() if not origins_of(one).isdisjoint(ids)]
 
     @needs("nothing")
     def secrets(self) -> model.SecretsReport:
@@ -169,14 +160,14 @@ class ErasureMethods(MemoryMethods):
                 self._mentions.clear()
         notes: list[str] = []
 
-        def anew(store: Path) -> None:
+        def clear(store: Path) -> None:
             if kept and _rewrite_store(store):
                 return
             projects.clear_store(store)
             if had_index:
                 notes.append("the index could not be kept and was removed: `cm index` makes it again")
 
-        self._recreate_store(anew)
+        self._recreate_store(clear)
         return notes
 
 

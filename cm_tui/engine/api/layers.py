@@ -126,11 +126,6 @@ class LayerMethods(ContextMethods, NoteMethods):
         return sorted(str(row[0]) for row in rows)
 
     @in_process
-    def pack_within(self, question: str, budget: int, *, neighbours: bool, profile: str) -> model.Pack:
-        """Return a pack of code."""
-        return self._auto_pack(question, budget, neighbours=neighbours, profile=profile)
-
-    @in_process
     def changed_together(self, path: str, limit: int) -> Sequence[tuple[str, int, int]]:
         """Return files often changed together with this one: path, common commits, commits with this one."""
         rows = self._db.rows(

@@ -11,7 +11,7 @@ from cm_tui import model
 from cm_tui.engine.api.index import IndexMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.platform.lazy import shared_property
-from cm_tui.errors import CmError
+from cm_tui.errors import CmError, RefusedError
 
 if TYPE_CHECKING:
     from cm_tui.engine.context.layers.working import WorkingMemory
@@ -197,12 +197,15 @@ class MemoryMethods(IndexMethods):
         session: str = "",
         actor: model.Actor = "person",
         agent: str = "",
+        plan: str = "",
+        patch: str = "",
+        verdict: str = "",
     ) -> model.Episode:
-        """Record something by hand: a note, a command, a question and its answer.
+        """Record something by hand: a note, a command, a question and its answer, a task.
 
         Args:
-            text: the note, command or question.
-            type: its kind.
+            text: the note, command, question or task.
+            type: its kind. Secrets are redacted in a task before it is cut, and the same one is recorded once.
             answer: the result.
             title: of its session.
             outcome: whether it worked.
@@ -211,21 +214,33 @@ class MemoryMethods(IndexMethods):
             session: default: the session of the day.
             actor: who records it.
             agent: name of the agent, if any.
+            plan: of a task.
+            patch: of a task: the change, as a diff.
+            verdict: of a task: the result.
 
         Raises:
             UsageError: the text is empty or too long.
+            RefusedError: a path leads out of the project, or recording is off and the actor is not the user.
             StoreError: the journal cannot be written.
         """
-        from cm_tui.engine.memory.episodes import edits
+        from cm_tui.engine.memory.episodes import edits, told_task
         from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 
+        self._check_recorded(actor, session)
         head = self._repository.head().sha if self._repository.git else None
         record = EpisodeRecord(
-            type=type, agent=agent, session=session, root=str(self._root), prompts=(text,), answer=answer,
+            type=type, plan=plan, patch=patch, verdict=verdict, agent=agent, session=session, root=str(self._root), prompts=(text,), answer=answer,
             files=tuple(self._inside(path) for path in files), base=head or "", actor=actor, title=title,
             outcome=outcome, tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
         )  # fmt: skip
+        if type == "task":
+            return self._episodes.listed(told_task.record(self._root, self._episodes, record))
         return self._episodes.listed(edits.record(self._episodes.journal, record, head=head))
+
+    def _check_recorded(self, actor: model.Actor, session: str) -> None:
+        """Refuse writes by anyone but the user while recording is off."""
+        if actor != "person" and (reason := self._why_not_recorded(session)):
+            raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
 
     @needs("nothing")
     def episode_moments(self) -> tuple[int, ...]:

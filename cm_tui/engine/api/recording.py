@@ -148,10 +148,10 @@ def _known_session(root: Path | None, name: str) -> str | None:
 
     found: dict[str, None] = {}
     for event in Journal.of(root).read() if root is not None else ():
-        session = event.data.get("session")
+        session = event.text("session")
         if session == name:
             return name
-        if isinstance(session, str) and session.startswith(name):
+        if session.startswith(name):
             found[session] = None
     return _chosen(name, found)
 
@@ -169,16 +169,12 @@ def _chosen(name: str, known: Iterable[str]) -> str | None:
 
 
 def _not_known(name: str) -> NoReturn:
-    raise NotFoundError(f"No session {_shown(name)!r} is known here yet.", hint=_SESSIONS_HINT)
+    raise NotFoundError(f"No session {model.quoted(name)} is known here yet.", hint=_SESSIONS_HINT)
 
 
 def _not_marked(name: str) -> NoReturn:
     hint = "`cm pause --show` lists those that are."
-    raise NotFoundError(f"No session {_shown(name)!r} is excluded from recording.", hint=hint)
-
-
-def _shown(name: str) -> str:
-    return name[:40].encode("ascii", "backslashreplace").decode()
+    raise NotFoundError(f"No session {model.quoted(name)} is excluded from recording.", hint=hint)
 
 
 def _last_session(root: Path | None) -> str:
@@ -190,8 +186,7 @@ def _last_session(root: Path | None) -> str:
         journal = Journal.of(root)
         for segment in reversed(journal.segments()):
             for event in journal.read(Position(segment, 0)):
-                session = event.data.get("session")
-                found = session if isinstance(session, str) and session else found
+                found = event.text("session") or found
             if found:
                 return found
     raise NotFoundError("No session was recorded here yet.", hint="Name it by its id.")

@@ -15,17 +15,12 @@ from cm_tui.tui.app.settings_in_force import SettingsInForce
 from cm_tui.tui.screens.app_dialogs import ProjectChooser, RecordingControl
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.messages import (
-    AddToPack,
-    OpenEpisode,
-    ProjectChanged,
-)
+from cm_tui.tui.screens.messages import AddToPack, OpenEpisode, ProjectChanged
 from cm_tui.tui.screens.palette import CommandPalette
 from cm_tui.tui.screens.trust_dialog import TrustDialog
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
-from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import Change, EngineFailed, EngineTasks
 from cm_tui.tui.tasks.long_tasks import Answer, RunEnded, RunStep
@@ -139,11 +134,8 @@ class CmApp(ModeApp):
     def on_add_to_pack(self, message: AddToPack) -> None:
         """Put lines into the pack, and say what came of it."""
         added = self.pack_selection.add(message.requests)
-        what = (
-            message.requests[0].title or message.requests[0].path
-            if len(message.requests) == 1
-            else count(added, "piece")
-        )
+        first, *more = message.requests
+        what = count(added, "piece") if more else first.title or first.path
         self.tell(f"Added to the pack: {what}" if added else f"Already in the pack: {what}", timeout=2)
 
     # --- engine ---
@@ -213,18 +205,6 @@ class CmApp(ModeApp):
             self._episode = ""
         if self.project.index_error and self.current_mode != "overview":
             self.tell_error(self.project.index_error)
-
-    def on_daemon_event(self, message: DaemonEvent) -> None:
-        """Another client did something, or the daemon came or went."""
-        self.daemon_sync.on_event(message.record)
-
-    def on_job_step(self, message: JobStep) -> None:
-        """A run that another client started got on."""
-        self.daemon_sync.stepped(message)
-
-    def on_job_ended(self, message: JobEnded) -> None:
-        """A run that another client started is over."""
-        self.daemon_sync.ended(message)
 
     def stop_index(self) -> None:
         """Stop the index run, even one of another client."""

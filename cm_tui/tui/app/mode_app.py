@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
@@ -20,19 +21,7 @@ from cm_tui.config import Config
 from cm_tui.errors import CmError
 from cm_tui.tui.app.typed_keys import TypedKeys
 from cm_tui.tui.screens.app_services import Severity
-from cm_tui.tui.screens.messages import (
-    OpenEpisode,
-    OpenMemory,
-    OpenPath,
-    OpenReview,
-    OpenRevision,
-    OpenSearch,
-    OpenSymbol,
-    OpenSymbolHistory,
-    ProjectChanged,
-    ReadEpisode,
-    RevisionChanged,
-)
+from cm_tui.tui.screens.messages import OpenInMode, OpenRevision, ProjectChanged, RevisionChanged
 from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.change_history import ChangeHistory
@@ -189,67 +178,16 @@ class ModeApp(App[int]):
         """Show no past revision any more."""
         self.revision.go(None)
 
-    async def on_open_symbol(self, message: OpenSymbol) -> None:
-        """Show a symbol in its mode."""
-        from cm_tui.tui.modes.symbols.screen import SymbolsScreen
-
-        await self.action_go("symbols")
-        self.modes.screen(SymbolsScreen).open_symbol(message)
-
-    async def on_open_path(self, message: OpenPath) -> None:
-        """Show a file in the symbols mode."""
-        from cm_tui.tui.modes.symbols.screen import SymbolsScreen
-
-        await self.action_go("symbols")
-        self.modes.screen(SymbolsScreen).open_path(message)
-        if message.note:
-            self.tell(message.note)
+    async def on_open_in_mode(self, message: OpenInMode) -> None:
+        """Show what a message leads to, in its mode."""
+        mode, _, method = message.opens.partition(".")
+        await self.action_go(mode)
+        screen = next(screen for screen in self.modes.shown() if mode == screen.MODE)
+        getattr(screen, method)(*(getattr(message, field.name) for field in fields(message)))  # type: ignore[arg-type]
 
     def on_open_revision(self, message: OpenRevision) -> None:
         """Show a past revision."""
         self.revision.go(message.moment, message.note, asked=message.asked)
-
-    async def on_open_symbol_history(self, message: OpenSymbolHistory) -> None:
-        """Show a symbol's life in the history mode."""
-        from cm_tui.tui.modes.history.screen import HistoryScreen
-
-        await self.action_go("history")
-        self.modes.screen(HistoryScreen).open_life(message.key)
-
-    async def on_open_episode(self, message: OpenEpisode) -> None:
-        """Show in the history mode what an agent saw."""
-        from cm_tui.tui.modes.history.screen import HistoryScreen
-
-        await self.action_go("history")
-        self.modes.screen(HistoryScreen).open_episode(message.name)
-
-    async def on_read_episode(self, message: ReadEpisode) -> None:
-        """Tell an episode among those of its session."""
-        from cm_tui.tui.modes.episodes.screen import EpisodesScreen
-
-        await self.action_go("episodes")
-        self.modes.screen(EpisodesScreen).open_turn(message)
-
-    async def on_open_search(self, message: OpenSearch) -> None:
-        """Ask a question in the search mode."""
-        from cm_tui.tui.modes.search.screen import SearchScreen
-
-        await self.action_go("search")
-        self.modes.screen(SearchScreen).search_for(message.query)
-
-    async def on_open_memory(self, message: OpenMemory) -> None:
-        """Show an entry or a note in the memory mode."""
-        from cm_tui.tui.modes.memory.screen import MemoryScreen
-
-        await self.action_go("memory")
-        self.modes.screen(MemoryScreen).open_item(message)
-
-    async def on_open_review(self, message: OpenReview) -> None:
-        """Show the review queue with a filter."""
-        from cm_tui.tui.modes.review.screen import ReviewScreen
-
-        await self.action_go("review")
-        self.modes.screen(ReviewScreen).filter_input.value = message.where
 
     # --- requests and their answers ---
 

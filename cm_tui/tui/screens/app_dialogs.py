@@ -15,7 +15,7 @@ from cm_tui.errors import CmError
 from cm_tui.model import KnownProject, ProjectStatus, RecordingState
 from cm_tui.model.dates import local_hour_minute
 from cm_tui.tui.screens.app_services import AppServices
-from cm_tui.tui.screens.question import Line, ListDialog, Option, Question, ask, ask_line
+from cm_tui.tui.screens.question import Finder, Line, ListDialog, Option, Question, ask, ask_line
 from cm_tui.tui.widgets.text import ago, elide_middle, fit, one_line
 
 if TYPE_CHECKING:
@@ -63,10 +63,12 @@ class ProjectChooser:
             return known_projects().rows
 
         def got(found: Sequence[KnownProject]) -> None:
+            finder = Finder[KnownProject](
+                lambda one: "\n".join((one.name, one.identity, *one.roots, *one.gone)), "part of a name or folder"
+            )
             ask(self._cm, ListDialog(
                 " Open another project ", " enter opens · esc closes ", found, project_row, self._chosen, close="ctrl+e",
-                words=lambda one: "\n".join((one.name, one.identity, *one.roots, *one.gone)),
-                placeholder="part of a name or folder", empty="No project of that name.",
+                empty="No project of that name.", finder=finder,
             ))  # fmt: skip
 
         self._cm.tasks.attempt(call, got, self._cm.tell_error, topic="app.projects")

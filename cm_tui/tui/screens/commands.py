@@ -8,6 +8,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 from textual.binding import Binding, BindingType
 
+S = TypeVar("S")
+T = TypeVar("T")
 S_contra = TypeVar("S_contra", contravariant=True)
 """The screen that a command is for."""
 
@@ -77,6 +79,21 @@ def bindings(commands: Iterable[Command[Any]]) -> list[BindingType]:
         )
         for command in commands
     ]
+
+
+def unless(holds: Callable[[S], object], why: str) -> Callable[[S], str | None]:
+    """Make the reason why a command is not possible: something is missing or false."""
+    return lambda screen: None if holds(screen) else why
+
+
+def with_target(target: Callable[[S], T | None], run: Callable[[S, T], object]) -> Callable[[S], None]:
+    """Make the function of a command that needs something of the screen, such as what is under the cursor."""
+
+    def command(screen: S) -> None:
+        if (item := target(screen)) is not None:
+            run(screen, item)
+
+    return command
 
 
 def on_item(runs: Mapping[type, Callable[[Any, Any], None]]) -> Callable[[Any], None]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -42,10 +42,7 @@ class EntryScreen(ModalScreen[None]):
         copy: puts a text where the user pastes from; None: not offered.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter,v", "dismiss", show=False),
-        Binding("c,y", "copy", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter,v", "dismiss"), ("c,y", "copy")]
 
     def __init__(self, entry: Entry, cm: AppServices, copy: Callable[[str], None] | None = None) -> None:
         super().__init__()
@@ -97,7 +94,7 @@ MOST = 200
 class HeldList(RowList[Entry]):
     """Entries with a mark at those that are chosen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.focus_next", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [("tab", "app.focus_next")]
     chosen: frozenset[str] = frozenset()
 
     def draw(self, row: Entry, width: int) -> Content:
@@ -124,10 +121,7 @@ class EntryTrustQuestion(Question):
         answered: gets `trusted`, `refused` or `revoked`, and the entries that are meant.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "text", show=False),
-        Binding("m", "mark", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("v", "text"), ("m", "mark")]
 
     def __init__(self, held: HeldEntries, cm: AppServices, answered: Callable[[str, HeldEntries], None]) -> None:
         options = [Option("Not now", "escape")]

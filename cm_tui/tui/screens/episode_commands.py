@@ -12,6 +12,7 @@ from cm_tui.errors import CmError, UsageError
 from cm_tui.integrations.agents.resume import program_path, resume_command, run_in
 from cm_tui.model import Episode, ErasedEvent, ErasureReport, Session, told_of_neighbours
 from cm_tui.model.dates import local_minute
+from cm_tui.tui.screens.messages import ReadEpisode
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm_by_word
 from cm_tui.tui.screens.save_text import copy_and_report
@@ -74,6 +75,15 @@ def question(episode: Episode, report: ErasureReport) -> str:
 def _line(event: ErasedEvent) -> str:
     kind = _NAMES.get(event.kind, (event.kind, ""))[0]
     return elide_end(f"{local_minute(event.time)}  {kind}: {event.words}", _WIDTH)
+
+
+def read_episode(screen: ModeScreen, name: str) -> None:
+    """Tell an episode in Episodes, by its id."""
+
+    def found(episode: Episode) -> None:
+        screen.post_message(ReadEpisode(episode.id, episode.session))
+
+    screen.ask("episode", lambda engine: engine.episode(name), found)
 
 
 def cannot_resume(one: Episode | Session | None) -> str | None:

@@ -89,7 +89,7 @@ class EverywhereScreen(ModalScreen[None]):
         Binding("escape", "back", "Back"),
         Binding("S,q", "close", "This project"),
         Binding("slash", "ask", "Ask"),
-        Binding("down", "into_list", show=False),
+        ("down", "into_list"),
     ]
 
     def __init__(self, mode: ModeScreen, question: str, where: EpisodeFilter | None = None) -> None:

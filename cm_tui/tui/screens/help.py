@@ -44,8 +44,8 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,question_mark,q,f1", "dismiss_help", "Close", show=False),
-        Binding("j", "down", show=False),
-        Binding("k", "up", show=False),
+        ("j", "down"),
+        ("k", "up"),
     ]
 
     def __init__(self, title: str, intro: str, here: Sequence[HelpRow], everywhere: Sequence[HelpRow]) -> None:

@@ -6,10 +6,9 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
-from textual.content import Content
+from textual.binding import BindingType
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.mode_screen import ModeScreen
@@ -21,7 +20,40 @@ TYPING = 0.12
 """Seconds without a key after which letters are looked for."""
 
 
-class ListMode(ModeScreen):
+class InputMode(ModeScreen):
+    """An input above a list: Down and Enter go into the list, Escape leads back step by step."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "escape"), ("down", "into_list")]
+
+    @property
+    @abstractmethod
+    def list_shown(self) -> RowList[Any]:
+        """The list that is on screen."""
+
+    @property
+    @abstractmethod
+    def filter_input(self) -> Input:
+        """Where the filter is typed."""
+
+    @abstractmethod
+    def leave(self) -> None:
+        """Take the next step back."""
+
+    @on(Input.Submitted)
+    def action_into_list(self) -> None:
+        """Go from an input into the list."""
+        if isinstance(self.focused, Input):
+            self.list_shown.focus()
+
+    def action_escape(self) -> None:
+        """Leave zoom, else take the next step back."""
+        if self.has_class("-zoomed"):
+            self.unzoom()
+        else:
+            self.leave()
+
+
+class ListMode(InputMode):
     """A filter line, a list, and a panel for the row under the cursor.
 
     A mode declares the ids in `FILTER` and `PROBLEM`, and overrides what is abstract, and `step_back` where Escape leads
@@ -33,17 +65,8 @@ class ListMode(ModeScreen):
     PROBLEM: ClassVar[str] = ""
     """Id of the widget below it."""
     UNDOES_EARLIER = True
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "escape", show=False),
-        Binding("down", "into_list", show=False),
-    ]
 
     # --- for a mode to give ---
-
-    @property
-    @abstractmethod
-    def list_shown(self) -> RowList[Any]:
-        """The list that is on screen."""
 
     @property
     @abstractmethod
@@ -90,10 +113,7 @@ class ListMode(ModeScreen):
 
     def say_problem(self, *lines: str) -> None:
         """Show the problems of the filter, and warnings."""
-        words = "\n".join(filter(None, lines))
-        problem = self.query_one(f"#{self.PROBLEM}", Static)
-        problem.update(Content(words))
-        problem.display = bool(words)
+        self.show_words(self.PROBLEM, "\n".join(filter(None, lines)))
 
     def show_failure_in(self, rows: RowList[Any], error: CmError, *, is_read: bool) -> None:
         """Show why nothing can be read; rows that were read stay."""
@@ -113,22 +133,11 @@ class ListMode(ModeScreen):
         """List what there is now."""
         self.reload()
 
-    # --- into the list, and back ---
+    # --- back ---
 
-    @on(Input.Submitted)
-    def _filter_submitted(self) -> None:
-        self.action_into_list()
-
-    def action_into_list(self) -> None:
-        """Go from an input into the list."""
-        if isinstance(self.focused, Input):
-            self.list_shown.focus()
-
-    def action_escape(self) -> None:
-        """Leave zoom, then the input or the panel, then a state of the mode, then the filter."""
-        if self.has_class("-zoomed"):
-            self.unzoom()
-        elif isinstance(self.focused, Input) or self.focused is self.text_shown:
+    def leave(self) -> None:
+        """Leave the input or the panel, then a state of the mode, then the filter."""
+        if isinstance(self.focused, Input) or self.focused is self.text_shown:
             self.list_shown.focus()
         elif self.step_back():
             return
@@ -138,7 +147,7 @@ class ListMode(ModeScreen):
             self.list_shown.focus()
 
 
-def find(screen: ListMode) -> None:
+def find(screen: InputMode) -> None:
     """Type what is looked for."""
     screen.unzoom()
     screen.filter_input.focus()

@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from textual.message import Message
 
 from cm_tui.model import CommitPoint, PackRequest, SymbolKey
 
 
-class OpenSymbol(Message):
-    """Show a symbol in the symbols mode: by key, or whatever stands at a line of a file."""
+class OpenInMode(Message):
+    """Leads to another mode: the application shows it, and calls a method of its screen with the fields of the message."""
 
-    def __init__(self, key: SymbolKey | None = None, *, path: str = "", line: int = 1) -> None:
-        super().__init__()
-        self.key = key
-        self.path = key.path if key else path
-        self.line = line
+    opens: ClassVar[str] = ""
+    """Mode and method, such as `symbols.open_symbol`."""
+
+    def __init_subclass__(cls, **how: Any) -> None:
+        super().__init_subclass__(**how)
+        cls.handler_name = "on_open_in_mode"
 
 
 @dataclass
-class OpenPath(Message):
+class OpenSymbol(OpenInMode):
+    """Show a symbol in the symbols mode: by key, or whatever stands at a line of a file."""
+
+    opens = "symbols.open_symbol"
+    key: SymbolKey | None = None
+    path: str = ""
+    line: int = 1
+
+
+@dataclass
+class OpenPath(OpenInMode):
     """Show a file in Symbols, at a line; `back` is the mode that Escape returns to, `note` is shown there."""
 
+    opens = "symbols.open_path"
     path: str
     line: int = 1
     back: str = ""
@@ -39,46 +52,52 @@ class OpenRevision(Message):
 
 
 @dataclass
-class OpenSymbolHistory(Message):
+class OpenSymbolHistory(OpenInMode):
     """Show the life of a symbol in the history mode."""
 
+    opens = "history.open_life"
     key: SymbolKey
 
 
 @dataclass
-class OpenEpisode(Message):
+class OpenEpisode(OpenInMode):
     """Show in the history mode what an agent saw."""
 
+    opens = "history.open_episode"
     name: str
 
 
 @dataclass
-class ReadEpisode(Message):
+class ReadEpisode(OpenInMode):
     """Tell an episode in the episodes mode, among those of its session."""
 
+    opens = "episodes.open_turn"
     name: str
     session: str
 
 
 @dataclass
-class OpenSearch(Message):
+class OpenSearch(OpenInMode):
     """Ask a question in the search mode."""
 
+    opens = "search.search_for"
     query: str
 
 
 @dataclass
-class OpenMemory(Message):
+class OpenMemory(OpenInMode):
     """Show an entry or a note in the memory mode: its kind, `entry` or `note`, and its id."""
 
+    opens = "memory.open_item"
     kind: str
     name: str
 
 
 @dataclass
-class OpenReview(Message):
+class OpenReview(OpenInMode):
     """Show the review queue with a filter, such as `kind:outdated`."""
 
+    opens = "review.open_queue"
     where: str
 
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, TypeVar, cast
 from textual import events, on
 from textual._compositor import Compositor, CompositorMap, ReflowResult
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.content import Content
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.app_services import AppServices
@@ -21,7 +21,7 @@ from cm_tui.tui.screens.frame import mode_tabs, project_facts, revision_text
 from cm_tui.tui.screens.help import HelpRow, HelpScreen
 from cm_tui.tui.tasks.ask import Call, Fail, Then
 from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar, RevisionWords
-from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.split import Panel, Split
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -295,6 +295,17 @@ class ModeScreen(Screen[None]):
         self.remove_class("-zoomed", *(f"-zoom-{name}" for name in self.ZOOMS))
         self.query_one(Split).apply()
 
+    def label(self, panel: str, title: str | None = None, subtitle: str | None = None) -> None:
+        """Change what the borders of a panel say, by its id; None: it stays."""
+        self.query_one(f"#{panel}", Panel).label(title, subtitle)
+
+    def show_words(self, name: str, words: Content | str, *, wrong: bool = False) -> None:
+        """Show words in a line of the mode, by its id; without words there is no line."""
+        line = self.query_one(f"#{name}", Static)
+        line.update(words)
+        line.set_class(wrong, "-warning")
+        line.display = bool(words)
+
     def remember(self) -> None:
         """Something that `keep` writes may have changed."""
         self.cm.remember()
@@ -314,5 +325,5 @@ class ModePart(Widget):
         return cast("ModeScreen", self.screen)
 
 
-class ModePanel(Vertical, ModePart):
+class ModePanel(Panel, ModePart):
     """A panel of a mode that asks the engine by itself."""

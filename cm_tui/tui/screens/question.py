@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from textual import on
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -70,27 +70,26 @@ class Question(ModalScreen[Callable[[], object]]):
         detail: the whole text in question, which scrolls.
         body: more widgets above the answers.
         line: a line of text to ask for.
-        default: place of the option that Enter takes.
         look: a class of the style sheet: `large`, `sides` or `line`.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "app.focus_previous", show=False),
-        Binding("right,l", "app.focus_next", show=False),
-        Binding("up,k", "scroll(-1)", show=False),
-        Binding("down,j", "scroll(1)", show=False),
-        Binding("pageup", "scroll(-10)", show=False),
-        Binding("pagedown,space", "scroll(10)", show=False),
+        ("left,h", "app.focus_previous"),
+        ("right,l", "app.focus_next"),
+        ("up,k", "scroll(-1)"),
+        ("down,j", "scroll(1)"),
+        ("pageup", "scroll(-10)"),
+        ("pagedown,space", "scroll(10)"),
     ]
 
     def __init__(
         self, text: str, options: Sequence[Option], *, title: str = "", subtitle: str = "", detail: str = "",
-        body: Iterable[Widget] = (), line: Line | None = None, default: int = 0, look: str = "",
+        body: Iterable[Widget] = (), line: Line | None = None, look: str = "",
     ) -> None:  # fmt: skip
         super().__init__(classes=look)
         self._text, self._detail, self._body, self._line = text, detail, body, line
         self._title, self._subtitle = title, subtitle
-        self._options, self._default = options, default
+        self._options = options
         for place, option in enumerate(options):
             if option.keys:
                 self._bindings.bind(option.keys, f"answer({place})", option.label)
@@ -111,15 +110,13 @@ class Question(ModalScreen[Callable[[], object]]):
             if any(option.label for option in self._options):
                 with Horizontal(classes="question-buttons"):
                     for place, option in enumerate(self._options):
-                        is_default = place == self._default
-                        yield Button(
-                            Content(option.words), "primary" if is_default else "default", disabled=option.disabled
-                        )
+                        variant: Literal["default", "primary"] = "default" if place else "primary"
+                        yield Button(Content(option.words), variant, disabled=option.disabled)
 
     def on_mount(self) -> None:
         """Begin at the line, or at the answer that Enter takes."""
         if self._line is None:
-            self.query(Button)[self._default].focus()
+            self.query(Button).first().focus()
         elif self._line.wrong:
             self._reject(self._line.wrong)
 
@@ -215,6 +212,17 @@ def confirm_by_word(
 R = TypeVar("R")
 
 
+@dataclass(frozen=True)
+class Finder(Generic[R]):
+    """The input of a list, whose words narrow it down."""
+
+    words: Callable[[R], str]
+    """Text of a row, which has to have every typed word."""
+    placeholder: str
+    typed: Callable[[str], R] | None = None
+    """Makes a row of typed text where no row has it."""
+
+
 class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
     """Shows rows; what follows from the choice runs once the dialog is closed. Shown by `question.ask`.
 
@@ -227,30 +235,22 @@ class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
         empty: said when nothing is listed.
         close: keys that close, besides escape.
         choose: keys that choose, besides enter.
-        cursor: place of the row that the cursor is on at first.
-        words: text of a row, which has to have every typed word; None: there is no input.
-        placeholder: said in the empty input.
-        typed: makes a row of typed text where no row has it.
+        finder: the input above the list; None: no input.
         refused: why a row cannot be chosen; empty: it can.
         look: a class of the style sheet.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "close", show=False),
-        Binding("down", "move(1)", show=False),
-        Binding("up", "move(-1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "close"), ("down", "move(1)"), ("up", "move(-1)")]
 
     def __init__(
         self, title: str, hint: str, rows: Sequence[R], draw: Callable[[R, int], Content] | RowList[R],
-        then: Callable[[R], object] | None = None, *, empty: str = "", close: str = "", choose: str = "", cursor: int = 0,
-        words: Callable[[R], str] | None = None, placeholder: str = "", typed: Callable[[str], R] | None = None,
-        refused: Callable[[R], str] = lambda _: "", look: str = "",
+        then: Callable[[R], object] | None = None, *, empty: str = "", close: str = "", choose: str = "",
+        finder: Finder[R] | None = None, refused: Callable[[R], str] = lambda _: "", look: str = "",
     ) -> None:  # fmt: skip
         super().__init__(classes=look)
         self._title, self._hint = title, hint
-        self._rows, self._cursor, self._empty, self._then = rows, cursor, empty, then
-        self._words, self._placeholder, self._typed, self._refused = words, placeholder, typed, refused
+        self._rows, self._empty, self._then = rows, empty, then
+        self._finder, self._refused = finder, refused
         self.list = draw if isinstance(draw, RowList) else RowList(draw=draw, id="dialog-list")
         for keys, action in ((close, "close"), (choose, "choose")):
             if keys:
@@ -260,8 +260,8 @@ class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
         """Input, list, note."""
         with Vertical(classes="list-box") as box:
             box.border_title, box.border_subtitle = Content(self._title), Content(self._hint)
-            if self._words is not None:
-                yield Input(placeholder=self._placeholder, id="dialog-words", compact=True)
+            if self._finder is not None:
+                yield Input(placeholder=self._finder.placeholder, id="dialog-words", compact=True)
             yield from self.above()
             yield self.list
             yield from self.below()
@@ -277,8 +277,8 @@ class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
 
     def on_mount(self) -> None:
         """Fill the list; a subclass overrides `opened`, for Textual calls the `on_mount` of each class, this one last."""
-        self.list.set_rows(self._rows, cursor=self._cursor, empty=self._empty)
-        (self.list if self._words is None else self.query_one(Input)).focus()
+        self.list.set_rows(self._rows, cursor=self.list.cursor, empty=self._empty)
+        (self.list if self._finder is None else self.query_one(Input)).focus()
         self.opened()
 
     def opened(self) -> None:
@@ -290,10 +290,12 @@ class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
 
     def narrow(self, text: str) -> None:
         """List what has every word."""
-        rows, words_of = self._rows, self._words
-        if words_of is not None:
-            rows = [row for row in rows if all(word in words_of(row).casefold() for word in text.casefold().split())]
-        self.list.set_rows(rows, empty=f"⏎ Use {text}" if self._typed is not None else self._empty)
+        rows, finder = self._rows, self._finder
+        if finder is not None:
+            rows = [
+                row for row in rows if all(word in finder.words(row).casefold() for word in text.casefold().split())
+            ]
+        self.list.set_rows(rows, empty=f"⏎ Use {text}" if finder is not None and finder.typed else self._empty)
 
     # --- the choice ---
 
@@ -305,8 +307,8 @@ class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
         """Choose the row under the cursor, or what was typed."""
         if self.list.current is not None:
             self.choose(self.list.current)
-        elif self._typed is not None and text:
-            self.choose(self._typed(text))
+        elif self._finder is not None and self._finder.typed is not None and text:
+            self.choose(self._finder.typed(text))
 
     @on(RowList.Chosen)
     def _chosen(self, event: RowList.Chosen) -> None:

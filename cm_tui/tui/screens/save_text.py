@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +10,9 @@ from cm_tui.files import write_atomically
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import Line, ask_line, confirm
 from cm_tui.tui.terminal import clipboard
+
+_MOST = 10_000_000
+"""Tokens of a budget."""
 
 
 def target_file(root: Path, answer: str) -> Path:
@@ -23,7 +26,24 @@ def number_in(text: str) -> int | None:
     factor = 1000 if plain.endswith("k") else 1
     digits = plain.removesuffix("k")
     number = int(digits) * factor if digits.isascii() and digits.isdigit() else 0
-    return number if 0 < number <= 10_000_000 else None
+    return number if 0 < number <= _MOST else None
+
+
+def ask_budget(screen: ModeScreen, budget: int, hint: str, then: Callable[[int], object], *, most: int = _MOST) -> None:
+    """Ask for a budget in tokens."""
+
+    def check(text: str) -> str | None:
+        number = number_in(text)
+        return None if number and number <= most else "Give a number, such as 4000 or 8k."
+
+    line = Line(lambda answer: then(number_in(answer) or budget), str(budget), hint, check)
+    ask_line(screen, "Budget in tokens", line)
+
+
+def note_recalled(screen: ModeScreen, paths: Sequence[str]) -> None:
+    """Count memories that are taken along."""
+    if paths:
+        screen.do(lambda engine: engine.note_recalled(tuple(paths)), lambda _: None)
 
 
 def span_in(text: str) -> tuple[int, int] | None:

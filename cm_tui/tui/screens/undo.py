@@ -14,7 +14,7 @@ from cm_tui.model import Entry, MemoryChange, NoteChange, Undone
 from cm_tui.tui.screens.app_commands import UNDO, naming
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm
-from cm_tui.tui.screens.writing import Answer, NoteDraft, words_of_error
+from cm_tui.tui.screens.writing import Answer, EntryDialog, EntryDraft, NoteDialog, NoteDraft, words_of_error
 from cm_tui.tui.state.change_history import Finish, Run, UndoableChange
 from cm_tui.tui.state.revision import headline
 from cm_tui.tui.tasks.ask import Call, Engine, Fail, Then
@@ -76,9 +76,29 @@ def do_undoable(
     screen.do(made.make, done, failed)
 
 
-def append(screen: ModeScreen, draft: NoteDraft, then: Callable[[NoteChange], None], answer: Answer) -> None:
-    """Write at the end of a note, for a dialog."""
-    do_undoable(screen, lambda engine: engine.append_note(draft.text, name=draft.name), then, answer=answer)
+def ask_note(screen: ModeScreen, name: str, text: str, then: Callable[[NoteChange], None]) -> None:
+    """Ask for a paragraph and a note, and write it at its end; a note that is not there is begun."""
+
+    def submit(draft: NoteDraft, answer: Answer) -> None:
+        do_undoable(screen, lambda engine: engine.append_note(draft.text, name=draft.name), then, answer=answer)
+
+    screen.app.push_screen(NoteDialog(name, text, submit))
+
+
+def ask_entry(
+    screen: ModeScreen, title: str, draft: EntryDraft, write: Callable[[Engine, EntryDraft], Entry],
+    then: Callable[[Entry], None],
+) -> None:  # fmt: skip
+    """Ask for an entry, and write it."""
+
+    def submit(given: EntryDraft, answer: Answer) -> None:
+        def wrote(change: MemoryChange) -> None:
+            if change.entry is not None:
+                then(change.entry)
+
+        do_undoable(screen, lambda engine: written(engine, write(engine, given)), wrote, answer=answer)
+
+    screen.app.push_screen(EntryDialog(title, draft, submit))
 
 
 class _EngineChange(Generic[A]):

@@ -42,10 +42,7 @@ class Choice(Widget, can_focus=True):
     Choice { height: 1; padding: 0 1; color: $soft; }
     Choice:focus { background: $boost; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "move(-1)", show=False),
-        Binding("right,l,space", "move(1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("left,h", "move(-1)"), ("right,l,space", "move(1)")]
 
     def __init__(
         self,
@@ -105,10 +102,7 @@ class WritingScreen(ModalScreen[None], Generic[V]):
         hint: said below the text.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", show=False, priority=True),
-        Binding("escape", "leave", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", show=False, priority=True), ("escape", "leave")]
 
     def __init__(self, title: str, text: str, submit: Submit[V], hint: str = "") -> None:
         super().__init__()

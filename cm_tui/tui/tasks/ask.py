@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -134,3 +135,55 @@ class GrowingRows(Generic[R]):
         self._drop(self._topic)
         self._drop(f"{self._topic}-more")
         self.rows, self.total, self.note = [], 0, ""
+
+
+LOOK_SHARE = 20
+"""Looking takes one part in so many of the time that passes, at most."""
+
+
+@dataclass
+class Repeated(Generic[T]):
+    """A question that is asked again and again.
+
+    Args:
+        topic: names it.
+        ask: asks the engine.
+        failed: gets what went wrong; the same thing once, until it was mended.
+        every: seconds between two looks, where they are answered quickly.
+    """
+
+    _topic: str
+    _ask: Ask
+    _failed: Fail
+    _every: float = 0.0
+    _is_reading: bool = False
+    _failure: str = ""
+    _due: float = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        """True when it may be asked again, and no answer is on its way."""
+        return not self._is_reading and time.monotonic() >= self._due
+
+    @property
+    def is_idle(self) -> bool:
+        """True when no answer is on its way."""
+        return not self._is_reading
+
+    def read(self, call: Call[T], then: Then[T], *, delay: float = 0.0) -> None:
+        """Ask."""
+        began, self._is_reading = time.monotonic(), True
+
+        def got(answer: T) -> None:
+            self._is_reading, self._failure = False, ""
+            took = time.monotonic() - began - delay
+            self._due = time.monotonic() + max(0.0, LOOK_SHARE * took - self._every)
+            then(answer)
+
+        def failed(error: CmError) -> None:
+            self._is_reading = False
+            if str(error) != self._failure:
+                self._failure = str(error)
+                self._failed(error)
+
+        self._ask(self._topic, call, got, failed, delay=delay)

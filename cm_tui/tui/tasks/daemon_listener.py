@@ -1,4 +1,4 @@
-"""What other clients do: the daemon's events and jobs, as messages to the application.
+"""What other clients do: the daemon's events and jobs.
 
 The functions here run on threads that `EngineTasks` starts; they end with the application.
 """
@@ -8,34 +8,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
-
-from textual.message import Message
 
 from cm_tui.errors import CancelledError, CmError
 from cm_tui.model import IndexSummary, Progress
 from cm_tui.tui.tasks.ask import Engine, as_cm_error
 
-Post = Callable[[Message], None]
+Deliver = Callable[[Callable[[], None]], None]
+"""Has a function called on the application's thread."""
 
 
 @dataclass
-class DaemonEvent(Message):
-    """Something happened in the daemon, or to the line to it."""
-
-    record: dict[str, Any]
-
-
-@dataclass
-class JobStep(Message):
-    """A job of the daemon got on."""
-
-    job: str
-    progress: Progress
-
-
-@dataclass
-class JobEnded(Message):
+class JobEnded:
     """A job of the daemon is over, or is not heard of any more."""
 
     job: str
@@ -48,7 +33,7 @@ class JobEnded(Message):
         return isinstance(self.error, CancelledError)
 
 
-def listen(engine: Engine, post: Post, stop: threading.Event) -> None:
+def listen(engine: Engine, event: Callable[[dict[str, Any]], None], deliver: Deliver, stop: threading.Event) -> None:
     """Tell of the daemon's events until the end; returns at once for an engine that goes straight to the store."""
     from cm_tui.daemon import subscribe
 
@@ -60,10 +45,12 @@ def listen(engine: Engine, post: Post, stop: threading.Event) -> None:
             engine.own_jobs.clear()
         if stop.is_set():
             return
-        post(DaemonEvent(record))
+        deliver(partial(event, record))
 
 
-def follow(job: str, post: Post, stop: threading.Event) -> None:
+def follow(
+    job: str, step: Callable[[str, Progress], None], end: Callable[[JobEnded], None], deliver: Deliver, stop: threading.Event
+) -> None:  # fmt: skip
     """Tell of a job's steps and its end."""
     from cm_tui.daemon import subscribe
 
@@ -73,8 +60,8 @@ def follow(job: str, post: Post, stop: threading.Event) -> None:
             if stop.is_set():
                 return
             summary = progress.summary or summary
-            post(JobStep(job, progress))
+            deliver(partial(step, job, progress))
     except Exception as error:  # noqa: BLE001 - shown on screen
-        post(JobEnded(job, summary, as_cm_error(error)))
+        deliver(partial(end, JobEnded(job, summary, as_cm_error(error))))
     else:
-        post(JobEnded(job, summary, None))
+        deliver(partial(end, JobEnded(job, summary, None)))

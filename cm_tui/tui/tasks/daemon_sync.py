@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cm_tui.errors import CmError
+from cm_tui.model import Progress
 from cm_tui.tui.tasks.background_runs import ProjectWork
-from cm_tui.tui.tasks.daemon_listener import JobEnded, JobStep
+from cm_tui.tui.tasks.daemon_listener import JobEnded
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class DaemonSync(ProjectWork):
         """Listen, once the engine is open."""
         if not self._listening:
             self._listening = True
-            self.tasks.listen()
+            self.tasks.listen(self.on_event)
 
     # --- events ---
 
@@ -144,7 +145,7 @@ class DaemonSync(ProjectWork):
     def _follow(self, job: str) -> None:
         if job not in self._own and job != self.view.job:
             self.view.job = job
-            self.tasks.follow(job)
+            self.tasks.follow(job, self.stepped, self.ended)
 
     @property
     def _own(self) -> set[str]:
@@ -152,10 +153,10 @@ class DaemonSync(ProjectWork):
         engine = self.tasks.engine
         return engine.own_jobs if engine is not None else set()
 
-    def stepped(self, message: JobStep) -> None:
+    def stepped(self, job: str, progress: Progress) -> None:
         """A job got on."""
-        if message.job == self.view.job and message.job not in self._own:
-            self.lifecycle.stepped(message.progress)
+        if job == self.view.job and job not in self._own:
+            self.lifecycle.stepped(progress)
 
     def ended(self, message: JobEnded) -> None:
         """Report the end of another client's job; this engine's own run reports itself."""

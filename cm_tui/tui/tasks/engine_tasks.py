@@ -11,14 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from textual.message import Message
 from textual.message_pump import MessagePump
 
 from cm_tui.errors import CmError
+from cm_tui.model import Progress
 from cm_tui.tui.tasks import daemon_listener
 from cm_tui.tui.tasks.ask import Call, Engine, Fail, Then, as_cm_error
+from cm_tui.tui.tasks.daemon_listener import JobEnded
 from cm_tui.tui.tasks.long_tasks import Answer, DelayedRequests, LongTasks, Origin
 
 T = TypeVar("T")
@@ -217,16 +219,18 @@ class EngineTasks(LongTasks):
 
     # --- other clients ---
 
-    def listen(self) -> None:
-        """Hear of what happens in the daemon, where the engine goes through one: `DaemonEvent` messages."""
+    def listen(self, event: Callable[[dict[str, Any]], None]) -> None:
+        """Hear of what happens in the daemon, where the engine goes through one."""
         if self.engine is not None:
             self._workers.run_beside(
-                partial(daemon_listener.listen, self.engine, self._workers.post, self._workers.stopped)
+                partial(daemon_listener.listen, self.engine, event, self._workers.deliver, self._workers.stopped)
             )
 
-    def follow(self, job: str) -> None:
-        """Follow another client's job: `JobStep` messages, then `JobEnded`."""
-        self._workers.run_beside(partial(daemon_listener.follow, job, self._workers.post, self._workers.stopped))
+    def follow(self, job: str, step: Callable[[str, Progress], None], end: Callable[[JobEnded], None]) -> None:
+        """Follow another client's job."""
+        self._workers.run_beside(
+            partial(daemon_listener.follow, job, step, end, self._workers.deliver, self._workers.stopped)
+        )
 
     # --- the end ---
 

@@ -82,6 +82,10 @@ class WorkerThreads:
         if not self._closing:
             self._target.post_message(message)
 
+    def deliver(self, call: Callable[[], None]) -> None:
+        """Have a function called on the application's thread."""
+        self.post(Answer("", 0, call))
+
     def follow(self, future: Future[None]) -> None:
         """Count a future as running until it is done; an uncaught error ends the application."""
         with self._lock:
@@ -121,7 +125,7 @@ class WorkerThreads:
         with self._lock:
             self._running.discard(future)
         if not future.cancelled() and (error := future.exception()) is not None:
-            self.post(Answer("", 0, partial(_raise, error)))
+            self.deliver(partial(_raise, error))
 
 
 def _raise(error: BaseException) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path, PurePath
+from typing import Any
 
 from textual.color import Color
 from textual.theme import Theme
@@ -50,95 +51,43 @@ def _faded(foreground: Color, ground: Color, least: float) -> Color:
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 
-DARK_PARTS = {
-    "part-keyword": "#e8b15d",
-    "part-vector": "#6ea8fe",
-    "part-adjust": "#74c69d",
-    "part-decay": "#ab9aee",
-    "part-diversity": "#e88aae",
-    "part-rerank": "#56c7c7",
-}
-LIGHT_PARTS = {
-    "part-keyword": "#8f4f00",
-    "part-vector": "#005ac9",
-    "part-adjust": "#006f3c",
-    "part-decay": "#674ac3",
-    "part-diversity": "#ad2e67",
-    "part-rerank": "#006c6c",
-}
+_COLOURS = {
+    "primary": ("#6ea8fe", "#005ac9"), "secondary": ("#98aacd", "#4f5f7a"), "accent": ("#e8b15d", "#8f4f00"),
+    "success": ("#74c69d", "#006f3c"), "warning": ("#e8b15d", "#8f4f00"), "error": ("#ff7d87", "#b82233"),
+    "foreground": ("#d7dce8", "#1f2633"), "background": ("#10131a", "#f4f6fa"), "surface": ("#151922", "#fbfcfe"),
+    "panel": ("#1e2431", "#e6ebf3"),
+}  # fmt: skip
+"""Colours in the dark theme, and in the light one."""
+_PARTS = {
+    "part-keyword": ("#e8b15d", "#8f4f00"), "part-vector": ("#6ea8fe", "#005ac9"), "part-adjust": ("#74c69d", "#006f3c"),
+    "part-decay": ("#ab9aee", "#674ac3"), "part-diversity": ("#e88aae", "#ad2e67"), "part-rerank": ("#56c7c7", "#006c6c"),
+}  # fmt: skip
+_VARIABLES = {
+    "border": ("#3b465c", "#b4c0d3"), "border-blurred": ("#2a3242", "#d3dbe7"),
+    "block-cursor-background": ("#26344e", "#cfdffb"), "block-cursor-foreground": ("#f2f5fb", "#111722"),
+    "block-cursor-text-style": ("none", "none"), "block-cursor-blurred-background": ("#1f2737", "#e2e9f4"),
+    "block-cursor-blurred-foreground": ("#d7dce8", "#1f2633"), "input-cursor-background": ("#e8b15d", "#8f4f00"),
+    "input-selection-background": ("#6ea8fe 35%", "#005ac9 25%"), "scrollbar": ("#2c3547", "#c4cede"),
+    "scrollbar-hover": ("#3d4960", "#a9b7cd"), "scrollbar-active": ("#6ea8fe", "#005ac9"),
+    "scrollbar-background": ("#10131a", "#f4f6fa"), "scrollbar-background-hover": ("#10131a", "#f4f6fa"),
+    "scrollbar-background-active": ("#10131a", "#f4f6fa"), "scrollbar-corner-color": ("#10131a", "#f4f6fa"),
+}  # fmt: skip
+DARK_PARTS = {name: colour for name, (colour, _) in _PARTS.items()}
 
 PART_GROUPS = ("keyword", "vector", "adjust", "decay", "diversity", "rerank")
 
 PART_MARKS = {"keyword": "█", "vector": "▓", "adjust": "▒", "decay": "░", "diversity": "╌", "rerank": "▚"}
 """What a stacked bar is drawn with where colour is not to be had."""
 
-CM_DARK = Theme(
-    name="cm-dark",
-    primary="#6ea8fe",
-    secondary="#98aacd",
-    accent="#e8b15d",
-    success="#74c69d",
-    warning="#e8b15d",
-    error="#ff7d87",
-    foreground="#d7dce8",
-    background="#10131a",
-    surface="#151922",
-    panel="#1e2431",
-    dark=True,
-    variables={
-        **DARK_PARTS,
-        "border": "#3b465c",
-        "border-blurred": "#2a3242",
-        "block-cursor-background": "#26344e",
-        "block-cursor-foreground": "#f2f5fb",
-        "block-cursor-text-style": "none",
-        "block-cursor-blurred-background": "#1f2737",
-        "block-cursor-blurred-foreground": "#d7dce8",
-        "input-cursor-background": "#e8b15d",
-        "input-selection-background": "#6ea8fe 35%",
-        "scrollbar": "#2c3547",
-        "scrollbar-hover": "#3d4960",
-        "scrollbar-active": "#6ea8fe",
-        "scrollbar-background": "#10131a",
-        "scrollbar-background-hover": "#10131a",
-        "scrollbar-background-active": "#10131a",
-        "scrollbar-corner-color": "#10131a",
-    },
-)
 
-CM_LIGHT = Theme(
-    name="cm-light",
-    primary="#005ac9",
-    secondary="#4f5f7a",
-    accent="#8f4f00",
-    success="#006f3c",
-    warning="#8f4f00",
-    error="#b82233",
-    foreground="#1f2633",
-    background="#f4f6fa",
-    surface="#fbfcfe",
-    panel="#e6ebf3",
-    dark=False,
-    variables={
-        **LIGHT_PARTS,
-        "border": "#b4c0d3",
-        "border-blurred": "#d3dbe7",
-        "block-cursor-background": "#cfdffb",
-        "block-cursor-foreground": "#111722",
-        "block-cursor-text-style": "none",
-        "block-cursor-blurred-background": "#e2e9f4",
-        "block-cursor-blurred-foreground": "#1f2633",
-        "input-cursor-background": "#8f4f00",
-        "input-selection-background": "#005ac9 25%",
-        "scrollbar": "#c4cede",
-        "scrollbar-hover": "#a9b7cd",
-        "scrollbar-active": "#005ac9",
-        "scrollbar-background": "#f4f6fa",
-        "scrollbar-background-hover": "#f4f6fa",
-        "scrollbar-background-active": "#f4f6fa",
-        "scrollbar-corner-color": "#f4f6fa",
-    },
-)
+def _theme(name: str, column: int) -> Theme:
+    """Make a theme from a column of the tables."""
+    colours: dict[str, Any] = {colour: values[column] for colour, values in _COLOURS.items()}
+    variables = {colour: values[column] for colour, values in {**_PARTS, **_VARIABLES}.items()}
+    return Theme(name=name, dark=column == 0, variables=variables, **colours)
+
+
+CM_DARK, CM_LIGHT = _theme("cm-dark", 0), _theme("cm-light", 1)
 
 
 def style_sheets() -> list[str | PurePath]:

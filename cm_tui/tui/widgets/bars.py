@@ -121,6 +121,13 @@ def cell_bar(share: float, width: int) -> str:
     return ("█" * whole + (" ▏▎▍▌▋▊▉"[part] if part else "")).ljust(width)
 
 
+def budget_bar(used: int, budget: int, room: int, colour: str = "$success", *, over: bool = False) -> Content:
+    """Return how full a budget is; `over`: more was wanted than it has room for."""
+    filled = min(room, max(1 if used else 0, round(room * used / budget))) if budget else 0
+    rest = ("╍", "$warning") if over else ("─", "$faint")
+    return Content.assemble(" ", ("━" * filled, colour), (rest[0] * (room - filled), rest[1]))
+
+
 def slider(share: float, width: int, *, active: bool) -> Content:
     """A slider with its knob at a share between 0 and 1."""
     place = round(min(1.0, max(0.0, share)) * (width - 1))
@@ -157,10 +164,8 @@ def _column(value: int, top: int) -> str:
 class ScoreExplanation(VerticalScroll):
     """A table of parts: value × weight = contribution, with the details below each."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
-        self._what: object = None
-        self._make: Callable[[int], Content] | None = None
+    _what: object = None
+    _make: Callable[[int], Content] | None = None
 
     def compose(self) -> ComposeResult:
         """One text."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from rich.cells import cell_len
-from textual.binding import Binding, BindingType
+from textual import getters, on
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.style import Style
@@ -16,6 +18,7 @@ from textual.widget import Widget
 from cm_tui.model import Edge, ImportEdge, Symbol, SymbolKey
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.split import Panel
 from cm_tui.tui.widgets.text import elide_end, elide_path, one_line
 
 TABS = ("definitions", "callers", "callees", "imports", "importers")
@@ -103,7 +106,7 @@ def of_imports(edges: Iterable[ImportEdge], *, importers: bool) -> list[Relation
 class RelationList(RowList[Relation]):
     """Rows of one tab."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "flip", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [("space", "flip")]
 
     def action_flip(self) -> None:
         """Show or hide what a row that is not resolved may mean."""
@@ -167,7 +170,7 @@ class TabLine(Widget):
     def __init__(self, tabs: Sequence[str] = TABS, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self.auto_links = False
-        self._tabs = tabs
+        self.names = tabs
         self.active = "callers"
         self.counts: dict[str, str] = {}
 
@@ -181,7 +184,7 @@ class TabLine(Widget):
 
     def _line(self, squeeze: int) -> Content:
         pieces: list[Content] = []
-        for tab in self._tabs:
+        for tab in self.names:
             active = tab == self.active
             name = "Defs" if squeeze and tab == "definitions" else tab.title()
             number = self.counts.get(tab, "") if active or squeeze < 2 else ""
@@ -193,3 +196,28 @@ class TabLine(Widget):
     def action_choose(self, tab: str) -> None:
         """Tell who listens."""
         self.post_message(self.Chosen(tab))
+
+
+class TabPanel(Panel):
+    """A panel with tabs above its content."""
+
+    tabs = getters.query_one(TabLine)
+
+    @abstractmethod
+    def show_tab(self) -> None:
+        """Show the content of the open tab."""
+
+    def activate(self, tab: str) -> None:
+        """Open a tab."""
+        self.tabs.active = tab
+        self.show_tab()
+
+    def turn(self, by: int = 1) -> None:
+        """Open the tab to the right, or to the left."""
+        names = self.tabs.names
+        self.activate(names[(names.index(self.tabs.active) + by) % len(names)])
+
+    @on(TabLine.Chosen)
+    def _clicked(self, event: TabLine.Chosen) -> None:
+        self.activate(event.tab)
+        next(rows for rows in self.query(RowList) if rows.display).focus()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar, cast, overload
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -46,18 +46,20 @@ class RowList(ScrollView, Generic[R], can_focus=True):
     RowList > .rowlist--empty { color: $muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
-        Binding("home,g", "edge(0)", show=False),
-        Binding("end,G", "edge(1)", show=False),
-        Binding("enter", "choose", show=False),
+        ("up,k", "move(-1)"),
+        ("down,j", "move(1)"),
+        ("pageup", "page(-1)"),
+        ("pagedown", "page(1)"),
+        ("home,g", "edge(0)"),
+        ("end,G", "edge(1)"),
+        ("enter", "choose"),
     ]
 
     cursor: reactive[int] = reactive(0, repaint=False)
     row_height = 1
     """Lines of a row; a subclass that changes it gives `draw_line`."""
+    is_text = False
+    """Show the cursor only with the focus: the rows are lines of a text."""
 
     @dataclass
     class Told(Message):
@@ -161,6 +163,11 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         if rows:
             self.post_message(self.Highlighted(self, self.current))
 
+    def say(self, words: str) -> None:
+        """Say why there is nothing, while there is nothing."""
+        if not self._rows:
+            self.set_rows((), empty=words)
+
     def refill(self, rows: Sequence[R], *, empty: str | None = None, at: Hashable = None) -> None:
         """Show other rows with the cursor on the row of a key, or on the same row; where it is gone, on its successor."""
         if at is None and self.current is not None:
@@ -218,6 +225,8 @@ class RowList(ScrollView, Generic[R], can_focus=True):
 
     def style_of(self, index: int) -> str:
         """The component class that a row is drawn with; empty: none."""
+        if self.is_text and not self.has_focus:
+            return ""
         if index == self.cursor:
             return "rowlist--cursor" if self.has_focus else "rowlist--cursor-blurred"
         return "rowlist--hover" if index == self._hover else ""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
 from cm_tui.model import Hit, Source
@@ -71,10 +71,7 @@ class SourceList(RowList[CodeLine]):
     SourceList > .sourcelist--range { background: $foreground 4%; }
     SourceList > .sourcelist--match { background: $accent 14%; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,l", "sideways(8)", show=False),
-        Binding("left,h", "sideways(-8)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("right,l", "sideways(8)"), ("left,h", "sideways(-8)")]
 
     def __init__(self, *, empty: str = "", numbers: bool = True, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(empty=empty, id=id)
@@ -193,6 +190,7 @@ class ProseList(RowList[ProseLine]):
         empty: said when there is nothing to show.
     """
 
+    is_text = True
     COMPONENT_CLASSES = {"prose--best"}  # noqa: RUF012 - declared so by Textual
     DEFAULT_CSS = "ProseList > .prose--best { background: $accent 14%; }"
 
@@ -300,7 +298,7 @@ class ProseList(RowList[ProseLine]):
         """The best lines keep their colour until the list has the focus, and with it a cursor."""
         if self._rows[index].number in self._best and not (index == self.cursor and self.has_focus):
             return "prose--best"
-        return super().style_of(index) if self.has_focus else ""
+        return super().style_of(index)
 
     def chooses(self, row: ProseLine, x: int, *, again: bool) -> bool:  # noqa: ARG002 - a click only moves the cursor
         """Nothing to choose with the mouse."""

@@ -28,11 +28,26 @@ def end_waiting(panel: Widget) -> None:
     panel.remove_class(WAITING)
 
 
+class Panel(Vertical):
+    """A bordered part of a mode."""
+
+    def __init__(self, *children: Widget, title: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(*children, id=id, classes="panel")
+        self.label(title)
+
+    def label(self, title: str | None = None, subtitle: str | None = None) -> None:
+        """Change what the upper and the lower border say; None: it stays."""
+        if title is not None:
+            self.border_title = Content(title)
+        if subtitle is not None:
+            self.border_subtitle = Content(subtitle)
+
+
 _FRAME = 6
 """Cells of a border that a title cannot have."""
 
 
-class PathPanel(Vertical):
+class PathPanel(Panel):
     """Fits its title to its width."""
 
     _path = ""
@@ -42,10 +57,10 @@ class PathPanel(Vertical):
         self._path = one_line(path)
         self._title()
 
-    def show_title(self, words: str) -> None:
+    def show_title(self, words: str, subtitle: str | None = None) -> None:
         """Title it with words."""
         self._path = ""
-        self.border_title = Content(words)
+        self.label(words, subtitle)
 
     def on_resize(self) -> None:
         """The path at the new width."""
@@ -117,9 +132,11 @@ class FittedText(Static):
         self._make: Callable[[int], Content] = lambda _: Content("")
         self._width = 0
 
-    def show(self, make: Callable[[int], Content]) -> None:
-        """Show what a function makes of a width."""
-        self._make = make
+    def show(self, make: Content | Callable[[int], Content], subtitle: str | None = None) -> None:
+        """Show a text, or what a function makes of a width."""
+        self._make = make if callable(make) else lambda _: make
+        if subtitle is not None:
+            self.border_subtitle = Content(subtitle)
         self._lay_out()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -132,3 +149,19 @@ class FittedText(Static):
         content = self._make(max(30, self._width))
         self.display = bool(content.plain)
         self.update(content)
+
+
+class FittedLine(Widget):
+    """One line that is drawn for the width it has."""
+
+    DEFAULT_CSS = "FittedLine { height: 1; }"
+    _make: Callable[[int], Content] = staticmethod(lambda _: Content(""))
+
+    def show(self, make: Callable[[int], Content]) -> None:
+        """Show what a function makes of a width."""
+        self._make = make
+        self.refresh()
+
+    def render(self) -> Content:
+        """The line."""
+        return self._make(self.size.width)

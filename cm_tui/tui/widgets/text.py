@@ -11,8 +11,8 @@ from cm_tui.counts import count
 from cm_tui.model.text import one_line
 
 __all__ = [
-    "ago", "count", "duration", "elide_end", "elide_middle", "elide_path", "fit", "one_line", "short_count", "size",
-    "wrapped",
+    "ago", "count", "duration", "elide_end", "elide_middle", "elide_path", "fit", "number_of", "one_line", "sentence",
+    "short_count", "size", "wrapped",
 ]  # fmt: skip
 
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
@@ -76,6 +76,18 @@ def _take(text: str, width: int) -> str:
         if used > width:
             return text[:index]
     return text
+
+
+def sentence(words: str) -> str:
+    """Return words in one line, with a capital."""
+    line = one_line(words)
+    return line[:1].upper() + line[1:]
+
+
+def number_of(shown: int, total: int, thing: str = "") -> str:
+    """Return `200 of 1,234 files` where not all are shown, else `12 files`; without a thing numbers alone."""
+    some = f"{shown:,} of " if shown < total else ""
+    return some + (count(total, thing) if thing else f"{total:,}")
 
 
 def short_count(number: int) -> str:

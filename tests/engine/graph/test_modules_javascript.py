@@ -91,3 +91,38 @@ def test_require_and_common_js(project):
         }
     )
     assert p.sites("info") == ["main.js:4 go", "main.js:5 go"]
+
+
+def test_what_a_commonjs_module_is_itself(project):
+    p = project(
+        {
+            "package.json": '{"name": "shop", "main": "shop.js", "types": "shop.d.ts"}',
+            "shop.d.ts": "declare function shop(): void;\nexport = shop;\n",
+            "shop.js": "function shop(o) { return o }\nfunction close() {}\nmodule.exports = shop\nmodule.exports.close = close\n",
+            "lib/cart.js": "module.exports = class Cart {\n  total() { return 1 }\n}\n",
+            "lib/sum.js": "module.exports = function sumUp(a) { return a }\n",
+            "test/all.js": """
+                const Shop = require('..')
+                const Cart = require('../lib/cart')
+                const sum = require('../lib/sum')
+                import imported from '../shop'
+
+                function opens() { return Shop({}) }
+                function closes() { return Shop.close() }
+                function counts() { return new Cart().total() }
+                function sums() { return sum(1) }
+                function interops() { return imported({}) }
+                """,
+        }
+    )
+    assert [one.target for one in p.graph.dependencies("test/all.js").rows] == [
+        "shop.js", "lib/cart.js", "lib/sum.js", "shop.js",
+    ]  # fmt: skip
+    assert p.called_from("close") == ["test/all.js:7 closes (import)"]
+    assert p.called_from("Cart.total") == ["test/all.js:8 counts (receiver)"]
+    assert p.called_from("sumUp") == ["test/all.js:9 sums (receiver)"]
+    shop = [one for one in p.graph.definitions("shop").rows if one.path == "shop.js"]
+    assert [(edge.line, edge.resolution) for edge in p.graph.callers(shop[0].key).rows] == [
+        (6, "receiver"),
+        (10, "receiver"),
+    ]

@@ -126,3 +126,110 @@ def test_c_functions_across_files_and_includes(project):
         ("src/list.c", "src/list.h"),
         ("src/main.c", "src/list.h"),
     ]
+
+
+def test_namespaces_without_a_block(project):
+    """`namespace A;` holds for the rest of the file, in C# and in PHP."""
+    p = project(
+        {
+            "Shop/Money.cs": "namespace Shop.Web;\n\npublic static class Money\n{\n    public static int Parse(string text) { return 1; }\n}\n",
+            "Shop/Cart.cs": 'namespace Shop.Web;\n\npublic class Cart\n{\n    public int Total() { return Money.Parse("1"); }\n}\n',
+            "Shop/Far.cs": 'using Shop.Web;\nnamespace Other;\n\npublic class Far\n{\n    public int Go() { return Money.Parse("1"); }\n'
+            '    public int Whole() { return global::Shop.Web.Money.Parse("1") + Shop.Web.Money.Parse("2"); }\n}\n',
+            "Shop/Inner.cs": 'namespace Shop.Web.Api;\n\npublic class Inner\n{\n    public int Go() { return Money.Parse("3"); }\n}\n',
+            "src/Retry.php": "<?php\n\nnamespace Acme;\n\nclass Retry\n{\n    public static function make() {}\n}\n",
+            "src/Stack.php": "<?php\n\nnamespace Acme;\n\nclass Stack\n{\n    public function push() { return Retry::make(); }\n}\n",
+            "tests/Retry/RetryTest.php": "<?php\n\nnamespace Acme\\Tests\\Retry;\n\nuse Acme\\Retry;\n\nclass RetryTest\n{\n"
+            "    public function testIt() { return Retry::make(); }\n}\n",
+        }
+    )
+    assert p.called_from("Money.Parse") == [
+        "Shop/Cart.cs:5 Cart.Total (scope)",
+        "Shop/Far.cs:6 Far.Go (scope)",
+        "Shop/Far.cs:7 Far.Whole (scope)",
+        "Shop/Far.cs:7 Far.Whole (scope)",
+        "Shop/Inner.cs:5 Inner.Go (scope)",
+    ]
+    assert p.called_from("Retry.make") == [
+        "src/Stack.php:7 Stack.push (scope)",
+        "tests/Retry/RetryTest.php:9 RetryTest.testIt (import)",
+    ], "the last part of a file's own namespace hides no import"
+
+
+def test_names_from_the_root_of_phps_namespaces(project):
+    p = project(
+        {
+            "src/Exception.php": "<?php\nnamespace Acme;\nclass Exception extends \\Exception {}\nfunction strlen($x) { return 1; }\n",
+            "src/Sub/Thing.php": "<?php\nnamespace Acme\\Sub;\nclass Thing { static function make() {} }\n",
+            "src/Plain.php": "<?php\nclass Plain { function near() {} }\n",
+            "src/Use.php": """
+                <?php
+                namespace Acme;
+                class Used extends \\Plain {
+                  function a() { throw new \\Exception("x"); }
+                  function b() { throw new Exception("x"); }
+                  function c() { return \\strlen("x"); }
+                  function d() { return \\Acme\\strlen("x"); }
+                  function e() { return Sub\\Thing::make(); }
+                  function f() { return \\Acme\\Sub\\Thing::make(); }
+                  function g() { return $this->near(); }
+                }
+                """,
+        }
+    )
+    assert p.called_from("Exception") == ["src/Use.php:5 Used.b (scope)"], "`\\Exception` is PHP's own"
+    assert p.called_from("strlen") == ["src/Use.php:7 Used.d (scope)"]
+    assert p.called_from("Thing.make") == ["src/Use.php:8 Used.e (scope)", "src/Use.php:9 Used.f (scope)"]
+    assert p.called_from("Plain.near") == ["src/Use.php:10 Used.g (receiver)"]
+    assert [edge.qualname for edge in p.graph.callees("Used.c").rows] == ["strlen"]
+
+
+def test_modules_of_elixir_are_found_by_their_names(project):
+    p = project(
+        {
+            "lib/plug/conn.ex": "defmodule Plug.Conn do\n  def put_status(conn, s), do: {conn, s}\n  def send_resp(conn), do: conn\nend\n",
+            "lib/plug.ex": "defmodule Plug do\n  def init(x), do: x\nend\n",
+            "lib/far/conn.ex": "defmodule Far.Conn do\n  def put_status(conn), do: conn\n  def send_resp(conn), do: conn\nend\n",
+            "lib/plug/other.ex": "defmodule Plug.Other do\n  import Plug.Conn\n  alias Plug.Conn\n  alias Far.Conn, as: Distant\n"
+            "  def a(c), do: c |> put_status(1)\n  def b(c), do: Conn.send_resp(c)\n  def d(c), do: Plug.Conn.send_resp(c)\n"
+            "  def e(c), do: Distant.send_resp(c)\nend\n",
+        }
+    )
+    assert p.called_from("Plug.Conn.put_status") == ["lib/plug/other.ex:5 Plug.Other.a (scope)"]
+    assert p.called_from("Plug.Conn.send_resp") == [
+        "lib/plug/other.ex:6 Plug.Other.b (import)",
+        "lib/plug/other.ex:7 Plug.Other.d (scope)",
+    ]
+    assert p.called_from("Far.Conn.send_resp") == ["lib/plug/other.ex:8 Plug.Other.e (import)"]
+    assert [one.target for one in p.graph.dependencies("lib/plug/other.ex").rows] == [
+        "Plug.Conn",
+        "Plug.Conn",
+        "Far.Conn",
+    ]
+
+
+def test_parts_of_a_class_of_csharp_are_one(project):
+    p = project(
+        {
+            "Base.cs": "namespace Shop;\npublic class Base\n{\n    public int Far() { return 1; }\n}\n",
+            "Cart.cs": "namespace Shop;\npublic partial class Cart : Base\n{\n    public int Total() { return Sum(); }\n}\n",
+            "Cart.Sum.cs": "namespace Shop;\npublic partial class Cart\n{\n    private int Sum() { return Total() + Far(); }\n}\n",
+            "Use.cs": "namespace Shop;\npublic class Use\n{\n    public int Go() { return new Cart().Total(); }\n}\n",
+        }
+    )
+    assert p.called_from("Cart.Sum") == ["Cart.cs:4 Cart.Total (scope)"]
+    assert p.called_from("Base.Far") == ["Cart.Sum.cs:4 Cart.Sum (scope)"]
+    assert p.called_from("Cart.Total") == ["Cart.Sum.cs:4 Cart.Sum (scope)", "Use.cs:4 Use.Go (scope)"]
+
+
+def test_parts_of_a_module_of_ruby_are_one(project):
+    p = project(
+        {
+            "lib/shop.rb": "module Shop\n  def self.dump_json(x)\n    x\n  end\nend\n",
+            "lib/shop/job.rb": "module Shop\n  class Job\n    def run\n      Shop.dump_json(1)\n    end\n  end\nend\n",
+            "lib/other.rb": "module Other\n  def self.dump_json(x)\n    x\n  end\nend\n",
+        }
+    )
+    [site] = p.called_from("Shop.dump_json")
+    assert site.startswith("lib/shop/job.rb:4 Shop.Job.run (")
+    assert "ambiguous" not in site

@@ -79,6 +79,11 @@ def test_rules_of_an_editor_are_read_though_they_are_no_yaml():
     assert (found.title, found.problem, found.lines) == ("All files", "", 4)
 
 
+def test_aliases_in_front_matter_do_not_multiply():
+    levels = [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 60)]
+    assert front_matter(["---", "title: Bomb", "a0: &a0 {k: v}", *levels, "---"]).title == "Bomb"
+
+
 def test_front_matter_without_an_end_is_text():
     assert front_matter(["---", "title: x", "text"]).lines == 0
 

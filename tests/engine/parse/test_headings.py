@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.engine.code.parse.headings import DOCUMENTS, headings
+from cm_tui.engine.code.parse.markdown import links
 from cm_tui.engine.code.parse.parse_blob import parse_blob
 from cm_tui.engine.code.parse.records import ParsedBlob
+from cm_tui.engine.code.parse.tree_query import Findings
 
 RST = """\
 =======
@@ -143,3 +145,8 @@ def test_any_lines_have_an_outline_that_fits(language: str, lines: list[str]) ->
     blob = read(language, "\n".join(lines))
     assert all(1 <= symbol.start_line <= symbol.end_line <= max(blob.lines, 1) for symbol in blob.symbols)
     assert all(symbol.name for symbol in blob.symbols)
+
+
+def test_a_line_of_backticks_takes_no_time() -> None:
+    (found,) = links(Findings(), [f"[x](b.md) {'`' * 100_000}"], [])
+    assert found.module == "b.md"

@@ -7,7 +7,7 @@ changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -15,7 +15,7 @@ from weakref import proxy
 
 from cm_tui.engine.code.graph import language_facts
 from cm_tui.engine.code.graph.import_binding import Binder, ImportRow
-from cm_tui.engine.code.graph.language_facts import sharing
+from cm_tui.engine.code.graph.language_facts import BUILTIN_SCOPE, FAMILIES, sharing
 from cm_tui.engine.code.graph.module_index import File, ModuleIndex
 from cm_tui.engine.code.scan.content_reader import ChangedError
 from cm_tui.engine.platform.store.bulk import transpose
@@ -28,7 +28,7 @@ from cm_tui.engine.platform.store.generations import Generations
 SCHEMA = "graph"
 _SCHEMA = re.compile(r"\bgraph\.")
 _IDS = ("scope", "node", "there", "target", "file", "id", "symbol")
-_FLAGS = ("implicit", "reexport", "guesses", "global_names", "counts_arguments")
+_FLAGS = ("implicit", "reexport", "by_namespace", "sees_around", "guesses", "global_names", "counts_arguments")
 
 
 @cache
@@ -108,7 +108,8 @@ class SchemaView:
 # --- derived tables for the graph's queries ---
 
 _NAMESPACES = """
-SELECT DISTINCT family, replace(replace(qualname, '::', '.'), '\\', '.') FROM graph.def WHERE kind = 'namespace'
+SELECT DISTINCT family, replace(replace(qualname, '::', '.'), '\\', '.') FROM graph.def
+WHERE kind = 'namespace' OR (is_class AND family = 'elixir')
 """
 _DEFINED_BY_PACKAGES = r"""
 SELECT d.file, d.name FROM graph.def d JOIN graph.file f ON f.id = d.file
@@ -135,7 +136,7 @@ def fill_import_tables(view: SchemaView, manifests: Mapping[str, str]) -> Binder
     for row in view.rows(_IMPORTS):
         binder.bind(ImportRow(*row))
     binder.bind_modules()
-    _fill_names(view, binder)
+    _fill_names(view, binder, modules)
     _fill_stars(view, binder)
     _fill_targets(view, binder)
     view.fill("package", ("id", "key", "family"), [(p.id, p.path, p.family) for p in modules.pseudo])
@@ -145,11 +146,11 @@ def fill_import_tables(view: SchemaView, manifests: Mapping[str, str]) -> Binder
 def _add_namespaces(view: SchemaView, modules: ModuleIndex) -> None:
     spanning = sharing("namespace")
     for family, name in view.rows(_NAMESPACES):
-        if family in spanning:
+        if family in spanning or FAMILIES[family].modules == "namespace":
             modules.package(family, name)
 
 
-def _fill_names(view: SchemaView, binder: Binder) -> None:
+def _fill_names(view: SchemaView, binder: Binder, modules: ModuleIndex) -> None:
     """Add what imports, submodules and the language itself name."""
     bound = binder.bound
     names = zip(bound.scope, bound.name, bound.node, bound.segs, bound.there, bound.line, strict=True)
@@ -157,12 +158,34 @@ def _fill_names(view: SchemaView, binder: Binder) -> None:
     view.fill("env", columns, ((*row, "import") for row in names), append=True)
     submodules = sorted(set(binder.python.submodules()))
     rows = [(-package, name, -module, "submodule") for package, name, module in submodules]
+    rows += _namespace_tree(modules)
     view.fill("env", ("scope", "name", "node", "via"), rows, append=True)
     view.execute("UPDATE graph.env SET prio = CASE via WHEN 'import' THEN 1 ELSE 3 END WHERE prio IS NULL")
     view.execute(
         "INSERT INTO graph.env (scope, name, node, prio, line, via) "
         "SELECT scope, name, 0, 9, 0, 'builtin' FROM graph.builtin"
     )
+
+
+def _namespace_tree(modules: ModuleIndex) -> Iterator[tuple[int, str, int, str]]:
+    """Yield the parts of each namespace, where imports name namespaces, and `global`: the root.
+
+    PHP's names begin at the file's own namespace, those of C# and Elixir at the root as well.
+    """
+    found = set()
+    for number, (family, facts) in enumerate(sorted(FAMILIES.items())):
+        keys = [one.path for one in modules.pseudo if one.family == family]
+        if not keys or facts.modules != "namespace":
+            continue
+        anywhere = BUILTIN_SCOPE - number
+        found.add((anywhere, "global", -modules.package(family, "")))
+        for parts in (key.split(".") for key in keys if key):
+            for size, name in enumerate(parts):
+                outer, inner = (modules.package(family, ".".join(parts[:end])) for end in (size, size + 1))
+                found.add((-outer, name, -inner))
+                if not size and facts.separator == ".":
+                    found.add((anywhere, name, -inner))
+    return ((*row, "submodule") for row in sorted(found))
 
 
 def _fill_stars(view: SchemaView, binder: Binder) -> None:
@@ -236,8 +259,8 @@ class DerivedTables:
             self._db.execute(f"ATTACH ':memory:' AS {schema} (READ_WRITE, COMPRESS)")
         self._db.run(script("macros"))
         families = sorted(language_facts.FAMILIES.values(), key=lambda family: family.name)
-        self.view.fill("family", ("family", "shares", "guesses", "global_names", "counts_arguments"),
-                        [(f.name, f.shares, f.guesses, f.global_names, f.counts_arguments) for f in families])  # fmt: skip
+        self.view.fill("family", ("family", "shares", "by_namespace", "sees_around", "guesses", "global_names", "counts_arguments"),
+                        [(f.name, f.shares, f.modules == "namespace", f.sees_around, f.guesses, f.global_names, f.counts_arguments) for f in families])  # fmt: skip
         self.view.fill("keyword", ("family", "name"), [(f.name, word) for f in families for word in f.keywords])
         self.view.fill("language", ("language", "family", "implicit"),
                         [(one, f.name, one in f.implicit) for f in families for one in f.languages])  # fmt: skip

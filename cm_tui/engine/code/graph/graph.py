@@ -176,9 +176,11 @@ class Graph:
         follow: Callable[[Resolver, set[int], Sequence[str], int], list[tuple[Edge, int]]],
         kinds: Sequence[str],
     ) -> list[Edge]:
-        here = resolver.ids_of(name) if isinstance(name, SymbolKey) else resolver.ids_named(name)
-        # By the end of a path and a name, or to report an unknown one.
-        here = here or resolver.ids(lookup.find_definitions(self._db, self._snapshot, name))
+        here = resolver.ids_of(name)
+        if not here:
+            # By the end of a path and a name, or to report an unknown one.
+            symbols = lookup.find_definitions(self._db, self._snapshot, name)
+            here = {id_ for symbol in symbols for id_ in resolver.ids_of(symbol.key)}
         seen: set[int] = set()
         edges: list[Edge] = []
         for hop in range(1, depth + 1):

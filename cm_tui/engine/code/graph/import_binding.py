@@ -250,6 +250,9 @@ class Binder:
         if row.name == "*" or row.name is None:
             if row.alias:
                 self.bound.add(row, row.alias, node)
+                if target is not None and row.name is None:
+                    # Of a CommonJS module both are in use: its members, and what it is itself.
+                    self.bound.add(row, row.alias, None, "default", node)
             elif row.reexport and target is not None:
                 self.bound.stars.add((-row.file, node))
             return

@@ -43,6 +43,8 @@ class Family:
     """How an import names a file; Python and JavaScript have separate modules for that."""
     suffixes: tuple[str, ...] = ()
     """Extensions that an import leaves out."""
+    sees_around: bool = False
+    """Whether the names of the namespaces around one, up to the root, are visible in it."""
     separator: str = "."
     """Between a module and a name of it."""
     takes_all: bool = False

@@ -9,7 +9,7 @@ from typing import Any
 
 from cm_tui.engine.code.graph.module_index import ModuleIndex, Target
 
-_EXTENSIONS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".vue", ".svelte")
+_EXTENSIONS = (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".vue", ".svelte", ".d.ts")
 # TypeScript sources are imported by the names of their compiled files.
 _COMPILED = {".js": (".ts", ".tsx", ".d.ts", ".jsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -36,7 +36,7 @@ class JavaScriptModules:
 
     def _resolve(self, folder: str, module: str) -> int | None:
         if module.startswith("."):
-            return self.locate(posixpath.normpath(posixpath.join(folder, module)))
+            return self._relative(posixpath.normpath(posixpath.join(folder, module)))
         for base in self._mapped(folder, module):
             found = self.locate(base)
             if found is not None:
@@ -47,6 +47,13 @@ class JavaScriptModules:
         if package is None:
             return None
         return self._inside(package, "/".join(parts[size:]))
+
+    def _relative(self, path: str) -> int | None:
+        """Id of the file for a path; of a folder, first what its `package.json` names."""
+        path = "" if path == "." else path
+        package = next((one for one in self._packages.values() if one[0] == path), None)
+        found = None if package is None else self._inside(package, "")
+        return self.locate(path) if found is None else found
 
     def _mapped(self, folder: str, module: str) -> list[str]:
         """Paths of a specifier by the nearest `tsconfig.json` or `jsconfig.json`."""
@@ -62,7 +69,7 @@ class JavaScriptModules:
         folder, manifest = package
         if rest:
             return self._first_of(posixpath.join(folder, rest), posixpath.join(folder, "src", rest))
-        named = [manifest.get(k) for k in ("source", "types", "module", "main")] + [_exported(manifest.get("exports"))]
+        named = [manifest.get(k) for k in ("source", "module", "main", "types")] + [_exported(manifest.get("exports"))]
         entries = [posixpath.normpath(posixpath.join(folder, n)) for n in named if isinstance(n, str)]
         # A package usually names a built file; its source is below src.
         sources = [re.sub(r"/(dist|lib|build|out)/", "/src/", e) for e in entries]

@@ -7,14 +7,15 @@ import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
-from cm_tui.engine.code.graph.call_sites import CallSites, Site
+from cm_tui.engine.code.graph.call_sites import IN_FILE, CallSites, Definitions, Site
 from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read, SchemaView, script
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
 from cm_tui.engine.code.scan.content_reader import ChangedError
-from cm_tui.model import Edge, Symbol, SymbolKey
+from cm_tui.model import Edge, SymbolKey
 
 # --- edges of call sites ---
 
@@ -43,7 +44,7 @@ def callees(sites: Sequence[Site], hop: int) -> list[tuple[Edge, int]]:
     found = []
     for site in sites:
         target = site.meant[0] if site.meant and site.is_certain else None
-        called = f"{site.receiver}.{site.name}" if site.receiver else site.name
+        called = (f"{site.receiver}.{site.name}" if site.receiver else site.name).removeprefix("global.")
         edge = Edge(
             target.path if target else "", target.qualname if target else called, target.kind if target else "",
             site.line, site.path, site.reference, site.resolution, hop, site.holder.qualname, site.path,
@@ -82,7 +83,6 @@ def _candidates(site: Site) -> tuple[SymbolKey, ...]:
 SMALL = 20_000
 """With fewer references than this, resolving all of them costs no more than choosing among them."""
 
-_KEPT_IDS = 10_000
 FEW = 5
 """Most candidate definitions to list for an ambiguous site."""
 
@@ -100,7 +100,10 @@ class Resolver:
         self._whole: CallSites | None = None
         self._part = threading.local()
         """What this thread resolved for its last request."""
-        self._ids: dict[SymbolKey, frozenset[int]] = {}
+
+    @cached_property
+    def _definitions(self) -> Definitions:
+        return Definitions(self._db)
 
     @property
     def is_whole(self) -> bool:
@@ -116,15 +119,15 @@ class Resolver:
         if not targets:
             return []
         # An instantiation calls the class, and so the constructor with its name.
-        targets = targets | {row[0] for row in self._of("constructed", targets)}
+        targets = targets | self._definitions.constructed(targets)
         sites = self._whole
         if sites is None:
-            names = [row[0] for row in self._of("names", targets)]
+            names = [row[0] for row in self._db.rows(script("names").replace("{ids}", _listed(targets)))]
             self._part.sites = None
             if not names:
                 return []
             sites = self._part.sites = self._resolved(f"r.kind IN ({_quoted(kinds)}) AND r.name IN ({_quoted(names)})")
-        return callers(sites.read(self._db, sites.meaning(targets), kinds), targets, hop)
+        return callers(sites.read(sites.meaning(targets), kinds), targets, hop)
 
     def unresolved(self, targets: set[int], kinds: Sequence[str], hop: int, seen: set[str]) -> list[Edge]:
         """Sites with the names of unresolved targets; call it after `callers` of the same targets.
@@ -142,21 +145,20 @@ class Resolver:
         sites = self._whole or getattr(self._part, "sites", None)
         if not targets or sites is None:
             return []
-        sql = f"SELECT DISTINCT name, family FROM graph.def WHERE canon IN ({_listed(targets)})"  # noqa: S608 - numbers
-        names = [(name, family) for name, family in self._db.rows(sql) if name not in seen]
+        names = [(name, family) for name, family in self._definitions.names_of(targets) if name not in seen]
         seen |= {name for name, _ in names}
-        return unresolved(self._db, sites.read(self._db, sites.unknown(names), kinds), hop, FEW)
+        return unresolved(self._db, sites.read(sites.unknown(names), kinds), hop, FEW)
 
     def callees(self, sources: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
         """Edges from the sources or within them, each with the id of the callee (0: unresolved)."""
-        inside = self._of("enclosed", sources) if sources else []
+        inside = self._definitions.enclosed(sources)
         if not inside:
             return []
         sites = self._whole
         if sites is None:
-            places = ", ".join(f"({file}, {idx})" for _, file, idx in inside)
+            places = ", ".join(f"({id_ // IN_FILE}, {id_ % IN_FILE})" for id_ in inside)
             sites = self._resolved(f"r.kind IN ({_quoted(kinds)}) AND (f.id, r.symbol) IN ({places})")
-        return callees(sites.read(self._db, sites.within([row[0] for row in inside]), kinds), hop)
+        return callees(sites.read(sites.within(inside), kinds), hop)
 
     def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
         """Return every site with its resolution; ambiguous sites have several rows.
@@ -171,28 +173,12 @@ class Resolver:
             self._db.run(script("edges"))
         return self._db.rows(script("all_edges"))
 
-    def ids_of(self, key: SymbolKey) -> set[int]:
-        """Ids of a symbol's group of overloads; empty: unknown key."""
-        kept = self._ids.get(key)
-        if kept is None:
-            if len(self._ids) >= _KEPT_IDS:
-                self._ids.clear()
-            kept = self._ids[key] = frozenset(self.ids([key]))
-        return set(kept)
-
-    def ids_named(self, name: str) -> set[int]:
-        """Ids of the groups of overloads of code that a name or the end of a qualified one means."""
+    def ids_of(self, name: str | SymbolKey) -> set[int]:
+        """Ids of a symbol's group of overloads, or of the groups that a name or the end of a qualified one means."""
+        if isinstance(name, SymbolKey):
+            return self._definitions.ids_of(name)
         wanted = QualifiedName(name)
-        if not wanted.ends:
-            return set()
-        sql = "SELECT canon, qualname, kind FROM graph.def WHERE name IN (?, ?) OR qualname = ?"
-        rows = self._db.rows(sql, [wanted.ends[0], wanted.ends[-1], wanted.text])
-        return {id_ for id_, qualname, kind in rows if wanted.fits(qualname, kind)}
-
-    def ids(self, symbols: Iterable[Symbol | SymbolKey]) -> set[int]:
-        """Ids of the groups of overloads that symbols belong to."""
-        keys = [(s.path, s.qualname, s.kind, s.overload) for s in symbols]
-        return {row[0] for row in self._db.rows(script("ids"), [list(column) for column in zip(*keys, strict=True)])}
+        return self._definitions.ids_named(wanted) if wanted.ends else set()
 
     def with_text(self, edges: Sequence[Edge], read: Read | None = None) -> list[Edge]:
         """Return edges with the source line of their sites; empty if neither a passage nor a file has it.
@@ -231,10 +217,6 @@ class Resolver:
             }
         return found
 
-    def _of(self, name: str, ids: Iterable[int]) -> list[tuple[Any, ...]]:
-        """Rows of a script about some symbols."""
-        return self._db.rows(script(name).replace("{ids}", _listed(ids)))
-
     def _resolve(self, wanted: str) -> None:
         sites = self._db.sql(script("sites")).replace("{wanted}", wanted).replace("{scope}", "scope")
         self._db.cursor.execute(sites)
@@ -244,7 +226,7 @@ class Resolver:
     def _resolved(self, wanted: str) -> CallSites:
         """Resolve some references, and take them into memory."""
         self._resolve(wanted)
-        sites = CallSites(self._db)
+        sites = CallSites(self._db, self._definitions)
         for table in ("site", "edge", "done", "seed"):
             self._db.execute(f"DROP TABLE IF EXISTS {table}")
         return sites

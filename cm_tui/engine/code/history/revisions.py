@@ -17,6 +17,7 @@ from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.lru import LRU
 from cm_tui.model import CommitPoint, ResolvedRevision
 from cm_tui.model.dates import day, instant
+from cm_tui.model.ids import quoted
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _STEPS_BACK = re.compile(r"([^~^]+)~(\d{0,9})")
@@ -212,5 +213,4 @@ def _refuse_odd(name: str) -> None:
     if not name:
         raise UsageError("No revision is named.", hint=_NAME_ONE)
     if len(name) > _LONGEST_NAME or not name.isprintable() or "{/" in name or name.startswith((":", "-")):
-        shown = name[:60].encode("ascii", "backslashreplace").decode()
-        raise UsageError(f"{shown!r} is no name of a revision.", hint=_NAME_ONE)
+        raise UsageError(f"{quoted(name, 60)} is no name of a revision.", hint=_NAME_ONE)

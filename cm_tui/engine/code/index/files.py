@@ -37,10 +37,10 @@ _BLOBS = """
 SELECT f.path, f.blob, b.oid, b.language FROM now_file f JOIN blob b ON b.id = f.blob
 WHERE f.path IN (SELECT unnest(?::VARCHAR[]))
 """
-# Numbers in the query text let DuckDB skip blocks.
+# Joined to the ids, DuckDB reads only the texts of these blobs; compared with them, those of whole blocks.
 _SYMBOLS = """
 SELECT blob, idx, parent, qualname, name, kind, signature, doc, start_line, end_line, overload FROM symbol
-WHERE blob IN ({blobs}) ORDER BY end_line - start_line, start_line DESC
+WHERE blob IN (SELECT unnest(?::INTEGER[])) ORDER BY end_line - start_line, start_line DESC
 """
 
 
@@ -137,8 +137,7 @@ class FileView:
         self._symbols |= {path: [] for path in new}
         if not new:
             return
-        blobs = ", ".join(str(int(blob.id)) for blob in new.values())
-        rows = self._db.rows(_SYMBOLS.format(blobs=blobs))
+        rows = self._db.rows(_SYMBOLS, [list({blob.id for blob in new.values()})])
         names = {(blob, idx): qualname for blob, idx, _, qualname, *_ in rows}
         at: dict[int, list[str]] = {}
         for path, blob in new.items():

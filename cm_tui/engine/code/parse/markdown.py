@@ -82,7 +82,7 @@ _LINK = re.compile(
     r"(?<!!)\[(?:[^\[\]]|\[[^\]]*\])*\]\(\s*(<[^>]*>|[^\s)]+)[^)]*\)|^\s{0,3}\[[^\]]+\]:\s*(<[^>]*>|\S+)"
 )
 _ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//|#")
-_CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
 def headings(found: Findings, lines: Sequence[str]) -> list[Heading]:

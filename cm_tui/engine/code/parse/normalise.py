@@ -43,13 +43,18 @@ def fold(text: str, limit: int = 0) -> str:
 
 
 def plain_name(text: str) -> str:
-    """Return a name without quotes, white space and foreign separators: `A::f` becomes `A.f`."""
+    r"""Return a name without quotes, white space and foreign separators: `A::f` becomes `A.f`, `\f` `global.f`."""
     if text.isidentifier():
         return text
-    name = "".join(text.split()).strip("\"'`").lstrip(":")
+    name = _from_root("".join(text.split()).strip("\"'`").lstrip(":"))
     if name[:1] == "(" and name[-1:] == ")":
         name = name[1:-1]
     return _SEPARATOR.sub(".", name).strip(".")
+
+
+def _from_root(text: str) -> str:
+    r"""Name the root of PHP's namespaces as C# does: `\A\f` becomes `global\A\f`."""
+    return f"global{text}" if text.startswith("\\") else text
 
 
 def split_dotted(text: str) -> tuple[str, str | None]:
@@ -87,7 +92,7 @@ def receiver_text(text: str) -> str:
         return text
     if len(text) > 20_000:
         return "…"
-    line = _SEPARATOR.sub(".", fold(_without_contents(_TURBOFISH.sub("", text))))
+    line = _SEPARATOR.sub(".", fold(_without_contents(_TURBOFISH.sub("", _from_root(text)))))
     line = re.sub(r"\s*\.\s*", ".", line)
     line = _TRY.sub("", line)
     return line if len(line) <= MAX_RECEIVER else "…" + line[-MAX_RECEIVER:]

@@ -289,7 +289,10 @@ def _name_and_receiver(raw: RawReference) -> tuple[str, str | None]:
     if not name.isidentifier():
         name = normalise.plain_name(name)
     receiver = raw.captures.get("receiver")
-    return name, _receiver_text(receiver) if receiver else None
+    if receiver:
+        return name, _receiver_text(receiver)
+    qualifier, _, name = name.rpartition(".")
+    return name, qualifier or None
 
 
 def _receiver_text(nodes: Sequence[Node]) -> str:

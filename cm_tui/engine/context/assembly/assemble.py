@@ -21,6 +21,7 @@ from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
 from cm_tui.engine.platform import tokenizer
 from cm_tui.model import SECTIONS, Assembly, Section
+from cm_tui.model.text import unapproved
 
 WARNINGS = "assembly://warnings"
 """Id of the source that warns an agent of missing context."""
@@ -205,7 +206,7 @@ def _take(source: Source, outcome: Outcome) -> None:
     elif not outcome.text.strip():
         source.leave_out("empty", "Nothing was found.")
     else:
-        source.text = outcome.text.strip("\n")
+        source.text = unapproved(outcome.text).strip("\n")
         if len(source.text) > LONGEST:
             source.text = source.text[: source.text.rfind("\n", 0, LONGEST)]
             source.cut, source.why_cut = "budget", f"It has {len(outcome.text):,} letters; {LONGEST:,} were looked at."

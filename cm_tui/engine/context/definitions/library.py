@@ -6,9 +6,9 @@ import errno
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
@@ -225,10 +225,6 @@ class Library:
         """Return the retrieval definition of a name."""
         return next((one for one in self.retrieval if one.value.name == name), None)
 
-    def pipeline(self, name: str) -> Loaded[Pipeline] | None:
-        """Return the pipeline of a name."""
-        return next((one for one in self.pipelines if one.value.name == name), None)
-
     def runnable(self, kind: Literal["retrieval", "ingestion"], name: str) -> Loaded[Any]:
         """Return a definition or pipeline that may be run by hand.
 
@@ -254,14 +250,7 @@ class Library:
         return found
 
 
-@dataclass(slots=True)
-class _Kept:
-    contents: dict[str, tuple[Stamp, FileContent]]
-    state: object = None
-    library: Library | None = None
-
-
-_kept: LRU[Path, _Kept] = LRU(_MOST_PROJECTS)
+_kept: LRU[Path, tuple[object, Library]] = LRU(_MOST_PROJECTS)
 _lock = threading.Lock()
 
 
@@ -273,18 +262,17 @@ def load(root: Path) -> Library:
     found, is_cut = listed(root)
     state = (found, is_cut, stamp_of(trusted_files.file()))
     with _lock:
-        kept = _kept.get(root) or _Kept({})
-        _kept.put(root, kept)
-        if kept.library is not None and kept.state == state:
-            return kept.library
-        contents: dict[str, tuple[Stamp, FileContent]] = {}
-        for file in found:
-            before = kept.contents.get(file.path)
-            is_same = before is not None and before[0] == file.stamp
-            contents[file.path] = before if before is not None and is_same else (file.stamp, read_file(root, file))
-        library = _together(found, [contents[file.path][1] for file in found], trusted_files.trusted(root), is_cut)
-        kept.contents, kept.state, kept.library = contents, state, library
-        return library
+        kept = _kept.get(root)
+        if kept is None or kept[0] != state:
+            contents = [_read_once(root, file) for file in found]
+            kept = state, _together(found, contents, trusted_files.trusted(root), is_cut)
+            _kept.put(root, kept)
+        return kept[1]
+
+
+@lru_cache(2 * MOST_FILES)
+def _read_once(root: Path, file: DefinitionFile) -> FileContent:
+    return read_file(root, file)
 
 
 def _together(
@@ -301,7 +289,8 @@ def _together(
 
     def own(kind: DefinitionKind) -> list[Loaded[Any]]:
         found = (one for content in contents if content.kind == kind for one in content.items)
-        return _unique([_loaded(one, trusted) for one in found], problems)
+        held = (replace(one, is_held=bool(one.asks) and one.digest not in trusted) for one in found)
+        return _unique([*held], problems)
 
     retrieval = own("retrieval")
     names = {one.value.name for one in retrieval}
@@ -309,11 +298,6 @@ def _together(
     retrieval = _without_cycles(retrieval, problems)
     rules, pipelines = own("rule") + built_in["rule"], own("ingestion")
     return Library(tuple(retrieval), tuple(rules), tuple(pipelines), tuple(problems), len(found))
-
-
-def _loaded(one: Loaded[T], trusted: frozenset[str]) -> Loaded[T]:
-    held = bool(one.asks) and one.digest not in trusted
-    return Loaded(one.value, one.file, one.line, one.digest, one.asks, held)
 
 
 def _unique(found: Sequence[Loaded[T]], problems: list[DefinitionProblem]) -> list[Loaded[T]]:

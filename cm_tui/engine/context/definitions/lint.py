@@ -17,7 +17,7 @@ from cm_tui.engine.context.definitions.shapes.retrieval import (
 )
 from cm_tui.engine.context.definitions.shapes.rules import Rule
 from cm_tui.engine.context.definitions.template import variables
-from cm_tui.engine.context.definitions.validation import meant
+from cm_tui.engine.context.definitions.validation import with_suggestions
 
 # --- names for definitions: schemes of memory references, views of the graph with their parameters, indexes ---
 
@@ -98,7 +98,12 @@ def _query(step: DeriveQuery, one: RetrievalDefinition, path: Path) -> Iterator[
             )
     elif source.removeprefix("task.") not in TASK_FIELDS and source not in one.params:
         fields = [f"task.{name}" for name in TASK_FIELDS]
-        yield (*path, "from"), f"there is no field {source!r}", meant(source, [*fields, *one.params], every=True), True
+        yield (
+            (*path, "from"),
+            f"there is no field {source!r}",
+            with_suggestions(source, [*fields, *one.params], every=True),
+            True,
+        )
 
 
 def _template(step: Format, one: RetrievalDefinition, keys: list[str] | None, path: Path) -> Iterator[Finding]:
@@ -119,7 +124,12 @@ def of_rule(rule: Rule, path: Path, document: Document) -> Iterator[Finding]:
     for number, condition in enumerate(rule.conditions):
         if condition.field not in fields:
             where: Path = (*path, "condition", *((number,) if isinstance(rule.condition, tuple) else ()), "field")
-            yield where, f"there is no field {condition.field!r}", meant(condition.field, sorted(fields)), True
+            yield (
+                where,
+                f"there is no field {condition.field!r}",
+                with_suggestions(condition.field, sorted(fields)),
+                True,
+            )
     for number, action in enumerate(rule.actions):
         here: Path = (*path, "action", *((number,) if isinstance(rule.action, tuple) else ()))
         if action.for_ is not None and action.exclude is True:
@@ -140,7 +150,7 @@ def _reference(reference: str, path: Path, *, exact: bool) -> Iterator[Finding]:
             hint = f"Use SCHEME://NAME; schemes are {', '.join(SCHEMES)}."
             yield path, f"{reference[:60]!r} is no memory reference", hint, False
     elif scheme not in SCHEMES and not set(scheme) & set("*?"):
-        yield path, f"unknown scheme {scheme[:60]!r}", meant(scheme, SCHEMES, every=True), False
+        yield path, f"unknown scheme {scheme[:60]!r}", with_suggestions(scheme, SCHEMES, every=True), False
     elif exact and not rest:
         yield path, f"{reference[:60]!r} names nothing", "", False
 

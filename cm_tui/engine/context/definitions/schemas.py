@@ -25,11 +25,6 @@ _MOST_BYTES = 1_000_000
 _SNAKE = re.compile("[A-Z]")
 
 
-def file_name(kind: DefinitionKind) -> str:
-    """Return the name of the schema of a kind of definitions."""
-    return f"{kind}.schema.json"
-
-
 @cache
 def schema(kind: DefinitionKind) -> str:
     """Return the JSON Schema of a kind of definitions, as text."""
@@ -74,7 +69,7 @@ def copy_to(root: Path) -> None:
     for kind, folder in FOLDERS.items():
         if not (root / PROJECT_FOLDER / folder).is_dir():
             continue
-        file, text = root / FOLDER / file_name(kind), schema(kind)
+        file, text = root / FOLDER / f"{kind}.schema.json", schema(kind)
         if read_regular(file, _MOST_BYTES) == text.encode():
             continue
         try:

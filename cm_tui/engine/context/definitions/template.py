@@ -108,6 +108,14 @@ def render(template: str, scope: Any) -> Rendered:
     return Rendered(_VARIABLE.sub(filled, template), tuple(missing))
 
 
+def parsed_value(text: str) -> Any:
+    """Return the value of a JSON text; any other text is a value itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 def plain(value: Any) -> str:
     """Return a value as text: text unchanged, None as empty, everything else as JSON."""
     if isinstance(value, str):

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from cm_tui.engine.context.definitions.document import Document, Path
 from cm_tui.engine.context.definitions.shapes import conditions, ingestion, retrieval, rules
-from cm_tui.engine.context.definitions.shapes.conditions import NAME
+from cm_tui.engine.context.definitions.shapes.base import NAME
 from cm_tui.model import DefinitionProblem
 
 S = TypeVar("S", bound=BaseModel)
@@ -133,7 +133,11 @@ def _problem(path: Path, error: ErrorDetails, document: Document, file: str) -> 
         what = "processor" if "chunker" in known else "step"
         tag = str(context.get("tag", ""))
         return problem(
-            file, document, (*path, "type"), f"unknown {what} {tag[:_SHOWN]!r}", meant(tag, known, every=True)
+            file,
+            document,
+            (*path, "type"),
+            f"unknown {what} {tag[:_SHOWN]!r}",
+            with_suggestions(tag, known, every=True),
         )
     if kind == "union_tag_not_found":
         return problem(file, document, path, "the key 'type' is missing")
@@ -154,7 +158,7 @@ def _of_unknown_key(path: Path, last: str, document: Document, file: str) -> Def
     if twice:
         message, hint = f"{last!r} and {twice[0]!r} are one key in two spellings", "Keep one of them."
     else:
-        message, hint = f"unknown key {last[:_SHOWN]!r}", meant(last, _keys())
+        message, hint = f"unknown key {last[:_SHOWN]!r}", with_suggestions(last, _keys())
     return problem(file, document, path, message, hint, key=True)
 
 
@@ -163,14 +167,18 @@ def _of_words(path: Path, error: ErrorDetails, document: Document, file: str) ->
     given = str(error.get("input"))[:_SHOWN]
     if last == "op":
         return problem(
-            file, document, path, f"unknown operator {given!r}", meant(given, list(conditions.OPERATORS), every=True)
+            file,
+            document,
+            path,
+            f"unknown operator {given!r}",
+            with_suggestions(given, list(conditions.OPERATORS), every=True),
         )
     expected = str((error.get("ctx") or {}).get("expected", ""))
     known = [one.strip().strip("'") for one in expected.replace(" or ", ", ").split(",")]
-    return problem(file, document, path, f"{last}: {given!r} is not valid", meant(given, known, every=True))
+    return problem(file, document, path, f"{last}: {given!r} is not valid", with_suggestions(given, known, every=True))
 
 
-def meant(given: str, known: Sequence[str], *, every: bool = False) -> str:
+def with_suggestions(given: str, known: Sequence[str], *, every: bool = False) -> str:
     """Return a sentence with suggestions.
 
     Args:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from cm_tui.engine.context.definitions.library import FOLDERS
-from cm_tui.engine.context.definitions.shapes.conditions import NAME
+from cm_tui.engine.context.definitions.shapes.base import NAME
 from cm_tui.errors import RefusedError, StoreError, UsageError
 from cm_tui.files import shared_dir, users_umask
 from cm_tui.model import DefinitionKind

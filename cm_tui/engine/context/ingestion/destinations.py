@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cm_tui.engine.context.definitions.template import plain
+from cm_tui.engine.context.definitions.template import parsed_value, plain
 from cm_tui.engine.context.ingestion.inputs import Item, digest_of
 from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.kv import KvStore
@@ -63,7 +63,7 @@ class Destinations:
             "log": self._to_log,
             "vector": self._to_vector,
             "graph": self._to_graph,
-            "blob": self._to_blob,
+            "blob": lambda one: f"blob://{self._blobs.write(one.text.encode('utf-8', 'replace'))}",
         }
 
     def write(self, destination: str, item: Item, value: str = "", ttl: float | None = None) -> str:
@@ -94,7 +94,7 @@ class Destinations:
     def _to_kv(self, one: _Write) -> str:
         if set(one.path) & set("*?"):
             raise UsageError(f"{one.path[:60]!r} is no key.", hint="It has no * and no ?.")
-        value = _value(one.text)
+        value = parsed_value(one.text)
         self._kv.put(one.path, value, one.ttl)
         self.values[one.path] = value_digest(value)
         return f"kv://{one.path}"
@@ -131,9 +131,6 @@ class Destinations:
             ingested.write_graph(self._journal, entities, relations, origin=self._origin, item=one.name)
         return "graph://"
 
-    def _to_blob(self, one: _Write) -> str:
-        return f"blob://{self._blobs.write(one.text.encode('utf-8', 'replace'))}"
-
 
 def _fields(item: Item) -> dict[str, Any]:
     """Return an item's data besides its text, up to a limit."""
@@ -148,10 +145,3 @@ def _fields(item: Item) -> dict[str, Any]:
 def value_digest(value: Any) -> str:
     """Return the digest of a value."""
     return digest_of(json.dumps(value, sort_keys=True, ensure_ascii=True, default=str))
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text

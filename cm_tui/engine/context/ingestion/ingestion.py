@@ -194,10 +194,9 @@ class Ingestion:
         self._cursor.write(cursor)
 
     def _of_event(self, event: Event, pipelines: Sequence[Loaded[Pipeline]], cursor: Cursor) -> Iterator[IngestRun]:
-        about = event.data.get("root")
-        if event.kind in KINDS or (isinstance(about, str) and about and os.path.realpath(about) != self._root):
+        if event.kind in KINDS or ((about := event.text("root")) and os.path.realpath(about) != self._root):
             return
-        session = inputs.session_of(event)
+        session = event.text("session")
         if self._why_not(session):
             return
         begun = [one for one in pipelines if event.position > cursor.begins[one.value.name]]
@@ -273,7 +272,7 @@ class Ingestion:
         if not entry.began_at:
             return
         for event in self._journal.read(Position.parse(entry.began_at)):
-            if event.kind in KINDS and isinstance(item := event.data.get("item"), str):
+            if event.kind in KINDS and (item := event.text("item")):
                 yield item
 
 

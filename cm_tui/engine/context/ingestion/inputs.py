@@ -112,15 +112,7 @@ def of_event(event: Event) -> Input | None:
         return None
     if event.kind in ACTIONS:
         return _of_action(event)
-    if event.kind == episode_record.KIND:
-        return _of_turn(event)
-    return None
-
-
-def session_of(event: Event) -> str:
-    """Return the session that an event is of; empty: of none."""
-    session = event.data.get("session")
-    return session if isinstance(session, str) else ""
+    return _of_turn(event) if event.kind == episode_record.KIND else None
 
 
 def _of_action(event: Event) -> Input:
@@ -156,7 +148,7 @@ def _last_tool_failed(record: EpisodeRecord) -> bool:
 def _author_fields(event: Event) -> dict[str, Any]:
     data = event.data
     return {
-        "sessionId": session_of(event), "agent": str(data.get("agent", "")), "time": event.time,
+        "sessionId": event.text("session"), "agent": str(data.get("agent", "")), "time": event.time,
         "commit": event.head or "", "eventId": event.id,
     }  # fmt: skip
 

@@ -6,8 +6,9 @@ import ipaddress
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import entry_points
+from itertools import islice
 from typing import Any
 
 from cm_tui.engine.code.parse.parse_blob import parse_blob
@@ -47,14 +48,16 @@ GROUP = "cm_tui.processors"
 
 def _chunker(step: shapes.Chunker, batch: Batch, _: Means) -> None:
     """Replace items by chunks."""
-    chunks: list[Item] = []
-    for item in batch.items:
-        for text in chunked(str(item.get("text", "")), step.size, step.overlap):
-            chunks.append(numbered({**item, "text": text}, len(chunks)))
-            if len(chunks) > MOST_ITEMS:
-                raise UsageError(f"There are more than {MOST_ITEMS:,} chunks.", hint="Make them larger.")
-    batch.items = chunks
-    batch.made["chunks"] = chunks
+    texts = ((item, chunked(str(item.get("text", "")), step.size, step.overlap)) for item in batch.items)
+    found = ({**item, "text": text} for item, parts in texts for text in parts)
+    _replace(batch, "chunks", found, hint="Make them larger.")
+
+
+def _replace(batch: Batch, what: str, found: Iterable[Item], *, hint: str) -> None:
+    items = [numbered(one, number) for number, one in enumerate(islice(found, MOST_ITEMS + 1))]
+    if len(items) > MOST_ITEMS:
+        raise UsageError(f"There are more than {MOST_ITEMS:,} {what}.", hint=hint)
+    batch.items = batch.made[what] = items
 
 
 def chunked(text: str, size: int, overlap: int) -> Iterator[str]:
@@ -137,14 +140,8 @@ def _is_address(text: str) -> bool:
 
 def _parser(step: shapes.Parser, batch: Batch, _: Means) -> None:
     """Replace items by records."""
-    records: list[Item] = []
-    for item in batch.items:
-        for record in _records(step, str(item.get("text", "")), item):
-            records.append(numbered({**item, **record}, len(records)))
-            if len(records) > MOST_ITEMS:
-                raise UsageError(f"There are more than {MOST_ITEMS:,} records.", hint="Ingest it in parts.")
-    batch.items = records
-    batch.made["records"] = records
+    found = ({**item, **one} for item in batch.items for one in _records(step, str(item.get("text", "")), item))
+    _replace(batch, "records", found, hint="Ingest it in parts.")
 
 
 def _records(step: shapes.Parser, text: str, item: Item) -> Iterator[Item]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
@@ -15,12 +14,10 @@ from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, Docu
 from cm_tui.engine.context.definitions.parsing import parse
 from cm_tui.errors import RefusedError, StoreError, UsageError
 from cm_tui.files import permissions_of, read_below, read_regular, shared_dir, write_if_unchanged
-from cm_tui.locks import locked
+from cm_tui.state_file import holding
 
 FOLDER = f"{paths.PROJECT_FOLDER}/memory"
-_LOCK_SECONDS = 10.0
 T = TypeVar("T")
-_writers = threading.Lock()
 
 
 def read(root: Path, path: str) -> Document | None:
@@ -62,8 +59,7 @@ def change(root: Path, path: str, change: Callable[[Document | None], tuple[Any,
     file = root.joinpath(*path.split("/"))
     named = blake2b(os.path.realpath(file).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
     try:
-        folder = paths.private_dir(paths.state_dir() / "locks")
-        with _writers, locked(folder / f"{named}.lock", _LOCK_SECONDS):
+        with holding(paths.state_dir() / "locks" / f"{named}.lock"):
             before = read_regular(file, MAX_BYTES)
             new, result = change(read(root, path))
             if not file.parent.resolve().is_relative_to(root.resolve()):

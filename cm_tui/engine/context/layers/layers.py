@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.context.definitions.template import plain
+from cm_tui.engine.context.definitions.template import parsed_value, plain
 from cm_tui.engine.context.layers import project_files
 from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.event_log import EventLog
@@ -159,7 +159,7 @@ class Layers:
         if not value:
             self.kv.remove(key)
             return Reading((), key)
-        return _of_values([self.kv.put(key, _json(value), ttl)])
+        return _of_values([self.kv.put(key, parsed_value(value), ttl)])
 
     def _put_working(self, key: str, value: str, ttl: float | None, session: str) -> Reading:
         if not value:
@@ -174,7 +174,7 @@ class Layers:
         if not value:
             self.records.remove(path)
             return Reading((), path)
-        parsed = _json(value)
+        parsed = parsed_value(value)
         self.records.put(path, parsed)
         return Reading(({"text": _pretty(parsed)},), path, parsed)
 
@@ -254,7 +254,7 @@ class Layers:
         one = self._ports.episode(reference.path)
         if one.forgotten is not None:
             raise NotFoundError(f"The episode {reference.path} was forgotten.")
-        return Reading((_episode_item(one),), _query_text(one))
+        return Reading((_episode_item(one),), " ".join(" ".join(one.prompts).split())[:60] or one.id)
 
     def _episodic(self, reference: Reference) -> Reading:
         if reference.path not in ("session", ""):
@@ -312,17 +312,6 @@ def _episode_item(one: Episode) -> Item:
         "text": text, "path": f"episode/{one.id}", "time": one.time, "prompt": asked, "answer": one.answer,
         "agent": one.agent, "session": one.session, "files": list(one.files),
     }  # fmt: skip
-
-
-def _query_text(one: Episode) -> str:
-    return " ".join(" ".join(one.prompts).split())[:60] or one.id
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _pretty(value: Any) -> str:

@@ -12,6 +12,7 @@ from cm_tui.engine.context.layers.reference import Reference
 from cm_tui.engine.context.packs.clean_source import clean_source
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Symbol
+from cm_tui.model.text import fenced_source
 
 _LINES = re.compile(r"L?(\d{1,9})(?:-L?(\d{1,9}))?")
 _MOST = 3
@@ -28,7 +29,7 @@ def file(ports: MemoryPorts, reference: Reference) -> Reading:
     """
     start, end = lines_of(reference.fragment)
     found = clean_source(ports.source, reference.path, start, end)
-    item = {"text": _fenced(found.text), "path": reference.path, "line": start}
+    item = {"text": fenced_source(found.text.rstrip("\n")), "path": reference.path, "line": start}
     where = f"{reference.path}:{start}-{end}" if end else reference.path
     return Reading((item,), where)
 
@@ -70,12 +71,5 @@ def symbol(ports: MemoryPorts, reference: Reference) -> Reading:
 def _source(ports: MemoryPorts, one: Symbol) -> dict[str, object]:
     part = clean_source(ports.source, one.path, one.start_line, one.end_line)
     head = f"{one.path}:{one.start_line}-{one.end_line} {one.kind} {one.qualname}"
-    return {"text": f"{head}\n{_fenced(part.text)}", "path": one.path, "name": one.qualname, "line": one.start_line}
-
-
-def _fenced(text: str) -> str:
-    """Return source in a fence that nothing in it can close."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}\n{text.rstrip(chr(10))}\n{fence}"
+    text = fenced_source(part.text.rstrip("\n"))
+    return {"text": f"{head}\n{text}", "path": one.path, "name": one.qualname, "line": one.start_line}

@@ -17,14 +17,14 @@ from cm_tui.engine.context.packs.budget import tokens, weight
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.search.ranking.tokens import content_words, split, terms
 from cm_tui.model import ENTRIES, Entry, InjectedEntry, Injection, LeftOut, ScorePart
-from cm_tui.model.text import one_line
+from cm_tui.model.text import one_line, unapproved
 
 # --- an entry as a line of a prompt ---
 
 
 def line_of(entry: Entry) -> str:
     """Return an entry as `- [Category] Title: Content`."""
-    return as_item(f"[{entry.category}] {body_of(entry)}")
+    return as_item(f"[{entry.category}] {unapproved(body_of(entry))}")
 
 
 def as_item(text: str) -> str:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from cm_tui.counts import count
 from cm_tui.engine.context.packs.budget import tokens
 from cm_tui.model import WorkState
 from cm_tui.model.dates import age
-from cm_tui.model.text import one_line
+from cm_tui.model.text import one_line, unapproved
 
 TOKENS = 600
 """Most tokens of the block, whatever the budget."""
-
-
-_RULE = re.compile(r"\[\s*rule\s*\]", re.IGNORECASE)
 
 
 class _Limits(NamedTuple):
@@ -81,6 +77,5 @@ def _files(files: tuple[str, ...], most: int) -> str:
 
 
 def _cut(text: str, characters: int) -> str:
-    # Only entries that the user approved are marked as Rules.
-    line = _RULE.sub("(Rule)", one_line(" ".join(text.split())))
+    line = unapproved(one_line(" ".join(text.split())))
     return line if len(line) <= characters else f"{line[: characters - 1].rstrip()}…"

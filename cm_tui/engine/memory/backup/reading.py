@@ -34,27 +34,18 @@ def is_sound(kind: str, data: Mapping[str, Any]) -> bool:
     return kind not in (CHANGED, REVERTED) or entry_writing.is_sound(data)
 
 
-def _is_string(value: object) -> bool:
-    return isinstance(value, str)
-
-
 def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def _is_flag(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_rating(value: object) -> bool:
-    return not isinstance(value, bool) and value in (-1, 0, 1)
-
-
 _FIELDS: Mapping[str, Callable[[object], bool]] = {
-    **dict.fromkeys(("id", "scope", "change", "kind", "actor", "agent", "session", "proposal", "target"), _is_string),
+    **dict.fromkeys(
+        ("id", "scope", "change", "kind", "actor", "agent", "session", "proposal", "target"),
+        lambda value: isinstance(value, str),
+    ),
     **dict.fromkeys(("ids", "add_tags", "remove_tags", "claims", "stands_on"), _are_texts),
-    "pinned": _is_flag,
-    "rating": _is_rating,
+    "pinned": lambda value: isinstance(value, bool),
+    "rating": lambda value: not isinstance(value, bool) and value in (-1, 0, 1),
 }
 """Type of an optional field."""
 

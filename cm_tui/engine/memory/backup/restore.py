@@ -55,16 +55,6 @@ class Target(NamedTuple):
             )
 
 
-def target_of(section: Section, here: Path | None, *, everything: bool) -> Target:
-    """Return the target of a project.
-
-    `here`: root of the user's current project, if it is the target; `everything`: include entries of other projects.
-    """
-    if here is not None:
-        return Target(here, wanted=True)
-    return Target(_checkout(section.name) if everything else None, wanted=everything)
-
-
 def _checkout(name: str) -> Path | None:
     """Return a checkout on this machine that shares a project's memory."""
     for owner in sorted(checkout_links.owners(name) or ()):
@@ -172,8 +162,9 @@ class RestoreOptions(NamedTuple):
 
     def target(self, section: Section) -> Target:
         """Return the target of a project."""
-        root = self.here.root if section.here and self.here is not None else None
-        return target_of(section, root, everything=self.everything)
+        if section.here and self.here is not None:
+            return Target(self.here.root, wanted=True)
+        return Target(_checkout(section.name) if self.everything else None, wanted=self.everything)
 
 
 _NO_WISH = RestoreOptions()

@@ -56,8 +56,8 @@ def revoke(entries: Entries, event: Event, *, dry_run: bool) -> str:
 
     Raises UsageError if the event is not an approval; StoreError if it cannot be written.
     """
-    said, id_, scope = (event.data.get(name) for name in ("digest", "id", "scope"))
-    if not (isinstance(said, str) and isinstance(id_, str) and isinstance(scope, str)):
+    said, id_, scope = map(event.text, ("digest", "id", "scope"))
+    if not (said and id_ and scope):
         raise UsageError(f"The event {event.id} is not an approval.")
     of_scope = checked_scope(scope) or "project"
     with writing():

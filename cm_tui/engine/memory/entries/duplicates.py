@@ -28,7 +28,8 @@ def duplicates(entries: Sequence[Entry], vectors: Mapping[int, Vectors] | None =
 
     `entries`: the entries to compare; `vectors`: unit vectors of some, by their place among the entries.
     """
-    sets = [_terms(one) for one in entries]
+    # Stems of words; negations count, other stop words do not.
+    sets = [frozenset(_by_term(one)) for one in entries]
     cosines = _near(vectors or {})
     found: list[Duplicates] = []
     for one, other in sorted({*_sharing(sets), *cosines}):
@@ -54,11 +55,6 @@ def _pair(one: Entry, other: Entry, shared: float, cosine: float | None) -> Dupl
         only_first=tuple(word for term, word in own.items() if term not in theirs),
         only_second=tuple(word for term, word in theirs.items() if term not in own),
     )
-
-
-def _terms(entry: Entry) -> frozenset[str]:
-    """Return the stems of an entry's words; negations count, other stop words do not."""
-    return frozenset(_by_term(entry))
 
 
 def _by_term(entry: Entry) -> dict[str, str]:

@@ -106,7 +106,8 @@ class Entries:
         if held:
             notes.append(_held(held))
         in_both = Counter(one.id for one in found)
-        notes += (_in_both(id_) for id_, times in in_both.items() if times > 1)
+        choose = "choose with `--scope user` or `--scope project`"
+        notes += (f"Both scopes have an entry {id_}: {choose}." for id_, times in in_both.items() if times > 1)
         return Found(tuple(found), tuple(notes))
 
     def named(self, name: str, scope: str = "", *, held: bool = True) -> Entry:
@@ -159,7 +160,7 @@ class Entries:
             content = writer.content(scope)
             standing = self.ledgers[scope].read().digest_sets()
             for one in (_marked(one, standing) for one in content.entries.values()):
-                if _same_words(one, new) and not one.held:
+                if (one.category, one.content, one.title) == (new.category, new.content, new.title) and not one.held:
                     return replace(one, again=True), content.notes
             if len(content.items) >= MOST_ENTRIES:
                 raise UsageError(
@@ -229,14 +230,6 @@ def _marked(entry: Entry, standing: DigestSets) -> Entry:
     if entry.scope == "project" and said not in standing.known:
         return replace(entry, held=True)
     return entry if standing.is_approved(entry, said) else replace(entry, unapproved=True)
-
-
-def _same_words(one: Entry, other: Entry) -> bool:
-    return (one.category, one.content, one.title) == (other.category, other.content, other.title)
-
-
-def _in_both(id_: str) -> str:
-    return f"Both scopes have an entry {id_}: choose with `--scope user` or `--scope project`."
 
 
 def _held(number: int) -> str:

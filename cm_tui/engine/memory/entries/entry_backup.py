@@ -104,8 +104,7 @@ def take_waiting(root: Path) -> int:
 
 def _restored_ids(journal: Journal) -> set[str]:
     """Return the ids of entries restored before: those forgotten since are not restored again."""
-    told = [event.data.get("ids") for event in journal.read() if event.kind == RESTORED]
-    return {one for ids in told if isinstance(ids, list) for one in ids if isinstance(one, str)}
+    return {id_ for event in journal.read() if event.kind == RESTORED for id_ in event.texts("ids")}
 
 
 def _doubt(entries: Entries, scope: Scope, new: Sequence[Entry]) -> None:

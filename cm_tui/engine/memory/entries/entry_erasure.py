@@ -29,8 +29,7 @@ def entry_ids(event: Event) -> tuple[str, ...]:
         return ()
     if event.kind not in {PROPOSED, DECIDED}:
         return ids_told(event)
-    name = event.data.get("target")
-    return (name,) if isinstance(name, str) and name else ()
+    return (name,) if (name := event.text("target")) else ()
 
 
 def set_aside(entries: Entries) -> list[Path]:

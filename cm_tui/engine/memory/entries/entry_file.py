@@ -212,7 +212,8 @@ def _content(data: bytes, scope: Scope, path: Path) -> Content:
     items = found.get("entries") if isinstance(found, dict) else found
     if not isinstance(items, list):
         return _damaged(path, "no list of entries")
-    content = Content(items=items, other=_without_entries(found))
+    other = {name: value for name, value in found.items() if name != "entries"} if isinstance(found, dict) else {}
+    content = Content(items=items, other=other)
     unread = twice = 0
     for item in items:
         entry = read_entry(item, scope)
@@ -224,10 +225,6 @@ def _content(data: bytes, scope: Scope, path: Path) -> Content:
             content.entries[entry.id] = entry
     content.notes = tuple(_notes(path, unread, twice))
     return content
-
-
-def _without_entries(found: Any) -> dict[str, Any]:
-    return {name: value for name, value in found.items() if name != "entries"} if isinstance(found, dict) else {}
 
 
 def _damaged(path: Path, why: str) -> Content:

@@ -22,7 +22,7 @@ from cm_tui.engine.search.ranking.tokens import STOP_WORDS
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Entry, EntryEdit, Scope
 from cm_tui.model.author import Author
-from cm_tui.model.ids import SHORTEST_NAME, plain_id, where_ids_are
+from cm_tui.model.ids import SHORTEST_NAME, plain_id, quoted, where_ids_are
 from cm_tui.model.text import one_line
 
 # --- names of entries: a whole id, or a unique prefix of it ---
@@ -46,10 +46,9 @@ def one_named(entries: Sequence[Entry], name: str, scope: Scope | None = None) -
     wanted = plain_id(name)
     found = all_named([one for one in entries if scope in {None, one.scope}], name)
     if not found:
-        shown = wanted[:40].encode("ascii", "backslashreplace").decode()
         of_scope = f" in the scope {scope}" if scope is not None else ""
         hint = _with_that_title(entries, wanted) or where_ids_are(wanted, "`cm entries list` lists them.")
-        raise NotFoundError(f"There is no entry {shown!r}{of_scope}.", hint=hint)
+        raise NotFoundError(f"There is no entry {quoted(wanted)}{of_scope}.", hint=hint)
     if len(found) > 1:
         places = " and ".join(f"{one.id} ({one.scope})" for one in found[:4])
         in_both = len({one.id for one in found}) == 1
@@ -114,7 +113,8 @@ def edited(entry: Entry, edit: EntryEdit) -> Entry:
     """
     # Keywords from the old text are replaced by those of the new one.
     own_title = "" if entry.title == first_line(entry.content) else entry.title
-    own_words = () if entry.keywords in _derived(entry) else entry.keywords
+    derived = (keywords_of(entry.title, entry.content), keywords_of("", entry.content))
+    own_words = () if entry.keywords in derived else entry.keywords
     title, content, secrets = _clean(
         own_title if edit.title is None else edit.title, entry.content if edit.content is None else edit.content
     )
@@ -195,11 +195,6 @@ def _clean(title: str, content: str) -> tuple[str, str, int]:
     clean = redact(text)
     # The mark for a secret may be longer than the secret.
     return heading.text[:TITLE_CHARACTERS], clean.text[:CONTENT_CHARACTERS], heading.secrets + clean.secrets
-
-
-def _derived(entry: Entry) -> tuple[tuple[str, ...], ...]:
-    """Return the possible keywords of an entry from its text, with and without the given title."""
-    return keywords_of(entry.title, entry.content), keywords_of("", entry.content)
 
 
 def _word(text: str) -> str:

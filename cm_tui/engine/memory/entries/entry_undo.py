@@ -16,19 +16,16 @@ from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Conflict, Entry, Forgetting, Undone
 from cm_tui.model.author import Author
 from cm_tui.model.entry import REASON_CHARACTERS
-from cm_tui.model.ids import plain_id
+from cm_tui.model.ids import plain_id, quoted
 
 # --- who forgot an item, when and why, from its event ---
 
 
 def forgetting_of(event: Event) -> Forgetting:
     """Return who forgot an item, from the event."""
-    actor, agent, reason = (_text(event.data.get(name)) for name in ("actor", "agent", "reason"))
+    said = (" ".join(storable(event.text(name)).split()) for name in ("actor", "agent", "reason"))
+    actor, agent, reason = (text[:REASON_CHARACTERS] for text in said)
     return Forgetting(actor or "person", agent, event.time, reason)
-
-
-def _text(found: object) -> str:
-    return " ".join(storable(found).split())[:REASON_CHARACTERS] if isinstance(found, str) else ""
 
 
 # --- undoing a change of an entry, by its event ---
@@ -85,8 +82,9 @@ def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
     """
     found = forgotten_named(entries, name)
     if found is None:
-        shown = name.strip()[:40].encode("ascii", "backslashreplace").decode()
-        raise NotFoundError(f"No entry {shown!r} was forgotten here.", hint="`cm remember --forgotten` lists them.")
+        raise NotFoundError(
+            f"No entry {quoted(name.strip())} was forgotten here.", hint="`cm remember --forgotten` lists them."
+        )
     # Restoring a Rule does not approve it.
     is_approved = entries.is_approved(replace(found, held=False))
     change = entries.put([State(None, changed_by(found, author))], author, approves=is_approved)

@@ -71,10 +71,8 @@ def states_of(data: Mapping[str, Any]) -> tuple[State, ...]:
 
 def ids_told(event: Event) -> tuple[str, ...]:
     """Return the ids of the entries in such an event."""
-    own = event.data.get("id")
-    return tuple(
-        dict.fromkeys((*([own] if isinstance(own, str) else ()), *(one.told.id for one in states_of(event.data))))
-    )
+    own = event.text("id")
+    return tuple(dict.fromkeys((*([own] if own else ()), *(one.told.id for one in states_of(event.data)))))
 
 
 def is_sound(data: Mapping[str, Any]) -> bool:

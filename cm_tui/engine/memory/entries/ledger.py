@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self, get_args
 
 from cm_tui.engine.memory.entries.entry_file import folder, writing
 from cm_tui.engine.memory.entries.entry_record import entry_data, read_entry
+from cm_tui.engine.platform.journal.event import texts_in
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import UsageError
 from cm_tui.files import read_bounded, set_aside
@@ -74,11 +75,8 @@ class Ledger:
     def digest_sets(self) -> DigestSets:
         """Return the sets of digests."""
         approved = frozenset((*self.approved, *self.trusted))
-        return DigestSets(self.known(), frozenset(self.written), approved, frozenset(self.doubted) - approved)
-
-    def known(self) -> frozenset[str]:
-        """Return the digests of all entries that may be in an answer."""
-        return frozenset((*self.written, *self.trusted))
+        known = frozenset((*self.written, *self.trusted))
+        return DigestSets(known, frozenset(self.written), approved, frozenset(self.doubted) - approved)
 
     def note_written(self, digest: str) -> None:
         """Note that an entry was written here."""
@@ -176,7 +174,7 @@ class LedgerFile:
         if not isinstance(found, dict):
             return None
         proposals = [one for data in _list(found.get("proposals")) if (one := _proposal(data)) is not None]
-        return Ledger(**{name: _digests(found.get(name)) for name in _LISTS}, proposals=proposals)
+        return Ledger(**{name: [*texts_in(found, name)] for name in _LISTS}, proposals=proposals)
 
 
 def take_over(source: LedgerFile, target: LedgerFile) -> None:
@@ -198,17 +196,9 @@ def _list(found: object) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _digests(found: object) -> list[str]:
-    return [one for one in _list(found) if isinstance(one, str)]
-
-
 def _plain(proposal: Proposal) -> dict[str, Any]:
-    data = asdict(proposal)
-    return {**data, "before": _entry_data(proposal.before), "after": _entry_data(proposal.after)}
-
-
-def _entry_data(entry: Entry | None) -> dict[str, Any] | None:
-    return None if entry is None else entry_data(entry)
+    before, after = (one and entry_data(one) for one in (proposal.before, proposal.after))
+    return {**asdict(proposal), "before": before, "after": after}
 
 
 def _proposal(data: Any) -> Proposal | None:

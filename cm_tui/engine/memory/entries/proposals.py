@@ -23,7 +23,7 @@ from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Entry, Proposal, ProposalKind, Remembered
 from cm_tui.model.author import Author
 from cm_tui.model.entry import REASON_CHARACTERS
-from cm_tui.model.ids import SHORTEST_NAME, plain_id, where_ids_are
+from cm_tui.model.ids import SHORTEST_NAME, plain_id, quoted, where_ids_are
 
 PROPOSED = "memory.proposed"
 """Kind of the event for an agent's proposal."""
@@ -87,9 +87,9 @@ class Proposals:
         if not found and len(wanted) >= SHORTEST_NAME:
             found = [one for one in waiting if one.id.startswith(wanted) or one.target.startswith(wanted)]
         if not found:
-            shown = wanted[:40].encode("ascii", "backslashreplace").decode()
             raise NotFoundError(
-                f"There is no proposal {shown!r}.", hint=where_ids_are(wanted, "`cm forget --proposed` lists them.")
+                f"There is no proposal {quoted(wanted)}.",
+                hint=where_ids_are(wanted, "`cm forget --proposed` lists them."),
             )
         if len(found) > 1:
             raise UsageError(

@@ -14,7 +14,7 @@ from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.narrated import DECIDED
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
 from cm_tui.engine.platform.journal.event import RESTORED as OF_BACKUP
-from cm_tui.engine.platform.journal.event import Event
+from cm_tui.engine.platform.journal.event import Event, texts_in
 from cm_tui.model import EpisodeEdit, EpisodeState
 
 EDITED = "episode.edited"
@@ -56,8 +56,8 @@ class EditedState:
     def after(self, said: EventEdit) -> Self:
         """Return it after one more event."""
         edit, changes = said.edit, dict[str, Any]()
-        gone = set(texts(edit.get("remove_tags")))
-        tags = dict.fromkeys(tag for tag in (*self.tags, *texts(edit.get("add_tags"))) if tag not in gone)
+        gone = set(texts_in(edit, "remove_tags"))
+        tags = dict.fromkeys(tag for tag in (*self.tags, *texts_in(edit, "add_tags")) if tag not in gone)
         changes["tags"] = tuple(tags)[:_TAGS]
         for name in ("pinned", "forgotten", "settled", "evidence"):
             if isinstance(edit.get(name), bool):
@@ -138,11 +138,6 @@ def edited_state(tags: Iterable[str], *, by_person: bool, said: Sequence[tuple[s
 
 
 _FIELDS = ("rating", "pinned", "add_tags", "remove_tags")
-
-
-def texts(found: object) -> list[str]:
-    """Return the strings of a list; empty for any other value."""
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
 def clean(tags: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from cm_tui.engine.memory.episodes.episode_index import HAVING
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables, listed, storable
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet, Session
-from cm_tui.model.ids import SHORTEST_NAME, plain_id, where_ids_are
+from cm_tui.model.ids import SHORTEST_NAME, plain_id, quoted, where_ids_are
 from cm_tui.model.page import MOST_ROWS, bounded
 
 # --- names of episodes and sessions: a whole id, a unique prefix of it, or `last` ---
@@ -101,19 +101,13 @@ def is_whole(tables: EpisodeTables, name: str) -> bool:
 
 def no_such(name: str) -> NotFoundError:
     """Return the error for an unknown episode."""
-    return NotFoundError(
-        f"There is no episode {_shown(name)!r}.", hint=where_ids_are(name, "`cm episodes` lists them.")
-    )
+    return NotFoundError(f"There is no episode {quoted(name)}.", hint=where_ids_are(name, "`cm episodes` lists them."))
 
 
 def no_such_session(name: str) -> NotFoundError:
     """Return the error for an unknown session."""
     hint = where_ids_are(name, "`cm episodes list --sessions` lists them.")
-    return NotFoundError(f"There is no session {_shown(name)!r}.", hint=hint)
-
-
-def _shown(name: str) -> str:
-    return name[:40].encode("ascii", "backslashreplace").decode()
+    return NotFoundError(f"There is no session {quoted(name)}.", hint=hint)
 
 
 # --- lists and totals of episodes and sessions ---

@@ -22,7 +22,7 @@ from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.notes.topic_undo import undo_topic_change as take_topics_back
 from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
-from cm_tui.engine.platform.journal.event import Event, Position
+from cm_tui.engine.platform.journal.event import Event, Position, text_in
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Conflict, Undone
@@ -57,7 +57,7 @@ def refuse_elsewhere(asked: UndoRequest) -> None:
     Raises UsageError if an event was made in another checkout of the project, which still exists.
     """
     for event in asked.events:
-        made = _text(event.data, "root") if event.kind in _IN_FILES else ""
+        made = text_in(event.data, "root") if event.kind in _IN_FILES else ""
         if made and _is_other_checkout(Path(made), asked):
             raise UsageError(f"It was made in the checkout {made}.", hint="Undo it there.")
 
@@ -81,14 +81,14 @@ def undo_decision(asked: UndoRequest) -> Undone:
     if DECIDED not in told:
         raise UsageError("The journal no longer has the decision.")
     said, shown = told[DECIDED], told.get(WORDED, {}).get("shown")
-    name, verdict = _text(said, "proposal"), _text(said, "verdict")
+    name, verdict = text_in(said, "proposal"), text_in(said, "verdict")
     done = f"{_WORDS.get(verdict, 'decided on')} the proposal {name}"
-    back, action = Undone("", (), done), _text(said, "action")
-    if verdict == "approve" and _text(said, "entry"):
+    back, action = Undone("", (), done), text_in(said, "action")
+    if verdict == "approve" and text_in(said, "entry"):
         back = _of_entry(asked, said, done)
     elif verdict == "approve" and action in _TOPIC_ACTIONS:
         back = _of_topics(asked, done)
-    elif verdict == "approve" and (_text(said, "line") or action == "remove"):
+    elif verdict == "approve" and (text_in(said, "line") or action == "remove"):
         # Else it was there already: nothing was written.
         back = _of_line(asked, said, shown if isinstance(shown, dict) else {}, done)
     return replace(back, ids=(name,) if name else ())
@@ -120,7 +120,7 @@ def _undone_writes(asked: UndoRequest) -> list[Event]:
 
 
 def _of_line(asked: UndoRequest, said: Mapping[str, Any], shown: Mapping[str, Any], done: str) -> Undone:
-    notes, action, name = Notes(asked.root), _text(said, "action"), _text(said, "proposal")
+    notes, action, name = Notes(asked.root), text_in(said, "action"), text_in(said, "proposal")
     event = _first(asked, NOTE_CHANGED)
     if action == "remove" and event is not None:
         return _undo_result(done, take_note_back(notes, event, dry_run=asked.dry_run))
@@ -130,8 +130,8 @@ def _of_line(asked: UndoRequest, said: Mapping[str, Any], shown: Mapping[str, An
         by_hand = f"the line that it {action}d has to be restored by hand{f': “{back}”' if back else ''}"
         return Undone("", (), f"{done}; {by_hand}")
     written = Written(
-        name=name, note=_text(said, "target"), digest=_text(said, "line"), made=_text(said, "made"), back=back,
-        said=_after(lines, name) or _text(shown, "text"), event=event, undone=partial(_undone_writes, asked),
+        name=name, note=text_in(said, "target"), digest=text_in(said, "line"), made=text_in(said, "made"), back=back,
+        said=_after(lines, name) or text_in(shown, "text"), event=event, undone=partial(_undone_writes, asked),
     )  # fmt: skip
     return _undo_result(
         done, marked_lines.undo_line(notes, written, dry_run=asked.dry_run, theirs_too=asked.theirs_too)
@@ -144,7 +144,7 @@ def _first(asked: UndoRequest, kind: str) -> Event | None:
 
 def _before(lines: Sequence[hunks.Hunk], shown: Mapping[str, Any]) -> str:
     before = next((line for one in lines for line in one.before), "")
-    return marked_lines.without_prefix(before) or _text(shown, "old")
+    return marked_lines.without_prefix(before) or text_in(shown, "old")
 
 
 def _after(lines: Sequence[hunks.Hunk], name: str) -> str:
@@ -166,11 +166,11 @@ def _of_topics(asked: UndoRequest, done: str) -> Undone:
 
 
 def _of_entry(asked: UndoRequest, said: Mapping[str, Any], done: str) -> Undone:
-    entries, id_ = Entries(asked.root), _text(said, "entry")
-    now = entries.files["user" if _text(said, "entry_scope") == "user" else "project"].read().entries.get(id_)
+    entries, id_ = Entries(asked.root), text_in(said, "entry")
+    now = entries.files["user" if text_in(said, "entry_scope") == "user" else "project"].read().entries.get(id_)
     if now is None:
         return Undone("", (), f"{done}, whose Rule {id_} is there no more")
-    if digest(now) != _text(said, "entry_digest") and not asked.theirs_too:
+    if digest(now) != text_in(said, "entry_digest") and not asked.theirs_too:
         told = [one for event in asked.events if event.kind == ENTRY_CHANGED for one in states_of(event.data)]
         then = next((one.after.content for one in told if one.after is not None and one.after.id == id_), "")
         by = now.changed_by or now.actor
@@ -178,9 +178,3 @@ def _of_entry(asked: UndoRequest, said: Mapping[str, Any], done: str) -> Undone:
     if not asked.dry_run:
         entries.put([State(now, None)], Author(), kind=REVERTED)
     return Undone("", (), f"{done}, which wrote the Rule {id_}")
-
-
-def _text(said: Mapping[str, Any], name: str) -> str:
-    """Return a text of an event, which may be malformed."""
-    found = said.get(name)
-    return found if isinstance(found, str) else ""

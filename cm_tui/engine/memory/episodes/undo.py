@@ -26,7 +26,7 @@ from cm_tui.engine.memory.notes.topic_undo import undo_topic_change as take_topi
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.narrated import DECIDED
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN, RESTORED, UNDONE, ids_of
-from cm_tui.engine.platform.journal.event import Event, Position
+from cm_tui.engine.platform.journal.event import Event, Position, texts_in
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Edited, EpisodeEdit, Undone
 from cm_tui.model.author import Author
@@ -43,21 +43,19 @@ something else, such as a file, restores it. After a crash it is called again.""
 
 def _of_episodes(asked: UndoRequest) -> Undone:
     ids = tuple(dict.fromkeys(id_ for event in asked.events for id_ in sorted(ids_of(event))))
-    said = []
-    for event in {event.kind: event for event in asked.events}.values():
-        if event.kind == changes.EDITED:
-            said.append(words_of(_edit(event.data)))
-        else:
-            said.append(words_of(EpisodeEdit(forgotten=event.kind == FORGOTTEN)))
-    return Undone("", ids, f"{'; '.join(said)}: {count(len(ids), 'episode')}")
+    edits = (
+        _edit(event.data) if kind == changes.EDITED else EpisodeEdit(forgotten=kind == FORGOTTEN)
+        for kind, event in {event.kind: event for event in asked.events}.items()
+    )
+    return Undone("", ids, f"{'; '.join(map(words_of, edits))}: {count(len(ids), 'episode')}")
 
 
 def _edit(data: Mapping[str, Any]) -> EpisodeEdit:
     """Return an event's change; the event may be malformed."""
     rating, pinned = data.get("rating"), data.get("pinned")
     return EpisodeEdit(
-        add_tags=tuple(changes.texts(data.get("add_tags"))),
-        remove_tags=tuple(changes.texts(data.get("remove_tags"))),
+        add_tags=texts_in(data, "add_tags"),
+        remove_tags=texts_in(data, "remove_tags"),
         rating=rating if isinstance(rating, int) else None,
         pinned=pinned if isinstance(pinned, bool) else None,
     )
@@ -87,8 +85,7 @@ def _of_approval(asked: UndoRequest) -> Undone:
 
 
 def _of_confirmation(asked: UndoRequest) -> Undone:
-    path = asked.events[0].data.get("path")
-    name = path if isinstance(path, str) else ""
+    name = asked.events[0].text("path")
     return Undone("", (name,), f"still true: {name}")
 
 
@@ -163,10 +160,10 @@ def _redo_entries(undone: UndoRequest) -> str:
 
 def _redo_note(undone: UndoRequest) -> str:
     event, notes = undone.events[0], Notes(undone.root)
-    id_, target = event.data.get("note"), event.data.get("target")
-    if isinstance(id_, str) and isinstance(target, str):
+    id_, target = event.text("note"), event.text("target")
+    if id_ and target:
         return NoteChanges(notes).move(id_, target).change
-    if isinstance(id_, str) and event.data.get("deleted") is True:
+    if id_ and event.data.get("deleted") is True:
         return NoteChanges(notes).delete(id_).change
     return redo_note_change(notes, event)
 

@@ -12,7 +12,7 @@ from cm_tui.engine.memory.entries.entry_erasure import entry_ids
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.ingested import origins_of
-from cm_tui.engine.memory.projection.narrated import source_episodes, worded_of
+from cm_tui.engine.memory.projection.narrated import STANDS_ON, worded_of
 from cm_tui.engine.memory.projection.turns import Turn, Turns
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN, REPLACED_BY, RESTORED, ids_of
 from cm_tui.engine.platform.journal.archive import Archive
@@ -200,7 +200,8 @@ class Selection:
         turn = self._turns.follow(event, line.begin)
         if event.kind in _SAYS_NOTHING:
             return
-        chosen = Chosen(_line(line, event), _erased(event))
+        told = ErasedEvent(event.id, event.kind, event.time, str(event.data.get("agent", "")), _words(event))
+        chosen = Chosen(_line(line, event), told)
         if event.kind in {"hook.prompt", "hook.edit"}:
             self._waiting[event.id] = chosen
         elif turn is not None:
@@ -211,7 +212,7 @@ class Selection:
             or (event.kind == episode_record.KIND and EpisodeRecord.from_event(event).stop in self._stops)
         ):
             self._chosen.append(chosen._replace(line=chosen.line._replace(origin=self._origin(event))))
-        elif ids := source_episodes(event) or origins_of(event):
+        elif ids := frozenset(event.texts(STANDS_ON)) or origins_of(event):
             self._standing.append((chosen, ids))
 
     def _origin(self, event: Event) -> str:
@@ -267,7 +268,7 @@ class _RequestedEvents:
             self._matches[proposal].setdefault(proposal, set()).add(event.id)
         for entry in entry_ids(event):
             self._told.setdefault(entry, set()).add(event.id)
-        if event.kind == FORGOTTEN and isinstance(by := event.data.get(REPLACED_BY), str) and by:
+        if event.kind == FORGOTTEN and (by := event.text(REPLACED_BY)):
             self._replaced.setdefault(by, set()).update(ids_of(event))
         if self._found and event.kind not in _SAYS_NOTHING and has_secrets(event.data):
             self.ids |= _ids_of(event)
@@ -318,10 +319,6 @@ def has_secrets(data: Mapping[str, object]) -> bool:
 def _line(line: Located, event: Event | None) -> Line:
     left = None if event is None else (event.id, event.time, event.kind)
     return Line(line.begin.segment, line.begin.offset, line.end.offset, left)
-
-
-def _erased(event: Event) -> ErasedEvent:
-    return ErasedEvent(event.id, event.kind, event.time, str(event.data.get("agent", "")), _words(event))
 
 
 def _words(event: Event) -> str:

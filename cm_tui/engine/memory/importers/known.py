@@ -160,9 +160,9 @@ class JournalContent:
                 one.stop = event.id
         elif event.kind == episode_record.KIND:
             self._follow_episode(EpisodeRecord.from_event(event), event.id)
-        elif event.kind == UNKNOWN and isinstance(event.data.get("origin"), str):
+        elif event.kind == UNKNOWN and (origin := event.text("origin")):
             # It is no turn, and of no session.
-            self._sessions[event.data["origin"]] = ""
+            self._sessions[origin] = ""
         elif event.kind == ERASED and (origin := episode_record.origin_of(event)):
             self._erased_turns.add(origin)
             self._unanswered.pop(origin, None)

@@ -70,7 +70,7 @@ class OneTranscript:
             yield from self._read(None)
             return
         with ReadFile.held(self._found.transcript.file) as file:
-            if not file.goes_on(self._state):
+            if not file.is_appended(self._state):
                 self._restart()
             yield from self._read(file)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,7 +57,6 @@ class ProjectFolders:
         self._claims = {self._identity.text, claimed(root).text}
         self._earlier = [os.path.normpath(folder) for folder in earlier]
         self._known: dict[str, Path | None] = {}
-        self._worktrees: list[str] | None = None
         self._seen: set[str] = set()
 
     @property
@@ -112,16 +112,12 @@ class ProjectFolders:
         return None
 
     def _earlier_root(self, folder: str) -> str | None:
-        for earlier in (*self._earlier, *self._git_worktrees()):
-            if _is_in(folder, earlier):
-                return earlier
-        return None
+        return next((one for one in (*self._earlier, *self._worktrees) if _is_in(folder, one)), None)
 
-    def _git_worktrees(self) -> Sequence[str]:
-        """Return the folders of git's worktrees, existing or not."""
-        if self._worktrees is None:
-            self._worktrees = list(self._read_worktrees())
-        return self._worktrees
+    @cached_property
+    def _worktrees(self) -> tuple[str, ...]:
+        """The folders of git's worktrees, existing or not."""
+        return tuple(self._read_worktrees())
 
     def _read_worktrees(self) -> Iterator[str]:
         try:

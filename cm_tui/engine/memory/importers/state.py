@@ -219,7 +219,7 @@ class ReadFile:
         with opened(file, buffering=0) as stream:
             yield cls(file, stream)
 
-    def goes_on(self, state: TranscriptState) -> bool:
+    def is_appended(self, state: TranscriptState) -> bool:
         """Return whether the part read earlier is unchanged. Raises OSError if it cannot be read."""
         return is_unchanged(self._stream, state)
 

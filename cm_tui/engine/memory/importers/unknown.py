@@ -98,20 +98,15 @@ def unknown_in(journal: Journal) -> Iterator[UnknownRecord]:
 
 
 def _record(event: Event) -> UnknownRecord:
-    data, raw = event.data, _text(event, "raw")
+    data, raw = event.data, event.text("raw")
     size, written = data.get("characters"), data.get("written")
     return UnknownRecord(
         id=event.id,
         time=float(written) if isinstance(written, int | float) and not isinstance(written, bool) else None,
-        agent=_text(event, "agent"),
-        session=_text(event, "session"),
-        transcript=_text(event, "transcript"),
-        kind=_text(event, "record"),
+        agent=event.text("agent"),
+        session=event.text("session"),
+        transcript=event.text("transcript"),
+        kind=event.text("record"),
         raw=raw,
         cut=max(0, size - RECORD_CHARACTERS) if isinstance(size, int) else 0,
     )
-
-
-def _text(event: Event, name: str) -> str:
-    value = event.data.get(name)
-    return value if isinstance(value, str) else ""

@@ -15,7 +15,7 @@ from cm_tui.engine.memory.recording.gate import PAUSED, PastGate
 from cm_tui.engine.memory.transcripts import copies
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.lines import is_packed
-from cm_tui.engine.memory.transcripts.named_folders import is_unknown
+from cm_tui.engine.memory.transcripts.named_folders import UNKNOWN
 from cm_tui.engine.memory.transcripts.transcript import Read, Resume, Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.engine.platform.git.markers import marked_around
@@ -71,7 +71,7 @@ class Withheld:
 
         Raises OSError if it cannot be read; ConfigError as `never`; StoreError as `never`, or a journal cannot be read.
         """
-        if is_unknown(facts.folder) and self.never():
+        if facts.folder.startswith(UNKNOWN) and self.never():
             return NOT_KNOWN
         project = self._project_of(facts.folder)
         story = project.state.load(transcript.name).session if project.state else ""

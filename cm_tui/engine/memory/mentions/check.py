@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from cm_tui.engine.memory.mentions.commands import Defined, commands_of, is_definer
+from cm_tui.engine.memory.mentions.commands import Defined, commands_of, definer_of
 from cm_tui.engine.memory.mentions.contents import Contents, File
 from cm_tui.engine.memory.mentions.paths import PathCheck
 from cm_tui.engine.memory.mentions.report import EVER, SOON, Finding, Known, Wanted
@@ -95,7 +95,7 @@ class CommandCheck:
 
 
 def _shallowest(files: Iterable[File]) -> list[File]:
-    definers = [file for file in files if is_definer(file.path)]
+    definers = [file for file in files if definer_of(file.path)]
     return sorted(definers, key=lambda file: (file.path.count("/"), file.path))[:_MOST_FILES]
 
 

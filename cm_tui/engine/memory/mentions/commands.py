@@ -42,11 +42,6 @@ def named_command(code: str) -> str:
     return ""
 
 
-def is_definer(path: str) -> bool:
-    """Return whether a file defines commands, by its name."""
-    return definer_of(path) is not None
-
-
 def definer_of(path: str) -> Callable[[str], dict[str, str]] | None:
     """Return what reads the commands of a file; None: it defines none."""
     name = path.rpartition("/")[2]

@@ -16,11 +16,6 @@ BUDGET = 96_000_000
 """Bytes of earlier contents to read at once; the rest is looked up the next time."""
 _MOST_OF_FILE = 2_000_000
 _FILES = "SELECT f.path, b.oid, b.language FROM {files} f JOIN blob b ON b.id = f.blob"
-_VERSIONS = """
-SELECT b.oid, f.from_ord, f.to_ord FROM file_span f JOIN blob b ON b.id = f.blob WHERE f.path = ? ORDER BY f.from_ord
-"""
-
-
 _EVERY_VERSION = "SELECT f.path, b.oid, f.from_ord, f.to_ord FROM file_span f JOIN blob b ON b.id = f.blob"
 
 
@@ -30,14 +25,6 @@ class File(NamedTuple):
     path: str
     oid: str
     language: str
-
-
-class Version(NamedTuple):
-    """A content of a file, and the stretch of the mainline that had it."""
-
-    oid: str
-    since: int
-    until: int | None
 
 
 class PathVersion(NamedTuple):
@@ -84,9 +71,11 @@ class Contents:
         """Return the contents that all files had."""
         return [PathVersion(*row) for row in self._db.rows(_EVERY_VERSION)]
 
-    def versions(self, path: str) -> list[Version]:
+    def versions(self, path: str) -> list[PathVersion]:
         """Return the contents that a file had, oldest first."""
-        return [Version(*row) for row in self._db.rows(_VERSIONS, [path])]
+        return [
+            PathVersion(*row) for row in self._db.rows(f"{_EVERY_VERSION} WHERE f.path = ? ORDER BY f.from_ord", [path])
+        ]
 
     def text_now(self, file: File) -> bytes:
         """Return the content of a current file; empty where it cannot be read."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from cm_tui.engine.code.history.revisions import Revisions
 from cm_tui.engine.code.mainline import coverage
-from cm_tui.engine.memory.episodes.changes import CONFIRMED, texts
+from cm_tui.engine.memory.episodes.changes import CONFIRMED
 from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.mentions import mention_rows
 from cm_tui.engine.memory.mentions.check import Checker
@@ -61,10 +61,7 @@ class Confirmations:
 
     def _at(self, position: Position) -> list[tuple[str, str]]:
         event = next(self._episodes.journal.read(position), None)
-        path = event.data.get("path") if event is not None else None
-        if event is None or not isinstance(path, str):
-            return []
-        return [(path, fate) for fate in texts(event.data.get("fates"))]
+        return [(path, fate) for fate in event.texts("fates")] if event and (path := event.text("path")) else []
 
 
 # --- the mentions of a project, updated incrementally ---
@@ -170,7 +167,7 @@ class MentionIndex:
         gone = mention_rows.drop_forgotten(self._db) if before.passages != now.passages else 0
         again = self._due_names(before, now, with_postponed=reading >= _LEAST_S)
         rows = self._read(changed[:piece])
-        rows += mention_rows.asked(self._db, set(again) - {row.id for row in rows})
+        rows += mention_rows.names_to_look_up(self._db, set(again) - {row.id for row in rows})
         different = self._look_up(rows, reading) + self._keep_confirmed()
         mention_rows.remember_files(self._db)
         left = mention_rows.postponed(self._db)

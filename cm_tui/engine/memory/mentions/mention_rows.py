@@ -216,7 +216,7 @@ def every(db: Database) -> list[int]:
     return [row[0] for row in db.rows("SELECT id FROM mention")]
 
 
-def asked(db: Database, ids: Collection[int]) -> list[Row]:
+def names_to_look_up(db: Database, ids: Collection[int]) -> list[Row]:
     """Return names for the lookup."""
     sql = (
         "SELECT m.id, m.kinds, m.text, m.plain, i.ord FROM mention m JOIN mention_item i ON i.id = m.item "

@@ -139,8 +139,11 @@ class StaleReport:
         ids = [row[0] for row in self._db.rows(sql, [list(states), list(kinds)])]
         found = [item for item in self._read(ids) if self._counts(item, states)]
         found.sort(key=lambda item: (_worst(item), -(item.time or 0), item.path))
-        shown = tuple(_without_alive(item, states) for item in found[: max(0, limit)])
-        return Page(shown, len(found), self._note())
+        shown = (
+            replace(item, mentions=tuple(one for one in item.mentions if one.state in states))
+            for item in found[: max(0, limit)]
+        )
+        return Page(tuple(shown), len(found), self._note())
 
     def of(self, path: str) -> StaleItem:
         """Return one item with all names of the project in it.
@@ -175,7 +178,8 @@ class StaleReport:
         by_item: dict[tuple[Any, ...], list[Mention]] = defaultdict(list)
         for row in rows:
             mention = _mention(row, commits)
-            by_item[row[:6]].append(_confirmed(mention, is_so=(row[2], fate_of(mention)) in confirmed))
+            is_confirmed = (row[2], fate_of(mention)) in confirmed
+            by_item[row[:6]].append(replace(mention, confirmed=True) if is_confirmed else mention)
         note = self._note() if rows else ""
         return [
             StaleItem(source, path.partition("/")[2] or path, path, title, tuple(found), time, commits.get(at), note)
@@ -208,13 +212,5 @@ def _mention(row: tuple[Any, ...], commits: Mapping[int, CommitPoint]) -> Mentio
     return Mention(kind, text, line, state, path, start_line, became, commits.get(ordinal), ordinal == UNCOMMITTED)
 
 
-def _confirmed(mention: Mention, *, is_so: bool) -> Mention:
-    return replace(mention, confirmed=True) if is_so else mention
-
-
 def _worst(item: StaleItem) -> int:
     return min((FLAGGED.index(one.state) for one in item.flagged), default=len(FLAGGED))
-
-
-def _without_alive(item: StaleItem, states: Collection[MentionState]) -> StaleItem:
-    return replace(item, mentions=tuple(one for one in item.mentions if one.state in states))

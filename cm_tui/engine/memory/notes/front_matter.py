@@ -119,6 +119,9 @@ def _yaml(text: str) -> Mapping[str, Any] | None:
     import yaml
 
     try:
+        # An alias in a merge key doubles what it names: a few lines would fill the memory.
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+            return None
         # The loader in Python: nesting without end is an error for it, and the end of the process for the one in C.
         found = yaml.load(text, yaml.SafeLoader)
     except Exception:  # noqa: BLE001 - a tag may fail in any way on its value: `!!bool x`

@@ -96,11 +96,11 @@ def undo_note_change(notes: Notes, event: Event, *, dry_run: bool = False) -> Un
     not a change of a note, or what it moved or deleted cannot be restored; CmError if the note cannot be read or
     written.
     """
-    id_, target = event.data.get("note"), event.data.get("target")
-    if event.kind != CHANGED or not isinstance(id_, str):
+    id_, target = event.text("note"), event.text("target")
+    if event.kind != CHANGED or not id_:
         raise UsageError(f"The event {event.id} is not a change of a note.")
-    if event.data.get("deleted") is True or isinstance(target, str):
-        return _undo_removal(notes, event, id_, target if isinstance(target, str) else "", dry_run=dry_run)
+    if event.data.get("deleted") is True or target:
+        return _undo_removal(notes, event, id_, target, dry_run=dry_run)
     return _undo_lines(notes, event, id_, dry_run=dry_run)
 
 
@@ -126,8 +126,8 @@ def redo_note_change(notes: Notes, event: Event) -> str:
     `event`: one of kind `note.changed`. Raises UsageError if the event has no such change, the note has changed in the
     same lines since, or a line had a secret; CmError if the note cannot be read or written.
     """
-    id_, found = event.data.get("note"), hunks.read_hunks(event.data.get("hunks"))
-    if event.kind != CHANGED or not isinstance(id_, str) or not found:
+    id_, found = event.text("note"), hunks.read_hunks(event.data.get("hunks"))
+    if event.kind != CHANGED or not id_ or not found:
         raise UsageError(f"The event {event.id} tells of no change of a note.")
     place = notes.places.place(id_)
     refuse_locked(place)

@@ -16,6 +16,7 @@ from cm_tui import paths
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.files import opened_below
 from cm_tui.model import NoteKind, Scope
+from cm_tui.model.ids import quoted
 from cm_tui.same_names import name_key, same_names
 
 # --- files with instructions for agents, and agents' own memory files: which exist, and where ---
@@ -206,7 +207,7 @@ class Places:
             Folder(root, NOTES_FOLDER, "", "project", "project"),
             Folder(root, DAY_FOLDER, "", "project", "project"),
             Folder(root, "memory", "", "project", "project"),
-            Folder(user_folder(), "", USER, "user", "user"),
+            Folder(paths.data_dir() / "notes", "", USER, "user", "user"),
             *_extra(root, extra),
         )
 
@@ -233,7 +234,7 @@ class Places:
                 raise _outside(id_)
         if ".." in id_.replace("\\", "/").split("/") or id_.startswith(("/", "\\", "~")):
             raise _outside(id_)
-        raise NotFoundError(f"There is no note {_shown(id_)}.", hint="`cm notes list` lists them.")
+        raise NotFoundError(f"There is no note {quoted(id_, 80)}.", hint="`cm notes list` lists them.")
 
     def new(self, id_: str) -> Found:
         """Return the place for writing a note, existing or not; a bare name is a topic of the project.
@@ -242,7 +243,7 @@ class Places:
         """
         name = id_.strip()
         if not name.rpartition("/")[2].removeprefix(USER):
-            raise UsageError(f"{_shown(id_)} names no note.", hint="Give it a name, such as topics/router.")
+            raise UsageError(f"{quoted(id_, 80)} names no note.", hint="Give it a name, such as topics/router.")
         if not name.endswith(ENDINGS):
             name += ".md"
         if "/" not in name and ":" not in name and name != LONG_TERM and not self._is_single(name):
@@ -253,7 +254,7 @@ class Places:
             found = self.place(name)
         except NotFoundError:
             raise UsageError(
-                f"No note can be called {_shown(id_)}.",
+                f"No note can be called {quoted(id_, 80)}.",
                 hint=f"Notes are {LONG_TERM}, below {NOTES_FOLDER}/ and, for all projects, `{USER}NAME.md`.",
             ) from None
         _check_parts(found.path, id_)
@@ -272,7 +273,7 @@ class Places:
             names = same_names(at, part)
             if len(names) > 1:
                 raise UsageError(
-                    f"{_shown(part)} is the name of {' and '.join(names)} on macOS and Windows.",
+                    f"{quoted(part, 80)} is the name of {' and '.join(names)} on macOS and Windows.",
                     hint="Give one of these, or move one to another name: `cm notes move`.",
                 )
             # Composed, as every system but macOS writes them.
@@ -296,11 +297,6 @@ def below_a_link(base: Path, path: str) -> bool:
         if os.path.islink(at):  # noqa: PTH114 - the link itself
             return True
     return False
-
-
-def user_folder() -> Path:
-    """Return the folder of the user's own notes."""
-    return paths.data_dir() / "notes"
 
 
 def day_note(day: str) -> str:
@@ -345,12 +341,14 @@ def _check_parts(path: str, id_: str) -> None:
     """Refuse a name that some system does not allow: notes are shared. Raises UsageError if it is one."""
     parts = path.split("/")
     if len(parts) > DEEPEST:
-        raise UsageError(f"{_shown(id_)} is too deep.", hint=f"A note is below at most {DEEPEST - 1} folders.")
+        raise UsageError(f"{quoted(id_, 80)} is too deep.", hint=f"A note is below at most {DEEPEST - 1} folders.")
     folders = parts[:-1]
     if folders[:1] == [paths.PROJECT_FOLDER]:
         del folders[0]
     if hidden := next((part for part in folders if part.startswith(".")), ""):
-        raise UsageError(f"{_shown(hidden)} is a hidden folder: no notes are read there.", hint="Leave the dot away.")
+        raise UsageError(
+            f"{quoted(hidden, 80)} is a hidden folder: no notes are read there.", hint="Leave the dot away."
+        )
     for part in parts:
         if (
             not part.isprintable()
@@ -360,20 +358,16 @@ def _check_parts(path: str, id_: str) -> None:
             or part.endswith(".")
         ):
             raise UsageError(
-                f"No note can be called {_shown(id_)}: {_shown(part)} is not allowed as a name on every system.",
+                f"No note can be called {quoted(id_, 80)}: {quoted(part, 80)} is not allowed as a name on every system.",
                 hint="Use letters, digits, `-`, `_` and dots.",
             )
         if len(part) > _LONGEST_PART:
             raise UsageError(
-                f"The name {_shown(part)} is too long.", hint=f"A name has at most {_LONGEST_PART} letters."
+                f"The name {quoted(part, 80)} is too long.", hint=f"A name has at most {_LONGEST_PART} letters."
             )
 
 
 def _outside(id_: str) -> RefusedError:
     return RefusedError(
-        f"{_shown(id_)} is outside the folders of notes.", hint="`cm notes list` lists what can be read."
+        f"{quoted(id_, 80)} is outside the folders of notes.", hint="`cm notes list` lists what can be read."
     )
-
-
-def _shown(name: str) -> str:
-    return repr(name[:80].encode("ascii", "backslashreplace").decode())

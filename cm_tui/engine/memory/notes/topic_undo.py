@@ -60,7 +60,7 @@ def undo_topic_change(notes: Notes, event: Event, *, dry_run: bool = False) -> U
     with writing():
         files = TopicFiles(notes)
         now = files.now_of(event)
-        kept = _saved_contents(event, len(now))
+        kept = [read_regular(saved_file(f"{event.id}-{place}"), _MOST_BYTES) for place in range(len(now))]
         moved = _moved(now)
         back = [moved.get(one.told.note) or _restored(one, data) for one, data in zip(now, kept, strict=True)]
         conflicts = tuple(_conflict(one) for one, to in zip(now, back, strict=True) if to is None)
@@ -89,11 +89,6 @@ def _record_undo(files: TopicFiles, event: Event, said: Sequence[dict[str, str |
         return files.record(REVERTED, {**data, "files": [{"note": one["note"]} for one in said]}, Author())
 
 
-def _saved_contents(event: Event, number: int) -> list[bytes | None]:
-    """Return the saved content of each removed file."""
-    return [read_regular(saved_file(f"{event.id}-{place}"), _MOST_BYTES) for place in range(number)]
-
-
 def _moved(now: Sequence[Now]) -> dict[str, _Restored]:
     """Return the restored files for moved and since edited ones: they are moved back with their edits."""
     found: dict[str, _Restored] = {}
@@ -111,7 +106,9 @@ def _restored(file: Now, kept: bytes | None) -> _Restored | None:
     if now == told.before:
         return _Restored(now)
     if now == told.after:
-        is_same = kept is not None and told.before is not None and shown([text_of_letters(kept)]) == [told.before]
+        is_same = (
+            kept is not None and told.before is not None and shown([kept.decode("utf-8", "replace")]) == [told.before]
+        )
         return _Restored(told.before, kept if is_same else None)
     if told.before is None:
         return _Restored(None) if now is None or told.after is None else _without(told.after, now)
@@ -119,11 +116,6 @@ def _restored(file: Now, kept: bytes | None) -> _Restored | None:
         return None
     text = merged_undo(told.after, told.before, now)
     return None if text is None else _Restored(text)
-
-
-def text_of_letters(data: bytes) -> str:
-    """Return bytes as text, to the letter."""
-    return data.decode("utf-8", "replace")
 
 
 def _without(made: str, now: str) -> _Restored | None:

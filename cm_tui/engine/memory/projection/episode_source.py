@@ -109,7 +109,7 @@ def passages_of(event: Event) -> Iterator[SourcePassage]:
     """Yield the passages of an episode: the turn's text in pieces, each under the session's title."""
     record = EpisodeRecord.from_event(event)
     # Once more where it was recorded by earlier rules than today's: it becomes searchable here.
-    clean = str if event.is_clean else _without_secrets
+    clean = str if event.is_clean else lambda text: redact(text).text
     text = clean(of(record))
     lines = [_storable(line) for line in text.split("\n")]
     first = next((line.strip() for line in lines if line.strip()), "")[:_TITLE_CHARS]
@@ -129,10 +129,6 @@ def passages_of(event: Event) -> Iterator[SourcePassage]:
             thread=f"{EPISODES}/{_storable(record.session)}" if record.session else None,
             place=record.turn,
         )
-
-
-def _without_secrets(text: str) -> str:
-    return redact(text).text
 
 
 def _storable(line: str) -> str:

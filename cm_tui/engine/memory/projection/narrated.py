@@ -20,13 +20,6 @@ STANDS_ON = "stands_on"
 """Field with episode ids: an event is erased with any of them."""
 
 
-def source_episodes(event: Event) -> frozenset[str]:
-    """Return the ids of the episodes with which an event is erased."""
-    ids = event.data.get(STANDS_ON)
-    return frozenset(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else frozenset()
-
-
 def worded_of(event: Event) -> str:
     """Return the id of the proposal whose text is in an event; empty: none."""
-    name = event.data.get("proposal") if event.kind in (WORDED, PROPOSED) else ""
-    return name if isinstance(name, str) else ""
+    return event.text("proposal") if event.kind in (WORDED, PROPOSED) else ""

@@ -44,7 +44,7 @@ def is_agent_settings(path: str) -> bool:
 
 def without_credentials(patch: str) -> str:
     """Return a patch in which a line replaces the changes of credential files. `patch`: from git."""
-    return without_files(patch, _is_for_credentials)
+    return without_files(patch, lambda path: "is a file for credentials" if is_credential_file(path) else "")
 
 
 def without_files(patch: str, why: Callable[[str], str]) -> str:
@@ -53,10 +53,6 @@ def without_files(patch: str, why: Callable[[str], str]) -> str:
     `patch`: as git writes it. `why`: returns why a path is excluded; empty: it is included.
     """
     return "".join(_section(piece, why) for piece in _sections(patch))
-
-
-def _is_for_credentials(path: str) -> str:
-    return "is a file for credentials" if is_credential_file(path) else ""
 
 
 def _sections(patch: str) -> Iterator[str]:

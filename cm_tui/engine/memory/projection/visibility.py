@@ -21,14 +21,12 @@ _OF_NO_EPISODE = frozenset({"entry.changed", "note.changed"})
 
 def ids_of(event: Event) -> frozenset[str]:
     """Return the ids in an event; unexpected values are skipped."""
-    ids = event.data.get("ids")
-    return frozenset(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else frozenset()
+    return frozenset(event.texts("ids"))
 
 
 def change_of(event: Event) -> str:
     """Return the change that an event belongs to, or undoes; by default its own."""
-    change = event.data.get("change")
-    return change if isinstance(change, str) and change else event.id
+    return event.text("change") or event.id
 
 
 class Visibility:

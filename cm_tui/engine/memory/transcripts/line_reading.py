@@ -28,10 +28,6 @@ _HOLE = "\ufffd"
 _LETTER = re.compile(rb"[A-Za-z]")
 
 
-def _is_step(text: str, turn: Turn) -> bool:
-    return not is_spliced(text) and bool(_STEP.search(text) or turn.waits_for_part(text))
-
-
 def is_spliced(text: str) -> bool:
     """Return whether damaged text may have the end of another record than its beginning."""
     return text.endswith("}") or _HOLE in text
@@ -96,7 +92,8 @@ class LineReading(ABC):
         The beginning of an agent's record contains none. A text with the end of a record may be the beginning of one
         and the end of another.
         """
-        return any(not _is_step(part, turn) for part in self._unreadable.split("\n") if part)
+        parts = filter(None, self._unreadable.split("\n"))
+        return any(is_spliced(part) or not (_STEP.search(part) or turn.waits_for_part(part)) for part in parts)
 
     def _is_repeated(self, line: Line) -> bool:
         """Return whether a record is a repetition.

@@ -25,11 +25,6 @@ def unknown_folder(name: str) -> str:
     return UNKNOWN + name.replace(os.sep, "-").replace("\0", "")[:200]
 
 
-def is_unknown(folder: str) -> bool:
-    """Return whether a session's folder is not known."""
-    return folder.startswith(UNKNOWN)
-
-
 def dashed(path: str) -> str:
     """Return a path as a name of letters and digits with a dash between them, which is not unique."""
     return _OTHERS.sub("-", path).strip("-")

@@ -69,6 +69,24 @@ class Event(NamedTuple):
         """Return whether secrets were taken out of it by the rules of today."""
         return self.rules == PATTERNS_VERSION
 
+    def text(self, name: str) -> str:
+        """Return a text of its data, which may be malformed; empty: none of that name."""
+        return text_in(self.data, name)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return the texts in a list of its data; empty: no list of that name."""
+        return texts_in(self.data, name)
+
+
+def text_in(data: Mapping[str, Any], name: str) -> str:
+    """Return a text of data that may be malformed; empty: none of that name."""
+    return value if isinstance(value := data.get(name), str) else ""
+
+
+def texts_in(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Return the texts in a list of data that may be malformed; empty: no list of that name."""
+    return tuple(one for one in found if isinstance(one, str)) if isinstance(found := data.get(name), list) else ()
+
 
 class Problem(NamedTuple):
     """An invalid part of a journal; it stays there, and reading continues after it."""

@@ -30,7 +30,7 @@ _PASSAGES = """
 SELECT p.id, p.source, p.path, p.start_line, p.end_line, p.text, p.time,
        coalesce(b.language, 'markdown'), coalesce(b.generated, false)
 FROM passage p LEFT JOIN blob b ON b.id = p.blob
-WHERE p.id IN ($ids)
+WHERE p.id IN (SELECT unnest(?::BIGINT[]))
 """
 
 _SYMBOLS = """
@@ -38,7 +38,7 @@ SELECT p.id, coalesce(s.idx = p.symbol, false), s.start_line BETWEEN p.start_lin
        s.start_line, s.name, s.qualname, s.kind, s.parent IS NOT NULL, s.end_line - s.start_line + 1
 FROM passage p
 JOIN symbol s ON s.blob = p.blob AND (s.start_line BETWEEN p.start_line AND p.end_line OR s.idx = p.symbol)
-WHERE p.id IN ($ids)
+WHERE p.id IN (SELECT unnest(?::BIGINT[]))
 ORDER BY p.id, s.idx
 """
 
@@ -139,16 +139,15 @@ class PassageCache:
     def _read(self, ids: Sequence[int]) -> dict[int, bytes]:
         if not ids:
             return {}
-        # Numbers in the query text let DuckDB skip blocks; as a parameter they do not.
-        wanted = ", ".join(str(int(id_)) for id_ in ids)
+        wanted = [list(map(int, ids))]
         owners: dict[int, tuple[Any, ...]] = {}
         defined: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-        for id_, own, begins, line, name, qualname, kind, *rest in self._db.rows(_SYMBOLS.replace("$ids", wanted)):
+        for id_, own, begins, line, name, qualname, kind, *rest in self._db.rows(_SYMBOLS, wanted):
             if own:
                 owners[id_] = (qualname, name, kind, line)
             if begins:
                 defined[id_].append((name, qualname, kind, *rest))
-        rows = self._db.rows(_PASSAGES.replace("$ids", wanted))
+        rows = self._db.rows(_PASSAGES, wanted)
         return {row[0]: marshal.dumps((owners.get(row[0]), defined.get(row[0], ()), row)) for row in rows}
 
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.content import Content
-from textual.widget import Widget
 
 from cm_tui.counts import count
 from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, AssemblySource, AssemblyStep, Definitions
 from cm_tui.model.dates import local_minute
 from cm_tui.tui.theme.highlight import highlighted_lines
-from cm_tui.tui.widgets.bars import cell_bar
+from cm_tui.tui.widgets.bars import budget_bar, cell_bar
 from cm_tui.tui.widgets.patches import DIFF_STYLES
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import ago, elide_end, elide_middle, one_line, wrapped
@@ -118,37 +117,19 @@ class SnapshotRows(RowList[SnapshotRow]):
         )  # fmt: skip
 
 
-class BudgetGauge(Widget):
-    """How much of the budget is handed over, and what is said beside it."""
-
-    DEFAULT_CSS = "BudgetGauge { height: 1; }"
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
-        self.used = 0
-        self.budget = 0
-        self.left_out = 0
-        self.words = ""
-
-    def show(self, used: int, budget: int, left_out: int, words: str) -> None:
-        """Show tokens that are handed over, the budget, tokens that were cut, and what more is to be said."""
-        self.used, self.budget, self.left_out, self.words = used, budget, left_out, words
-        self.refresh()
-
-    def render(self) -> Content:
-        """A bar over what the words leave."""
-        cut = f" · {self.left_out:,} cut" if self.left_out else ""
-        words = f" {self.used:,} of {self.budget:,} tokens{cut}"
-        rest = f" · {self.words}" if self.words else ""
-        if cell_len(words) + cell_len(rest) > self.size.width - 12:
-            rest = ""
-        room = max(4, self.size.width - cell_len(words) - cell_len(rest) - 2)
-        share = self.used / self.budget if self.budget else 0.0
-        filled = min(room, max(1 if self.used else 0, round(room * share)))
-        colour = "$warning" if self.left_out else "$success"
-        return Content.assemble(
-            " ", ("━" * filled, colour), ("─" * (room - filled), "$faint"), (words, "$foreground"), (rest, "$muted"),
-        )  # fmt: skip
+def budget_line(one: Assembly | None, budget: int, width: int) -> Content:
+    """Return how much of the budget is handed over, what was cut, and how many sources that are."""
+    handed = sum(bool(source.text) for source in one.sources) if one is not None else 0
+    cut, rest = 0, ""
+    if one is not None:
+        cut = sum(max(0, each.found_tokens - each.tokens) for each in one.sources if each.cut in ("budget", "cap"))
+        rest = f" · {count(handed, 'source')}, {one.ms:.0f} ms"
+    used, budget = (one.tokens, one.budget) if one is not None else (0, budget)
+    words = f" {used:,} of {budget:,} tokens{f' · {cut:,} cut' if cut else ''}"
+    if cell_len(words) + cell_len(rest) > width - 12:
+        rest = ""
+    bar = budget_bar(used, budget, max(4, width - cell_len(words + rest) - 2), "$warning" if cut else "$success")
+    return Content.assemble(bar, (words, "$foreground"), (rest, "$muted"))
 
 
 Lines = list[Content]

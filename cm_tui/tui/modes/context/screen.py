@@ -3,17 +3,205 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from collections.abc import Callable
+from functools import partial
 
 from textual import events, on
-from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
-from cm_tui.tui.modes.context.commands import CONTEXT_COMMANDS, open_snapshot, switch_to_snapshots
-from cm_tui.tui.modes.context.rows import SnapshotRows, SourceRows
-from cm_tui.tui.modes.context.view import TYPING, ContextView
+from cm_tui.model import Assembly
+from cm_tui.tui.modes.context.rows import SnapshotRow, SnapshotRows, SourceRow, SourceRows
+from cm_tui.tui.modes.context.view import TABS, TYPING, ContextView
+from cm_tui.tui.screens.commands import Command, unless, with_target
+from cm_tui.tui.screens.save_text import ask_and_save, ask_budget, copy_and_report, note_recalled
 from cm_tui.tui.widgets.text import one_line
+
+_SMALL, _STEP, _LEAST = 1_000, 500, 100
+
+Reason = Callable[[ContextView], str | None]
+_no_row: Reason = unless(lambda screen: screen.current, "there is no source under the cursor")
+_fixed: Reason = unless(
+    lambda screen: not screen.is_past and screen.diff is None, "a snapshot stays as it is; esc goes back to now"
+)
+_no_rule: Reason = unless(
+    lambda screen: (row := screen.current) and row.source and row.source.rules, "no rule decided over this source"
+)
+_no_file: Reason = unless(
+    lambda screen: (row := screen.current) and row.source and row.source.file, "no file of the project says this"
+)
+_no_text: Reason = unless(lambda screen: screen.shown and screen.shown.text, "the context is empty")
+_nothing_off: Reason = unless(lambda screen: screen.off, "nothing is switched off")
+_past: Reason = unless(lambda screen: not screen.is_past, "this is a snapshot already")
+_nothing: Reason = unless(lambda screen: screen.shown, "the context is empty")
+_no_snapshots: Reason = unless(lambda screen: screen.lists_snapshots, "s lists the snapshots first")
+_no_snapshot: Reason = unless(lambda screen: screen.snapshots.current, "there is no snapshot under the cursor")
+_no_pair: Reason = unless(lambda screen: _pair(screen) is not None, "mark one or two snapshots with m first")
+
+
+def _row(screen: ContextView) -> SourceRow | None:
+    return screen.current
+
+
+def _snapshot(screen: ContextView) -> SnapshotRow | None:
+    return screen.snapshots.current
+
+
+def _shown(screen: ContextView) -> Assembly | None:
+    return screen.shown
+
+
+# --- what is asked ---
+
+
+def ask_prompt(screen: ContextView) -> None:
+    """Go to the prompt, or to the filter of the snapshots."""
+    (screen.filter_input if screen.lists_snapshots else screen.prompt_input).focus()
+
+
+def _toggle(screen: ContextView, name: str) -> None:
+    """Switch a source or a rule off, or on again."""
+    screen.off ^= {name}
+    screen.assemble()
+
+
+def toggle_rule(screen: ContextView, row: SourceRow) -> None:
+    """Switch off the rule that applies to the source."""
+    if row.source is not None:
+        _toggle(screen, f"rule://{row.source.rules[0]}")
+
+
+def all_on(screen: ContextView) -> None:
+    """Switch everything on again."""
+    screen.off.clear()
+    screen.assemble()
+
+
+def set_budget(screen: ContextView) -> None:
+    """Ask for the budget."""
+    ask_budget(screen, screen.budget, "By a real tokenizer.", partial(_set_budget, screen), most=1_000_000)
+
+
+def _set_budget(screen: ContextView, budget: int) -> None:
+    screen.budget = budget
+    screen.remember()
+    screen.assemble()
+
+
+# --- what is shown ---
+
+
+def next_tab(screen: ContextView) -> None:
+    """Show the next of text, reasons, latencies and files."""
+    screen.tab = TABS[(TABS.index(screen.tab) + 1) % len(TABS)]
+    screen.diff = None
+    if screen.tab == "files":
+        screen.ask_definitions()
+    screen.show_details()
+    screen.remember()
+
+
+def switch_to_snapshots(screen: ContextView) -> None:
+    """List the snapshots, or the sources again."""
+    screen.lists_snapshots = not screen.lists_snapshots
+    screen.show_lists()
+    screen.list_shown.focus()
+    screen.show_details()
+    screen.refresh_keys()
+
+
+def open_snapshot(screen: ContextView, row: SnapshotRow) -> None:
+    """Show a snapshot."""
+    screen.ask("snapshot", lambda engine: engine.assembly(row.head.id), screen.show_past)
+
+
+def mark(screen: ContextView, row: SnapshotRow) -> None:
+    """Mark a snapshot, of three the last two."""
+    if row.head.id in screen.marked:
+        screen.marked.remove(row.head.id)
+    else:
+        screen.marked = [*screen.marked, row.head.id][-2:]
+    screen.redraw_snapshots()
+    screen.refresh_keys()
+
+
+def _pair(screen: ContextView) -> tuple[str, str] | None:
+    """Return the two snapshots that are compared, the earlier one first: those marked, or one and that under the cursor."""
+    row = screen.snapshots.current
+    names = list(screen.marked)
+    if len(names) == 1 and row is not None and row.head.id not in names:
+        names.append(row.head.id)
+    first, second = sorted(names) if len(names) == 2 else ("", "")
+    return (first, second) if first else None
+
+
+def compare(screen: ContextView, pair: tuple[str, str]) -> None:
+    """Show what differs between two snapshots."""
+    screen.ask("compare", lambda engine: engine.compare_assemblies(*pair), screen.compare)
+
+
+# --- taking it away ---
+
+
+def copy_text(screen: ContextView, shown: Assembly) -> None:
+    """Copy what is handed over."""
+    copy_and_report(screen, shown.text, f"Context of {shown.tokens:,} tokens.")
+    note_recalled(screen, _remembered(shown))
+
+
+def save_text(screen: ContextView, shown: Assembly) -> None:
+    """Ask for a file and write what is handed over there."""
+    ask_and_save(
+        screen, "Save the context", shown.text, "context.md", lambda: note_recalled(screen, _remembered(shown))
+    )
+
+
+def _remembered(one: Assembly) -> tuple[str, ...]:
+    """Return what of the memory is handed over."""
+    paths = dict.fromkeys(path for source in one.sources if source.text for path in source.paths)
+    return tuple(path for path in paths if path.startswith(("episode/", "entry/", "note/")))
+
+
+def keep_snapshot(screen: ContextView) -> None:
+    """Keep a snapshot of what is shown."""
+    prompt, budget, off = screen.prompt, screen.budget, tuple(screen.off)
+    screen.do(lambda engine: engine.assemble(prompt, budget=budget, without=off), screen.kept)
+
+
+def edit_file(screen: ContextView, row: SourceRow) -> None:
+    """Open the file that says this in the person's editor."""
+    if row.source is not None:
+        screen.cm.edit(row.source.file, 1)
+        screen.ask_definitions()
+        screen.assemble()
+
+
+CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
+    Command("context.prompt", "slash", "Prompt", "Edit the prompt; with snapshots, filter them", ask_prompt),
+    Command("context.toggle", "space", "On/off", "Switch the source off, or on again",
+            with_target(_row, lambda screen, row: _toggle(screen, row.id)), blocked=(_fixed, _no_row)),
+    Command("context.less", "left_square_bracket", "Less", "Give fewer tokens",
+            lambda screen: _set_budget(screen, max(_LEAST, screen.budget - (_STEP if screen.budget > _SMALL else _LEAST))),
+            bar=False),
+    Command("context.more", "right_square_bracket", "More", "Give more tokens",
+            lambda screen: _set_budget(screen, screen.budget + (_STEP if screen.budget >= _SMALL else _LEAST)),
+            bar=False),
+    Command("context.budget", "b", "Budget", "Set the budget in tokens", set_budget),
+    Command("context.view", "v", "View", "Text, reasons, latencies, files", next_tab),
+    Command("context.snapshots", "s", "Snapshots", "Snapshots of what agents received", switch_to_snapshots),
+    Command("context.copy", "c,y", "Copy", "Copy the context", with_target(_shown, copy_text), blocked=_no_text),
+    Command("context.rule", "r", "Rule", "Switch off the rule that applies to the source",
+            with_target(_row, toggle_rule), blocked=(_fixed, _no_row, _no_rule)),
+    Command("context.all", "A", "All on", "Switch everything on again", all_on, bar=False, blocked=_nothing_off),
+    Command("context.mark", "m", "Mark", "Mark a snapshot to be compared", with_target(_snapshot, mark), bar=False,
+            blocked=(_no_snapshots, _no_snapshot), shown=lambda screen: screen.lists_snapshots),
+    Command("context.compare", "x", "Compare", "What differs between two snapshots", with_target(_pair, compare),
+            bar=False, blocked=(_no_snapshots, _no_snapshot, _no_pair), shown=lambda screen: screen.lists_snapshots),
+    Command("context.keep", "K", "Keep", "Save a snapshot", keep_snapshot, bar=False, blocked=(_past, _nothing)),
+    Command("context.save", "w", "Save", "Write the context to a file", with_target(_shown, save_text), blocked=_no_text),
+    Command("context.edit", "e", "Edit", "Open its definition in $EDITOR", with_target(_row, edit_file),
+            blocked=(_no_row, _no_file)),
+)  # fmt: skip
 
 _MOST = 8
 _BEGUN = re.compile(r"(?:^|\s)(@\S*)$")
@@ -59,14 +247,10 @@ class MentionLine:
 
     def _show(self, found: tuple[str, ...]) -> None:
         self.found = found
-        line = self._screen.query_one("#context-mentions", Static)
         first, *others = found or ("",)
-        line.update(
-            Content.assemble(
-                ("⇥ ", "$accent"), (one_line(first), "bold"), (one_line("  ".join(["", *others])), "$muted")
-            )
-        )
-        line.display = bool(found)
+        more = one_line("  ".join(["", *others]))
+        words = Content.assemble(("⇥ ", "$accent"), (one_line(first), "bold"), (more, "$muted")) if found else ""
+        self._screen.show_words("context-mentions", words)
 
 
 class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
@@ -80,10 +264,6 @@ class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
         "what agents received; m marks two of them, x shows the difference."
     )
     ZOOMS = ("context-detail-panel", "context-list-panel")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "escape", show=False),
-        Binding("down", "into_list", show=False),
-    ]
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,20 +282,11 @@ class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
         if self.lists_snapshots:
             self.ask_snapshots(delay=TYPING)
 
-    @on(Input.Submitted)
-    def _submitted(self) -> None:
-        self.list_shown.focus()
-
     def on_key(self, event: events.Key) -> None:
         """Tab in the prompt takes the first mention."""
         if event.key == "tab" and self.focused is self.prompt_input and self._mentions.take():
             event.stop()
             event.prevent_default()
-
-    def action_into_list(self) -> None:
-        """Down from an input goes into the list."""
-        if isinstance(self.focused, Input):
-            self.list_shown.focus()
 
     # --- the lists ---
 
@@ -134,8 +305,8 @@ class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
         self.lines.focus()
 
     @on(SnapshotRows.Chosen, "#context-snapshots")
-    def _open(self) -> None:
-        open_snapshot(self)
+    def _open(self, event: SnapshotRows.Chosen) -> None:
+        open_snapshot(self, event.row)
 
     def on_resize(self) -> None:
         """Lay the panel out for its new width."""
@@ -143,11 +314,9 @@ class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
 
     # --- back ---
 
-    def action_escape(self) -> None:
-        """Leave zoom, then the input or the panel, then a comparison, then the snapshots, then a snapshot."""
-        if self.has_class("-zoomed"):
-            self.unzoom()
-        elif isinstance(self.focused, Input):
+    def leave(self) -> None:
+        """Leave the input or the panel, then a comparison, then the snapshots, then a snapshot."""
+        if isinstance(self.focused, Input):
             self.list_shown.focus()
         elif self.diff is not None:
             self.diff = None

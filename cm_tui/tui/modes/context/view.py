@@ -8,21 +8,19 @@ from functools import partial
 from typing import Literal
 
 from textual import getters
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, Definitions, Page
 from cm_tui.model.dates import local_minute
 from cm_tui.tui.modes.context import rows as details
-from cm_tui.tui.modes.context.rows import BudgetGauge, SnapshotRow, SnapshotRows, SourceRow, SourceRows, source_rows
-from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.modes.context.rows import SnapshotRow, SnapshotRows, SourceRow, SourceRows, source_rows
+from cm_tui.tui.screens.list_mode import InputMode
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.split import Split, end_waiting, show_waiting
-from cm_tui.tui.widgets.text import elide_middle, one_line
+from cm_tui.tui.widgets.split import FittedLine, Panel, Split, end_waiting, show_waiting
+from cm_tui.tui.widgets.text import elide_middle, number_of, one_line
 
 Tab = Literal["text", "why", "time", "files"]
 TABS: tuple[Tab, ...] = ("text", "why", "time", "files")
@@ -47,16 +45,14 @@ NO_SUCH_SNAPSHOT = "No snapshot fits these words. / changes them; without words 
 class LineList(RowList[Content]):
     """Read-only lines."""
 
+    is_text = True
+
     def draw(self, row: Content, width: int) -> Content:  # noqa: ARG002 - lines were laid out for this width
         """One line."""
         return Content.assemble(" ", row)
 
-    def style_of(self, index: int) -> str:
-        """Show the cursor only with the focus."""
-        return super().style_of(index) if self.has_focus else ""
 
-
-class ContextView(ModeScreen):
+class ContextView(InputMode):
     """Prompt and budget above; sources, or snapshots, and a panel below."""
 
     def __init__(self) -> None:
@@ -82,16 +78,13 @@ class ContextView(ModeScreen):
         yield Input(id="context-prompt", placeholder="what an agent is asked, with @mentions")
         yield Input(id="context-filter", placeholder="words of a prompt, or session:ID")
         yield Static(id="context-mentions", markup=False)
-        yield BudgetGauge(id="context-gauge")
+        yield FittedLine(id="context-gauge")
         with Split(id="context-body"):
-            with Vertical(id="context-list-panel", classes="panel") as panel:
-                panel.border_title = Content("Sources")
+            with Panel(id="context-list-panel", title="Sources"):
                 yield SourceRows(id="context-sources", empty=NO_PROMPT)
                 yield SnapshotRows(id="context-snapshots", empty=NO_SNAPSHOTS)
                 yield Static(id="context-notes", markup=False)
-            with Vertical(id="context-detail-panel", classes="panel") as panel:
-                panel.border_title = Content(TITLES["text"])
-                yield LineList(id="context-lines", empty="")
+            yield Panel(LineList(id="context-lines", empty=""), id="context-detail-panel", title=TITLES["text"])
 
     def on_mount(self) -> None:
         """Take up prompt and budget of the last run."""
@@ -195,15 +188,7 @@ class ContextView(ModeScreen):
         self.refresh_keys()
 
     def _show_gauge(self) -> None:
-        one, gauge = self.shown, self.query_one(BudgetGauge)
-        if one is None:
-            gauge.show(0, self.budget, 0, "")
-            return
-        cut = sum(
-            max(0, source.found_tokens - source.tokens) for source in one.sources if source.cut in ("budget", "cap")
-        )
-        handed = [source for source in one.sources if source.text]
-        gauge.show(one.tokens, one.budget, cut, f"{count(len(handed), 'source')}, {one.ms:.0f} ms")
+        self.query_one(FittedLine).show(partial(details.budget_line, self.shown, self.budget))
 
     def _failed(self, error: CmError) -> None:
         self._answered()
@@ -225,10 +210,7 @@ class ContextView(ModeScreen):
             self._say(f"Switched off: {', '.join(sorted(self.off))}" if self.off else "")
 
     def _say(self, text: str, *, wrong: bool = False) -> None:
-        notes = self.query_one("#context-notes", Static)
-        notes.update(Content(text))
-        notes.set_class(wrong, "-warning")
-        notes.display = bool(text)
+        self.show_words("context-notes", text, wrong=wrong)
 
     # --- snapshots ---
 
@@ -268,15 +250,13 @@ class ContextView(ModeScreen):
         self.snapshots.set_rows(rows, cursor=min(self.snapshots.cursor, max(0, len(rows) - 1)), empty=empty)
 
     def _title_list(self) -> None:
-        panel = self.query_one("#context-list-panel")
+        past = self.shown if self.is_past else None
         if self.lists_snapshots:
-            total, shown = self.heads.total, len(self.heads.rows)
-            panel.border_title = Content("Snapshots")
-            panel.border_subtitle = Content(f"{shown:,} of {total:,}" if shown < total else f"{total:,}")
+            self.label("context-list-panel", "Snapshots", number_of(len(self.heads.rows), self.heads.total))
+        elif past is not None:
+            self.label("context-list-panel", f"Snapshot of {local_minute(past.time)}", past.id)
         else:
-            past = self.shown if self.is_past else None
-            panel.border_title = Content(f"Snapshot of {local_minute(past.time)}" if past else "Sources")
-            panel.border_subtitle = Content(past.id if past else "")
+            self.label("context-list-panel", "Sources", "")
 
     # --- the panel ---
 
@@ -292,10 +272,9 @@ class ContextView(ModeScreen):
     def show_details(self) -> None:
         """Show what the cursor is on, in the tab that was chosen."""
         self._title_list()
-        panel = self.query_one("#context-detail-panel")
         lines, title = self._details(max(20, self.lines.size.width - 2))
-        panel.border_title = Content(title)
-        panel.border_subtitle = Content("" if self.diff else " · ".join(TITLES[one] for one in TABS if one != self.tab))
+        others = "" if self.diff else " · ".join(TITLES[one] for one in TABS if one != self.tab)
+        self.label("context-detail-panel", title, others)
         same = len(lines) == len(self.lines.rows)
         empty = "" if self.shown else "The context for the prompt is shown here."
         self.lines.set_rows(lines, cursor=self.lines.cursor if same else 0, empty=empty)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
 from cm_tui.errors import CmError, UsageError
-from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Session
+from cm_tui.model import Episode, EpisodeFilter, Session
 from cm_tui.tui.modes.episodes.edits import (
     cannot_purge,
     flip_pin,
@@ -28,7 +28,7 @@ from cm_tui.tui.modes.episodes.stories import path_below
 from cm_tui.tui.modes.episodes.story import INDENT, StoryLine
 from cm_tui.tui.modes.episodes.view import EpisodesView
 from cm_tui.tui.screens.app_commands import not_open, not_searchable, undo_last
-from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.commands import Command, unless, with_target
 from cm_tui.tui.screens.episode_commands import cannot_resume, erase_episode, resume_agent
 from cm_tui.tui.screens.everywhere import ask_everywhere
 from cm_tui.tui.screens.list_mode import find
@@ -129,33 +129,26 @@ def _nearest(lines: Sequence[str], wanted: Sequence[str], start: int) -> int | N
     return min(found, key=lambda number: abs(number - start), default=None)
 
 
-def _nothing_to_import(screen: EpisodesView) -> str | None:
-    if screen.cm.project.importing:
-        return "past sessions are being imported"
-    return None if screen.cm.project.sessions_to_import else "no past session waits to be imported"
-
-
-def _no_turns(screen: EpisodesView) -> str | None:
-    return None if screen.turns.rows else "there is no episode"
-
-
-def _no_episode(screen: EpisodesView) -> str | None:
-    return None if screen.episode is not None else "choose an episode first: enter goes to those of a session"
-
-
-def _no_story(screen: EpisodesView) -> str | None:
-    return None if screen.story.lines.rows else "there is nothing to read"
-
-
-def _no_file(screen: EpisodesView) -> str | None:
-    if screen.story.episode is None:
-        return "choose an episode first: enter goes to those of a session"
-    return None if screen.story.place is not None else "it touched no file of this project"
+_CHOOSE = "choose an episode first: enter goes to those of a session"
+Reason = Callable[[EpisodesView], str | None]
+_importing: Reason = unless(lambda screen: not screen.cm.project.importing, "past sessions are being imported")
+_nothing_to_import: Reason = unless(
+    lambda screen: screen.cm.project.sessions_to_import, "no past session waits to be imported"
+)
+_no_turns: Reason = unless(lambda screen: screen.turns.rows, "there is no episode")
+_no_episode: Reason = unless(lambda screen: screen.episode, _CHOOSE)
+_no_story: Reason = unless(lambda screen: screen.story.lines.rows, "there is nothing to read")
+_not_told: Reason = unless(lambda screen: screen.story.episode, _CHOOSE)
+_no_file: Reason = unless(lambda screen: screen.story.place, "it touched no file of this project")
 
 
 def _no_past(screen: EpisodesView) -> str | None:
     episode = screen.story.episode
     return episode.why or "there is no commit to show" if episode is not None and episode.moment is None else None
+
+
+def _episode(screen: EpisodesView) -> Episode | None:
+    return screen.episode
 
 
 # --- what is listed ---
@@ -169,14 +162,14 @@ def choose_filter(screen: EpisodesView) -> None:
     except UsageError:
         state = "shown"
 
-    def got(stats: EpisodeStats) -> None:
-        ask(screen, FilterDialog(stats, text, chosen))
-
     def chosen(line: str) -> None:
         if line != screen.filter_input.value:
             screen.filter_input.value = line
 
-    screen.ask("facets", lambda engine: engine.episode_stats(where=EpisodeFilter(state=state), days=1), got)
+    screen.ask(
+        "facets", lambda engine: engine.episode_stats(where=EpisodeFilter(state=state), days=1),
+        lambda stats: ask(screen, FilterDialog(stats, text, chosen)),
+    )  # fmt: skip
 
 
 def go_in(screen: EpisodesView) -> None:
@@ -229,10 +222,9 @@ def _open_at(screen: EpisodesView, side: Side, revision: str | None) -> None:
     screen.ask("place", lambda engine: find_line(engine, episode, place, side, revision), found)
 
 
-def replay(screen: EpisodesView) -> None:
+def replay(screen: EpisodesView, episode: Episode) -> None:
     """Show in History what the agent saw, with everything of that revision."""
-    if (episode := screen.episode) is not None:
-        screen.post_message(OpenEpisode(episode.id))
+    screen.post_message(OpenEpisode(episode.id))
 
 
 def _target(screen: EpisodesView) -> Episode | Session | None:
@@ -255,16 +247,15 @@ def copy(screen: EpisodesView) -> None:
     copy_and_report(screen, text, "The story is copied.")
 
 
-def erase(screen: EpisodesView) -> None:
-    """Erase the episode for good; asks first."""
+def erase(screen: EpisodesView, episode: Episode) -> None:
+    """Erase an episode for good; asks first."""
 
     def gone(episode: Episode) -> None:
         screen.selected.pop(episode.id, None)
         screen.story.say("It was erased.")
         screen.reload()
 
-    if (episode := screen.episode) is not None:
-        erase_episode(screen, episode, gone)
+    erase_episode(screen, episode, gone)
 
 
 EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
@@ -286,11 +277,11 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     Command("episodes.filter", "f", "Filter", "Filter by type, tool, outcome, agent or tag, from a list",
             choose_filter, blocked=not_open),
     Command("episodes.open", "o", "Code", "Show the file under the cursor, or the first one of the story, as it is now",
-            open_now, blocked=_no_file),
+            open_now, blocked=(_not_told, _no_file)),
     Command("episodes.pin", "p", "Pin", "Pin: never archived by age, and agents cannot change it",
             flip_pin, blocked=nothing_selected),
     Command("episodes.then", "s", "As it was", "Show that file at the commit that the agent saw; 0 leads back to now",
-            open_then, blocked=(_no_file, _no_past)),
+            open_then, blocked=(_not_told, _no_file, _no_past)),
     Command("episodes.useful", "plus", "Useful", "Rate as useful; the same key removes the rating",
             partial(rate, rating=1), blocked=nothing_selected),
     Command("episodes.misled", "minus", "Misled", "Rate as misleading; the same key removes the rating",
@@ -302,20 +293,22 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             partial(step, by=-1), bar=False, blocked=_no_turns),
     Command("episodes.after", "right_square_bracket", "After", "Next episode",
             partial(step, by=1), bar=False, blocked=_no_turns),
-    Command("episodes.replay", "r", "Replay", "Show in History the commit that the agent saw, with its patch", replay,
+    Command("episodes.replay", "r", "Replay", "Show in History the commit that the agent saw, with its patch",
+            with_target(_episode, replay),
             blocked=(_no_episode, not_searchable)),
     Command("episodes.resume", "R", "Resume", "Open the agent at this session over the terminal; of a sub-agent at the one "
             "that started it", resume, bar=False, blocked=_cannot_resume),
-    Command("episodes.entry", "w", "Write down", "Write down what the episode taught, as an entry", to_entry, bar=False,
+    Command("episodes.entry", "w", "Write down", "Write down what the episode taught, as an entry", with_target(_episode, to_entry), bar=False,
             blocked=_no_episode),
-    Command("episodes.note", "W", "To a note", "Write down what the episode taught, in a note", to_note, bar=False,
+    Command("episodes.note", "W", "To a note", "Write down what the episode taught, in a note", with_target(_episode, to_note), bar=False,
             blocked=_no_episode),
     Command("episodes.everywhere", "S", "Everywhere", "Look for the words of the filter in all projects on this machine; to "
             "read only, and S leads back", lambda screen: ask_everywhere(screen, screen.where.text, screen.where), bar=False, blocked=not_open),
     Command("episodes.import", "m", "Import", "Record the past sessions of agents that were found for this project",
-            lambda screen: screen.cm.session_import.start(), bar=False, blocked=_nothing_to_import),
+            lambda screen: screen.cm.session_import.start(), bar=False,
+            blocked=(_importing, _nothing_to_import)),
     Command("episodes.copy", "c", "Copy", "Copy the story as it is unfolded", copy, bar=False, blocked=_no_story),
-    Command("episodes.erase", "delete", "Erase", "Erase the episode for good; asks twice", erase, bar=False,
+    Command("episodes.erase", "delete", "Erase", "Erase the episode for good; asks twice", with_target(_episode, erase), bar=False,
             blocked=_no_episode),
     Command("episodes.purge", "D", "Purge",
             "Delete archived episodes for good; lists them and asks twice", purge, bar=False,

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from cm_tui.errors import CmError
-from cm_tui.model import Edited, Episode, EpisodeEdit, EpisodeFilter, MemoryChange, NoteChange, PurgeReport
+from cm_tui.model import Edited, Entry, Episode, EpisodeEdit, EpisodeFilter, PurgeReport
 from cm_tui.model.dates import local_day
 from cm_tui.tui.modes.episodes.query import BY_HAND, EVERY, of_key
 from cm_tui.tui.modes.episodes.view import EpisodesView
 from cm_tui.tui.screens.question import Line, ask_line, confirm, confirm_by_word
-from cm_tui.tui.screens.undo import append, do_undoable, written
-from cm_tui.tui.screens.writing import Answer, EntryDialog, EntryDraft, NoteDialog, NoteDraft
+from cm_tui.tui.screens.undo import ask_entry, ask_note, do_undoable
+from cm_tui.tui.screens.writing import EntryDraft
 from cm_tui.tui.state.revision import headline
 from cm_tui.tui.tasks.ask import Engine
-from cm_tui.tui.widgets.text import count, elide_end, one_line, size
+from cm_tui.tui.widgets.text import count, elide_end, one_line, sentence, size
 
 MOST = 5_000
 """Episodes that are changed at once."""
@@ -69,8 +69,7 @@ def change(screen: EpisodesView, episodes: Sequence[Episode], edit: EpisodeEdit)
     ids = [episode.id for episode in episodes]
 
     def done(edited: Edited) -> None:
-        words = f"{one_line(edited.words)}; u undoes it."
-        screen.cm.tell(words[:1].upper() + words[1:])
+        screen.cm.tell(f"{sentence(edited.words)}; u undoes it.")
         screen.selected.clear()
         screen.reload()
 
@@ -83,11 +82,10 @@ def change(screen: EpisodesView, episodes: Sequence[Episode], edit: EpisodeEdit)
 
 def flip_pin(screen: EpisodesView) -> None:
     """Pin, or no more where all that is meant is pinned."""
-
-    def found(episodes: Sequence[Episode]) -> None:
-        change(screen, episodes, EpisodeEdit(pinned=not all(one.pinned for one in episodes)))
-
-    with_meant(screen, found)
+    with_meant(
+        screen,
+        lambda episodes: change(screen, episodes, EpisodeEdit(pinned=not all(one.pinned for one in episodes))),
+    )
 
 
 def rate(screen: EpisodesView, rating: int) -> None:
@@ -307,56 +305,39 @@ def conclusion(answer: str) -> str:
         lead = told[-2] if len(told) > 1 and told[-2].endswith(":") and _LIST.match(last) else ""
         return f"{lead}\n{last}".strip()
     kept: list[str] = []
-    for sentence in reversed(_SENTENCE_END.split(last)):
-        if kept and (len(kept) == _SENTENCES or sum(map(len, kept)) + len(sentence) > _CHARACTERS):
+    for one in reversed(_SENTENCE_END.split(last)):
+        if kept and (len(kept) == _SENTENCES or sum(map(len, kept)) + len(one) > _CHARACTERS):
             break
-        kept.insert(0, sentence)
+        kept.insert(0, one)
     return " ".join(kept)
 
 
-def to_entry(screen: EpisodesView) -> None:
-    """Ask for an entry that begins with what came of the episode, and write it; it says which episode that was."""
+def to_entry(screen: EpisodesView, episode: Episode) -> None:
+    """Ask for an entry that begins with what came of an episode, and write it; it says which episode that was."""
 
-    def ask(episode: Episode) -> None:
-        def submit(wanted: EntryDraft, answer: Answer) -> None:
-            def wrote(change: MemoryChange) -> None:
-                if (entry := change.entry) is not None:
-                    said = "Already saved." if entry.again else "Saved as an entry; u undoes it."
-                    screen.cm.tell(" ".join((said, *entry.notes)))
+    def ask(whole: Episode) -> None:
+        def write(engine: Engine, given: EntryDraft) -> Entry:
+            return engine.promote_episode(
+                whole.id, content=given.content, category=given.category, title=given.title, keywords=given.keywords,
+                scope=given.scope,
+            )  # fmt: skip
 
-            def call(engine: Engine) -> MemoryChange:
-                entry = engine.promote_episode(
-                    episode.id, content=wanted.content, category=wanted.category, title=wanted.title,
-                    keywords=wanted.keywords, scope=wanted.scope,
-                )  # fmt: skip
-                return written(engine, entry)
+        def wrote(entry: Entry) -> None:
+            said = "Already saved." if entry.again else "Saved as an entry; u undoes it."
+            screen.cm.tell(" ".join((said, *entry.notes)))
 
-            do_undoable(screen, call, wrote, answer=answer)
+        draft = EntryDraft(words_of(whole), elide_end(headline(whole), _TITLE), "Experience")
+        ask_entry(screen, "An entry of this episode", draft, write, wrote)
 
-        title = elide_end(headline(episode), _TITLE)
-        draft = EntryDraft(words_of(episode), title, "Experience")
-        screen.app.push_screen(EntryDialog("An entry of this episode", draft, submit))
-
-    _with_whole(screen, ask)
+    # A row of the list has not all of its texts.
+    screen.ask("promote", lambda engine: engine.episode(episode.id), ask)
 
 
-def to_note(screen: EpisodesView) -> None:
-    """Ask for a paragraph that begins with what came of the episode, and write it into a note."""
+def to_note(screen: EpisodesView, episode: Episode) -> None:
+    """Ask for a paragraph that begins with what came of an episode, and write it into a note."""
 
-    def ask(episode: Episode) -> None:
-        def submit(wanted: NoteDraft, answer: Answer) -> None:
-            def wrote(change: NoteChange) -> None:
-                words = one_line(change.words)
-                screen.cm.tell(f"{words[:1].upper()}{words[1:]}; u undoes it.")
+    def ask(whole: Episode) -> None:
+        text = f"{headline(whole)}: {words_of(whole)}"
+        ask_note(screen, "", text, lambda change: screen.cm.tell(f"{sentence(change.words)}; u undoes it."))
 
-            append(screen, wanted, wrote, answer)
-
-        screen.app.push_screen(NoteDialog("", f"{headline(episode)}: {words_of(episode)}", submit))
-
-    _with_whole(screen, ask)
-
-
-def _with_whole(screen: EpisodesView, then: Callable[[Episode], None]) -> None:
-    """Read all of the episode that is meant: a row of the list has not all of its texts."""
-    if (episode := screen.episode) is not None:
-        screen.ask("promote", lambda engine: engine.episode(episode.id), then)
+    screen.ask("promote", lambda engine: engine.episode(episode.id), ask)

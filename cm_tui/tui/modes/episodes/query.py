@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, get_args
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -249,7 +249,7 @@ def _words(field: str, value: str) -> str:
 class FacetList(RowList[FacetRow]):
     """Values below the names of their fields."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "choose", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [("space", "choose")]
 
     def draw(self, row: FacetRow, width: int) -> Content:
         """Mark, value, share, count."""
@@ -276,7 +276,7 @@ class FilterDialog(ListDialog[FacetRow]):
         filtered: gets the line.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("x", "clear", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [("x", "clear")]
 
     def __init__(self, stats: EpisodeStats, text: str, filtered: Callable[[str], object]) -> None:
         hint = " ⏎ Toggle · x Clear · esc Done "

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -17,14 +15,12 @@ from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Page, Session
 from cm_tui.tui.modes.episodes.query import BY_HAND, ValidLines, is_session, of_key
 from cm_tui.tui.modes.episodes.story import OUTCOMES
+from cm_tui.tui.modes.episodes.story_panel import StoryPanel
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import ReadEpisode
-from cm_tui.tui.tasks.ask import Ask, Engine, Fail, GrowingRows
+from cm_tui.tui.tasks.ask import Engine, GrowingRows, Repeated, Then
 from cm_tui.tui.widgets.bars import sparkline
 from cm_tui.tui.widgets.text import count, one_line, short_count
-
-LOOK_SHARE = 20
-"""Asking for totals takes one part in so many of the time that passes, at most."""
 
 
 @dataclass(frozen=True)
@@ -34,42 +30,6 @@ class Totals:
     stats: EpisodeStats
     by_hand: int
     """How many were recorded by hand, or in no session."""
-
-
-class TotalsWatch:
-    """Asks for totals, and says when it is time to ask again.
-
-    Args:
-        ask: asks the engine.
-        failed: gets what went wrong.
-        every: seconds between two questions, where they are answered quickly.
-    """
-
-    def __init__(self, ask: Ask, failed: Fail, every: float) -> None:
-        self._ask = ask
-        self._failed = failed
-        self._every = every
-        self._due = 0.0
-
-    @property
-    def due(self) -> bool:
-        """True when it may be asked again."""
-        return time.monotonic() > self._due
-
-    def read(self, where: EpisodeFilter, then: Callable[[Totals], None], *, delay: float = 0.0) -> None:
-        """Ask for the totals of what fits a filter."""
-        began = time.monotonic()
-
-        def call(engine: Engine) -> Totals:
-            stats = engine.episode_stats(where=where, days=DAYS)
-            return Totals(stats, engine.episodes(where=of_key(where, BY_HAND), limit=1).total)
-
-        def got(totals: Totals) -> None:
-            took = time.monotonic() - began
-            self._due = time.monotonic() + max(0.0, LOOK_SHARE * took - self._every)
-            then(totals)
-
-        self._ask("stats", call, got, self._failed, delay=delay)
 
 
 DAYS = 90
@@ -183,7 +143,7 @@ class RecordedEpisodes(ListMode):
         self.turns = GrowingRows[Episode](
             "turns", self.ask, self.drop_question, lambda row: row.id, self.turns_changed, self.show_failure
         )
-        self._totals = TotalsWatch(self.ask, self.show_failure, LOOK_AGAIN)
+        self._totals = Repeated[Totals]("stats", self.ask, self.show_failure, LOOK_AGAIN)
         self._begun = False
         self._lines = ValidLines()
 
@@ -205,8 +165,17 @@ class RecordedEpisodes(ListMode):
 
     def _poll(self, *, due: bool = False) -> None:
         """Ask whether something was recorded meanwhile."""
-        if self._begun and self.is_current and (due or self._totals.due):
-            self._totals.read(self.where, self._check_story)
+        if self._begun and self.is_current and (due or self._totals.is_due):
+            self._read_totals(self._check_story)
+
+    def _read_totals(self, then: Then[Totals], *, delay: float = 0.0) -> None:
+        where = self.where
+
+        def call(engine: Engine) -> Totals:
+            stats = engine.episode_stats(where=where, days=DAYS)
+            return Totals(stats, engine.episodes(where=of_key(where, BY_HAND), limit=1).total)
+
+        self._totals.read(call, then, delay=delay)
 
     def _check_story(self, totals: Totals) -> None:
         if totals != self.totals:
@@ -223,7 +192,7 @@ class RecordedEpisodes(ListMode):
         self.say_problem(wrong)
         if wrong and self.totals is not None and self.where == before:
             return
-        self._totals.read(self.where, self.show_totals, delay=delay)
+        self._read_totals(self.show_totals, delay=delay)
         where = self.where
         self.sessions.read(
             lambda engine, before, limit: engine.sessions(where=where, before=before, limit=limit), delay=delay
@@ -232,10 +201,10 @@ class RecordedEpisodes(ListMode):
 
     def reload(self) -> None:
         """Ask for the same again: something of it was changed."""
-        self._totals.read(self.where, self.show_totals)
+        self._read_totals(self.show_totals)
         self.sessions.again()
         self.turns.again()
-        self.reload_story()
+        self.query_one(StoryPanel).again()
 
     def read_turns(self, *, delay: float = 0.0) -> None:
         """Ask for the episodes of the session, or for the newest."""
@@ -273,7 +242,3 @@ class RecordedEpisodes(ListMode):
     @abstractmethod
     def turns_changed(self, new: bool) -> None:
         """There are other episodes; `new`: those of another question."""
-
-    @abstractmethod
-    def reload_story(self) -> None:
-        """Reload the story after a change."""

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
@@ -22,7 +22,6 @@ from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.small_lists import names_in
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import end_waiting, show_waiting
-from cm_tui.tui.widgets.text import one_line
 
 Parts = Callable[[], tuple[Part, ...]]
 SETTLING = 0.06
@@ -34,10 +33,7 @@ _SIDEWAYS = 8
 class StoryList(RowList[StoryLine]):
     """Lines of a story. Left and right move sideways along long ones."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,l", "sideways(1)", show=False),
-        Binding("left,h", "sideways(-1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("right,l", "sideways(1)"), ("left,h", "sideways(-1)")]
     left = 0
 
     def draw(self, row: StoryLine, width: int) -> Content:  # noqa: ARG002 - lines were laid out for this width
@@ -70,19 +66,17 @@ class StoryPanel(ModePanel):
     class Shown(Message):
         """Another story is there, or none: what can be done with it may differ."""
 
-    def __init__(self) -> None:
-        super().__init__(id="story-panel", classes="panel")
-        self._parts: Parts | None = None
-        self._laid: StoryLayout | None = None
-        self._opened: set[int] = set()
-        self._goal: object = None
-        """Key of the story that is shown or loading: an episode's id, or another key."""
-        self._fresh = False
-        """The story is loading, and another one is still on screen."""
-        self.episode: Episode | None = None
-        """The episode shown in full; None: a session or nothing."""
-        self._mentions: tuple[Mention, ...] = ()
-        """Names of the code in that episode."""
+    _parts: Parts | None = None
+    _laid: StoryLayout | None = None
+    _opened: frozenset[int] = frozenset()
+    _goal: object = None
+    """Key of the story that is shown or loading: an episode's id, or another key."""
+    _fresh = False
+    """The story is loading, and another one is still on screen."""
+    episode: Episode | None = None
+    """The episode shown in full; None: a session or nothing."""
+    _mentions: tuple[Mention, ...] = ()
+    """Names of the code in that episode."""
 
     def compose(self) -> ComposeResult:
         """A few words, and the lines."""
@@ -143,7 +137,7 @@ class StoryPanel(ModePanel):
         self.mode.drop_question("story")
         self._goal, self.episode, self._parts, self._laid = None, None, None, None
         end_waiting(self)
-        self.border_subtitle = Content("")
+        self.label(subtitle="")
         self.head("")
         self.lines.set_rows((), empty=words)
         self.post_message(self.Shown())
@@ -155,7 +149,7 @@ class StoryPanel(ModePanel):
     def _take(self, episode: Episode | None, parts: Parts, *, keep: bool) -> None:
         self.episode, self._parts = episode, parts
         if not keep:
-            self._opened, self._mentions = set(), ()
+            self._opened, self._mentions = frozenset(), ()
         self._lay_out(keep=keep)
 
     def _failed(self, error: CmError) -> None:
@@ -171,7 +165,7 @@ class StoryPanel(ModePanel):
         def got(laid: StoryLayout) -> None:
             self._laid = laid
             end_waiting(self)
-            self.border_subtitle = Content("")
+            self.label(subtitle="")
             lines = laid.lines(self._opened)
             if not keep:
                 self.lines.left = 0
@@ -216,8 +210,8 @@ class StoryPanel(ModePanel):
         """Show all of it, or fold it again."""
         if self._laid is None:
             return
-        folding = {number for number, part in enumerate(self._laid.parts) if part.folds}
-        self._opened = set() if self._opened >= folding else folding
+        folding = frozenset(number for number, part in enumerate(self._laid.parts) if part.folds)
+        self._opened = frozenset() if self._opened >= folding else folding
         self._refold(self.lines.current.part if self.lines.current else 0)
 
     def _refold(self, part: int) -> None:
@@ -232,7 +226,3 @@ class StoryPanel(ModePanel):
         if here is not None and here.path:
             return here
         return next((line for line in self.lines.rows if line.path), None)
-
-    def title(self, words: str) -> None:
-        """Title the panel."""
-        self.border_title = Content(one_line(words))

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable
 from functools import partial
 
 from textual import events, getters, on
-from textual.containers import Container, Vertical
-from textual.content import Content
+from textual.containers import Container
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -21,8 +20,8 @@ from cm_tui.tui.modes.episodes.session_list import ROOMY, SessionList, SessionRo
 from cm_tui.tui.modes.episodes.stories import session_head, session_story, turn_head
 from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
 from cm_tui.tui.screens.messages import ReadEpisode
-from cm_tui.tui.widgets.split import Split
-from cm_tui.tui.widgets.text import count, one_line
+from cm_tui.tui.widgets.split import Panel, Split
+from cm_tui.tui.widgets.text import count, number_of, one_line
 
 MOST_NEWEST = 200
 """Most episodes in the list of all sessions."""
@@ -48,13 +47,9 @@ class EpisodesView(RecordedEpisodes):
         yield Static(id="filter-problem", markup=False)
         with Split(id="episodes-body"):
             with Container(id="episodes-lists"):
-                with Vertical(id="session-panel", classes="panel") as sessions:
-                    sessions.border_title = "Sessions"
-                    yield SessionList(empty="Reading…", id="sessions")
-                with Vertical(id="turn-panel", classes="panel") as turns:
-                    turns.border_title = "Episodes"
-                    yield TurnList(empty="Choose a session.", id="turns")
-            yield StoryPanel()
+                yield Panel(SessionList(empty="Reading…", id="sessions"), id="session-panel", title="Sessions")
+                yield Panel(TurnList(empty="Choose a session.", id="turns"), id="turn-panel", title="Episodes")
+            yield StoryPanel(id="story-panel")
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
@@ -150,10 +145,7 @@ class EpisodesView(RecordedEpisodes):
         with self.session_list.prevent(SessionList.Highlighted):
             self.session_list.set_rows(rows, cursor=cursor, empty=empty)
         total, known = self.sessions.total, len(self.sessions.rows)
-        panel = self.query_one("#session-panel")
-        panel.border_subtitle = Content(
-            f"{known:,} of {count(total, 'session')}" if known < total else count(total, "session")
-        )
+        self.label("session-panel", subtitle=number_of(known, total, "session"))
 
     @property
     def _nothing(self) -> str:
@@ -209,12 +201,12 @@ class EpisodesView(RecordedEpisodes):
         )
         self.session_list.redraw()
         known, total = len(self.turns.rows), self.turns.total
-        words = [f"{known:,} of {count(total, 'episode')}" if known < total else count(total, "episode")]
+        words = [number_of(known, total, "episode")]
         if self.turns.note and self.turns.rows:
             words.append(self.turns.note)
         if self.selected:
             words.insert(0, f"{len(self.selected):,} selected")
-        self.query_one("#turn-panel").border_subtitle = Content(one_line(" · ".join(words)))
+        self.label("turn-panel", subtitle=one_line(" · ".join(words)))
         self.refresh_keys()
 
     # --- the story ---
@@ -223,26 +215,22 @@ class EpisodesView(RecordedEpisodes):
         """Tell the session whose episodes are listed."""
         rows = self.turns.rows
         if not rows:
-            self.story.title("Story")
+            self.story.label("Story")
             self.story.say(self.turns.note or "No episode to show.")
             return
         session, key = self.session, self.session_key
         one_session = is_session(key)
         children = [one for one in self.sessions.rows if one_session and one.parent == key]
-        self.story.title("Session" if one_session else "By hand" if key == BY_HAND else "The newest episodes")
+        self.story.label("Session" if one_session else "By hand" if key == BY_HAND else "The newest episodes")
         told = tuple(rows[: MOST_TURNS if one_session else MOST_NEWEST])
         self.story.head(session_head(session, told, by_hand=key == BY_HAND))
         self.story.tell(("session", key), partial(session_story, told, children, whose=not one_session), keep=keep)
 
     def show_turn(self, row: Episode) -> None:
         """Tell an episode whole."""
-        self.story.title("Episode")
+        self.story.label("Episode")
         self.story.head(turn_head(row))
         self.story.read(row.id)
-
-    def reload_story(self) -> None:
-        """Reload the story."""
-        self.story.again()
 
     def go_to_session(self, key: str) -> None:
         """Put the cursor on a session, where it is known by now."""
@@ -251,10 +239,10 @@ class EpisodesView(RecordedEpisodes):
             self.session_list.focus()
             self.session_list.cursor = place
 
-    def open_turn(self, message: ReadEpisode) -> None:
+    def open_turn(self, name: str, session: str) -> None:
         """Tell an episode among those of its session, whatever was filtered before."""
-        self.goal = self.led_to = message
-        self.session_key = message.session or BY_HAND
+        self.goal = self.led_to = ReadEpisode(name, session)
+        self.session_key = session or BY_HAND
         self.fill_filter("")
         if self._begun:
             self.refresh_rows()
@@ -269,7 +257,7 @@ class EpisodesView(RecordedEpisodes):
         if place is not None:
             self.turn_list.cursor = place
         self.turn_list.focus()
-        self.story.title("Episode")
+        self.story.label("Episode")
         self.story.read(goal.name)
 
     def enter_turns(self) -> None:

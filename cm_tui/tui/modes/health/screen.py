@@ -18,7 +18,7 @@ from cm_tui.tui.modes.health import daemon_texts as daemon_text
 from cm_tui.tui.modes.health import texts as text
 from cm_tui.tui.modes.health.daemon_texts import DaemonFacts, gather, job_line
 from cm_tui.tui.screens.app_commands import cannot_index, start_index
-from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.commands import Command, unless
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import ListDialog, Option, ask, confirm
 from cm_tui.tui.screens.small_lists import list_skipped
@@ -57,30 +57,20 @@ def change_hooks(screen: ModeScreen, what: Literal["install", "uninstall"]) -> N
     screen.ask("hooks", call, done)
 
 
-def _no_job(screen: HealthScreen) -> str | None:
-    return None if screen.active_jobs else "no job is running or waiting"
-
-
-def _cannot_install(screen: HealthScreen) -> str | None:
-    if not screen.hooks_state:
-        return "there is no git repository, or it is not known yet"
-    return "the hooks are installed" if screen.hooks_state == "on" else None
-
-
-def _cannot_remove(screen: HealthScreen) -> str | None:
-    if not screen.hooks_state:
-        return "there is no git repository, or it is not known yet"
-    return "no hooks are installed" if screen.hooks_state == "off" else None
+Reason = Callable[["HealthScreen"], str | None]
+_no_job: Reason = unless(lambda screen: screen.active_jobs, "no job is running or waiting")
+_no_git: Reason = unless(lambda screen: screen.hooks_state, "there is no git repository, or it is not known yet")
+_installed: Reason = unless(lambda screen: screen.hooks_state != "on", "the hooks are installed")
+_not_installed: Reason = unless(lambda screen: screen.hooks_state != "off", "no hooks are installed")
 
 
 def cancel_job(screen: HealthScreen) -> None:
     """Choose a job and ask it to stop."""
     title, hint = f" {count(len(screen.active_jobs), 'job')} ", " ⏎ cancels it; what is done is kept · esc closes "
-
-    def cancel(job: JobRecord) -> None:
-        screen.cm.daemon_sync.cancel(job.id)
-
-    ask(screen, ListDialog(title, hint, screen.active_jobs, job_line, cancel, close="q,n", choose="c,y", look="jobs"))
+    ask(screen, ListDialog(
+        title, hint, screen.active_jobs, job_line, lambda job: screen.cm.daemon_sync.cancel(job.id), close="q,n",
+        choose="c,y", look="jobs",
+    ))  # fmt: skip
 
 
 def install_hooks(screen: HealthScreen) -> None:
@@ -141,9 +131,9 @@ HEALTH_COMMANDS: tuple[Command[HealthScreen], ...] = (
     Command("health.index", "i", "Update", "Index what changed", start_index, blocked=cannot_index),
     Command("health.cancel", "c", "Cancel job", "Choose a job of any project and stop it", cancel_job, blocked=_no_job),
     Command("health.hooks", "g", "Git hooks", "Add cm's block to git's hooks; asks first", install_hooks,
-            blocked=_cannot_install),
+            blocked=(_no_git, _installed)),
     Command("health.no-hooks", "G", "Remove hooks", "Remove cm's block from git's hooks; asks first",
-            remove_hooks, bar=False, blocked=_cannot_remove),
+            remove_hooks, bar=False, blocked=(_no_git, _not_installed)),
     Command("health.full", "f", "Full", "Read every file again", lambda screen: screen.cm.lifecycle.start_full_index(),
             blocked=cannot_index),
     Command("health.rebuild", "b", "Rebuild", "Delete the index and rebuild it", rebuild, blocked=cannot_index),
@@ -162,15 +152,13 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
         "installation, with fixes; what the index contains; files that were not read in full; and what this session did."
     )
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._seen_status: object = None
-        self._checked = False
-        self._checks: tuple[Check, ...] = ()
-        self.facts: DaemonFacts | None = None
-        self._looking = False
-        self._told_when = ""
-        """How long ago the index was made, as it is on screen."""
+    _seen_status: object = None
+    _checked = False
+    _checks: tuple[Check, ...] = ()
+    facts: DaemonFacts | None = None
+    _looking = False
+    _told_when = ""
+    """How long ago the index was made, as it is on screen."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Panels in two columns, or in one where it is narrow."""
@@ -192,9 +180,8 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
         self.set_interval(EVERY, self.look)
         self.set_interval(EVERY, self._tick)
 
-    def _put(self, name: str, content: Content | Callable[[int], Content]) -> None:
-        draw = content if callable(content) else lambda _: content
-        self.query_one(f"#health-{name}", FittedText).show(draw)
+    def _put(self, name: str, content: Content | Callable[[int], Content], subtitle: str | None = None) -> None:
+        self.query_one(f"#health-{name}", FittedText).show(content, subtitle)
 
     # --- news ---
 
@@ -227,8 +214,7 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
             self._put("skipped", Content(""))
             return
         self._show_index(status)
-        self._put("skipped", text.skipped_text(status))
-        self.query_one("#health-skipped").border_subtitle = Content("s lists them" if status.skipped else "")
+        self._put("skipped", text.skipped_text(status), "s lists them" if status.skipped else "")
         if status.errors:
             self.ask("files", lambda engine: [entry for entry in engine.files().rows if entry.error], self._got_files)
         else:
@@ -246,8 +232,7 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
             self._show_index(status)
 
     def _got_files(self, files: list[FileEntry]) -> None:
-        self._put("files", text.files_text(files))
-        self.query_one("#health-files").border_subtitle = Content(f"{len(files):,}" if files else "")
+        self._put("files", text.files_text(files), f"{len(files):,}" if files else "")
 
     # --- the daemon ---
 
@@ -268,15 +253,11 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
     def _got_facts(self, facts: DaemonFacts) -> None:
         self._looking = False
         self.facts = facts
-        for name, draw in (
-            ("daemon", daemon_text.daemon_text), ("freshness", daemon_text.freshness_text), ("jobs", daemon_text.jobs_text),
-            ("daemon-log", daemon_text.daemon_log_text),
-        ):  # fmt: skip
-            self._put(name, partial(draw, facts))
-        words = {"": "", "on": "G removes the git hooks"}.get(self.hooks_state, "g installs git hooks")
-        self.query_one("#health-freshness").border_subtitle = Content(words)
-        active = self.active_jobs
-        self.query_one("#health-jobs").border_subtitle = Content("c cancels one" if active else "")
+        hooks = {"": "", "on": "G removes the git hooks"}.get(self.hooks_state, "g installs git hooks")
+        self._put("daemon", partial(daemon_text.daemon_text, facts))
+        self._put("freshness", partial(daemon_text.freshness_text, facts), hooks)
+        self._put("jobs", partial(daemon_text.jobs_text, facts), "c cancels one" if self.active_jobs else "")
+        self._put("daemon-log", partial(daemon_text.daemon_log_text, facts))
         if self._checks:
             self._show_checks()
         self._show_verdict()
@@ -338,9 +319,7 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
 
     def _show_checks(self) -> None:
         checks = self.all_checks
-        self._put("checks", lambda width: text.checks_text(checks, width))
-        self.query_one("#health-checks").border_subtitle = Content(text.verdict(checks))
+        self._put("checks", lambda width: text.checks_text(checks, width), text.verdict(checks))
 
     def _no_checks(self, error: CmError) -> None:
-        self._put("checks", Content.styled(str(error), "$error"))
-        self.query_one("#health-checks").border_subtitle = Content("")
+        self._put("checks", Content.styled(str(error), "$error"), "")

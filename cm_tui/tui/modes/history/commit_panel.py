@@ -9,7 +9,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -23,7 +23,7 @@ from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.tasks.ask import Engine, GrowingRows
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import PAGE, PagedRows, RowList
-from cm_tui.tui.widgets.text import count, elide_end, fit, one_line
+from cm_tui.tui.widgets.text import count, elide_end, fit, number_of, one_line
 
 AUTHOR = 16
 """Cells for an author, where there is room for one."""
@@ -38,7 +38,7 @@ _ELEVEN_MONTHS = 330 * 86_400.0
 class CommitList(RowList["CommitPoint | None"]):
     """Commits with the point under the cursor, another one that is marked, and what is not known in grey."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [("space", "mark")]
 
     @dataclass
     class Marked(Message):
@@ -46,20 +46,18 @@ class CommitList(RowList["CommitPoint | None"]):
 
         moment: CommitPoint
 
-    def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(empty=empty, id=id)
-        self.length = 0
-        self.author_width = AUTHOR
-        """Cells of the longest author that is known of."""
-        self.head: int = 0
-        self.known = range(0)
-        """Ordinals whose symbols are known."""
-        self.mark: CommitPoint | None = None
-        self.shown: CommitPoint | None = None
-        """Where the whole application stands; None: now."""
-        self.filter_words = ""
-        self.recorded: frozenset[int] = frozenset()
-        """Ordinals of what agents saw; they carry a mark."""
+    length = 0
+    author_width = AUTHOR
+    """Cells of the longest author that is known of."""
+    head = 0
+    known = range(0)
+    """Ordinals whose symbols are known."""
+    mark: CommitPoint | None = None
+    shown: CommitPoint | None = None
+    """Where the whole application stands; None: now."""
+    filter_words = ""
+    recorded: frozenset[int] = frozenset()
+    """Ordinals of what agents saw; they carry a mark."""
 
     def action_mark(self) -> None:
         """Mark the revision under the cursor, or take its mark away."""
@@ -179,16 +177,13 @@ class CommitPanel(ModePanel):
 
         moment: CommitPoint | None
 
-    def __init__(self) -> None:
-        super().__init__(id="commit-panel", classes="panel")
-        self._pages: PagedRows[CommitPoint] | None = None
-        self._notified: CommitPoint | None = None
-        self.has_failed = False
-        """The line could not be read when it was asked for last."""
-        self._requested_ordinal = 0
-        """The ordinal that the line is being read for; 0: none."""
-        self._known_words = Content("")
-        self.border_title = Content("Mainline")
+    _pages: PagedRows[CommitPoint] | None = None
+    _notified: CommitPoint | None = None
+    has_failed = False
+    """The line could not be read when it was asked for last."""
+    _requested_ordinal = 0
+    """The ordinal that the line is being read for; 0: none."""
+    _known_words = Content("")
 
     def compose(self) -> ComposeResult:
         """Input, commits, what is known."""
@@ -202,11 +197,6 @@ class CommitPanel(ModePanel):
 
     commits = getters.query_one("#commits", CommitList)
     filter_input = getters.query_one("#commit-find", Input)
-
-    def say(self, words: str) -> None:
-        """Say why there is nothing, while there is nothing."""
-        if not self.commits.rows:
-            self.commits.set_rows((), empty=words)
 
     # --- the whole line ---
 
@@ -236,7 +226,7 @@ class CommitPanel(ModePanel):
         self._pages = PagedRows(total, self._read_page)
         self._pages.put(0, page.rows)
         commits.author_width = max(cell_len(one_line(moment.author)) for moment in page.rows)
-        self.border_subtitle = Content(count(total, "commit"))
+        self.label(subtitle=count(total, "commit"))
         cursor = commits.head - target if target else 0
         commits.set_rows(self._pages, cursor=max(0, min(cursor, total - 1)))
 
@@ -270,7 +260,7 @@ class CommitPanel(ModePanel):
         self._requested_ordinal = self._requested_ordinal or self._here
         self._pages = None
         self.commits.set_rows((), empty=words)
-        self.border_subtitle = Content("")
+        self.label(subtitle="")
         self._tell(None)
 
     @property
@@ -322,15 +312,10 @@ class CommitPanel(ModePanel):
         if is_new:
             commits.filter_words = text
             cursor = next((place for place, moment in enumerate(found.rows) if moment.ordinal <= here), 0)
-        some = f"{len(found.rows):,} of " if found.total > len(found.rows) else ""
-        self.border_subtitle = Content(some + count(found.total, "commit"))
+        self.label(subtitle=number_of(len(found.rows), found.total, "commit"))
         commits.set_rows(tuple(found.rows), cursor=cursor, empty=found.note or f"No commit matches {text}.")
         if not found.rows:
             self._tell(None)
-
-    @on(Input.Submitted, "#commit-find")
-    def _take_first(self) -> None:
-        self.commits.focus()
 
     # --- the cursor ---
 

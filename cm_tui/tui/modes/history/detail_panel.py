@@ -16,15 +16,15 @@ from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Edge, Page
 from cm_tui.model.history import BEFORE_FIRST
 from cm_tui.tui.modes.history.rows import HistoryRow, Spot
-from cm_tui.tui.screens.mode_screen import ModePanel
+from cm_tui.tui.screens.mode_screen import ModePart
 from cm_tui.tui.screens.symbol_content import MOST_LINES, SymbolContent, SymbolPlace, load_content
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.patches import DIFF_STYLES, patch_style
-from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, of_edges
+from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, TabPanel, of_edges
 from cm_tui.tui.widgets.sourcelist import CodeLine, SourceList, code_lines
 from cm_tui.tui.widgets.split import end_waiting, show_waiting
-from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.text import number_of, one_line
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,11 @@ def _wrapped(line: str, width: int) -> list[str]:
 DETAILS = ("diff", "source", "callers", "callees")
 
 
-class DetailPanel(ModePanel):
+class DetailPanel(TabPanel, ModePart):
     """Reads what a row stands for, and shows the tab that is open of it."""
 
-    def __init__(self) -> None:
-        super().__init__(id="detail-panel", classes="panel")
-        self._row: HistoryRow | None = None
-        self.loaded: SymbolDiff | None = None
+    _row: HistoryRow | None = None
+    loaded: SymbolDiff | None = None
 
     def compose(self) -> ComposeResult:
         """Tabs, and one list for each kind of content."""
@@ -131,7 +129,6 @@ class DetailPanel(ModePanel):
         self.tabs.active = "diff"
         self._switch()
 
-    tabs = getters.query_one("#detail-tabs", TabLine)
     relations = getters.query_one("#history-relations", RelationList)
     source = getters.query_one("#history-source", SourceList)
     diff = getters.query_one("#history-diff", SourceList)
@@ -148,7 +145,7 @@ class DetailPanel(ModePanel):
         if row == self._row:
             return
         self._row, self.loaded = row, None
-        self.border_title = Content(one_line(_title(row)))
+        self.label(one_line(_title(row)))
         if row is None or not (row.key or row.body):
             self.mode.drop_question("detail")
             self._clear("Choose a symbol above.")
@@ -171,7 +168,7 @@ class DetailPanel(ModePanel):
 
     def _arrived(self) -> None:
         end_waiting(self)
-        self.border_subtitle = Content("")
+        self.label(subtitle="")
 
     def _clear(self, words: str) -> None:
         self._arrived()
@@ -236,7 +233,7 @@ class DetailPanel(ModePanel):
     def _related(self, page: Page[Edge]) -> None:
         active = self.tabs.active
         rows = of_edges(page.rows, callers=active == "callers")
-        count = f"{len(rows):,} of {page.total:,}" if page.total > len(rows) else f"{page.total:,}"
+        count = number_of(len(rows), page.total)
         self.tabs.counts = {active: f"{count}, {page.unresolved:,} unresolved" if page.unresolved else count}
         self.tabs.refresh()
         self.relations.set_rows(rows, empty=page.note or f"No {active} at that revision.")
@@ -247,13 +244,8 @@ class DetailPanel(ModePanel):
 
     # --- tabs ---
 
-    def turn(self, by: int = 1) -> None:
-        """The tab beside this one."""
-        self.activate(DETAILS[(DETAILS.index(self.tabs.active) + by) % len(DETAILS)])
-
-    def activate(self, tab: str) -> None:
-        """Show a tab."""
-        self.tabs.active = tab
+    def show_tab(self) -> None:
+        """Show the open tab, once what it needs is read."""
         self.tabs.counts = {}
         self.tabs.refresh()
         self._switch()
@@ -268,10 +260,6 @@ class DetailPanel(ModePanel):
         self.query_one("#detail-note").display = self.relations.display
         if focused:
             (self.diff if active == "diff" else self.source if active == "source" else self.relations).focus()
-
-    @on(TabLine.Chosen)
-    def _clicked(self, event: TabLine.Chosen) -> None:
-        self.activate(event.tab)
 
     @on(RelationList.Highlighted, "#history-relations")
     def _describe(self, event: RelationList.Highlighted) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
@@ -31,9 +30,9 @@ from cm_tui.tui.modes.history import rows
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, of_episode
 from cm_tui.tui.state.revision import agent_of, before, name_of, reading, short_name_of
 from cm_tui.tui.tasks.ask import Ask, Call, Engine, Then
-from cm_tui.tui.widgets.relations import TabLine
+from cm_tui.tui.widgets.relations import TabLine, TabPanel
 from cm_tui.tui.widgets.split import end_waiting, show_waiting
-from cm_tui.tui.widgets.text import count, one_line
+from cm_tui.tui.widgets.text import count, number_of, one_line
 
 T = TypeVar("T")
 
@@ -52,6 +51,13 @@ class Filled:
     note: str
     """Said when there are no rows, else beside the title."""
     total: str = ""
+
+    @classmethod
+    def of(cls, found: Iterable[HistoryRow], page: Page[Any], empty: str, *beside: str) -> Filled:
+        """Return the rows of a page with what is said beside the title, or why there are none."""
+        rows_ = tuple(found)
+        note = " · ".join(filter(None, beside)) if rows_ else page.note or empty
+        return cls(rows_, note, number_of(len(page.rows), page.total))
 
 
 @dataclass(frozen=True)
@@ -133,10 +139,7 @@ class HistoryLoader:
 
     def fill(self, tab: str) -> None:
         """Ask for what a tab shows."""
-        {
-            "changes": self._changes, "symbols": self._symbols, "life": self._life, "drift": self._drift,
-            "episode": self._episode,
-        }[tab]()  # fmt: skip
+        getattr(self, f"_{tab}")()
 
     def _changes(self) -> None:
         if self.point is None:
@@ -146,12 +149,8 @@ class HistoryLoader:
         words = self.span_words
 
         def got(page: Page[SymbolChange]) -> None:
-            some = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else f"{page.total:,}"
-            note = " · ".join(part for part in (words, page.note) if part)
-            found = tuple(rows.of_changes(page.rows, older, newer))
-            self._filled(
-                "changes", Filled(found, note if found else page.note or f"No symbol was changed {words}.", some)
-            )
+            found = rows.of_changes(page.rows, older, newer)
+            self._filled("changes", Filled.of(found, page, f"No symbol was changed {words}.", words, page.note))
 
         def call(engine: Engine) -> Page[SymbolChange]:
             return all_added(engine, newer) if older == BEFORE_FIRST else engine.changes(older, newer, limit=MOST)
@@ -165,12 +164,9 @@ class HistoryLoader:
         at = self.point.sha
 
         def got(page: Page[Symbol]) -> None:
-            more = page.total > len(page.rows)
-            some = f"{len(page.rows):,} of {page.total:,}" if more else f"{page.total:,}"
-            hint = "s shows all of them in Symbols" if more else ""
-            note = " · ".join(part for part in (page.note, hint) if part)
-            found = tuple(rows.of_symbols(page.rows, at))
-            self._filled("symbols", Filled(found, note if found else page.note or "No symbols were there.", some))
+            hint = "s shows all of them in Symbols" if page.total > len(page.rows) else ""
+            found = rows.of_symbols(page.rows, at)
+            self._filled("symbols", Filled.of(found, page, "No symbols were there.", page.note, hint))
 
         self._put("symbols", lambda engine: engine.symbols_at(at, limit=MOST), got, reading(self.point))
 
@@ -189,7 +185,7 @@ class HistoryLoader:
         def got(answer: tuple[Page[SymbolHistory], HistoryStatus]) -> None:
             page, history = answer
             found = tuple(row for life in page.rows for row in rows.of_life(life, history))
-            some = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else ""
+            some = number_of(len(page.rows), page.total) if page.total > len(page.rows) else ""
             note = page.note if found else page.note or "Nothing of that name is known."
             if self._progress():
                 note = "History is being read: earlier versions are added once that is done."
@@ -267,15 +263,15 @@ def drift_shown(drift: Drift) -> Filled:
     words = "The index reflects HEAD and the working tree: nothing has drifted."
     if drift.looked is not None:
         words += f" You last looked at {name_of(drift.looked)}; w shows what changed since."
-    some = f"{len(drift.rows):,} of {drift.total:,}" if drift.total > len(drift.rows) else f"{drift.total:,}"
-    return Filled(tuple(found), " ".join(drift.notes) or words if not found else "", some)
+    empty = " ".join(drift.notes) or words if not found else ""
+    return Filled(tuple(found), empty, number_of(len(drift.rows), drift.total))
 
 
 _FLEETING = frozenset({"drift"})
 """Tabs that reload whenever they are shown, because files change without an event."""
 
 
-class TabsPanel(Vertical):
+class TabsPanel(TabPanel):
     """Keeps what was filled in by tab, and wants a tab filled when it is looked at.
 
     Args:
@@ -289,7 +285,7 @@ class TabsPanel(Vertical):
         row: HistoryRow | None
 
     def __init__(self, request: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id, classes="panel")
+        super().__init__(id=id)
         self._request = request
         self._pages: dict[str, Filled] = {}
 
@@ -299,7 +295,6 @@ class TabsPanel(Vertical):
         yield HistoryList(id="history-list")
         yield Static(id="history-note", markup=False)
 
-    tabs = getters.query_one("#history-tabs", TabLine)
     rows = getters.query_one("#history-list", HistoryList)
 
     # --- filling ---
@@ -310,7 +305,7 @@ class TabsPanel(Vertical):
             self._pages.pop(tab, None)
             self.tabs.counts.pop(tab, None)
         if self.tabs.active in tabs:
-            self._show()
+            self.show_tab()
         self.tabs.refresh()
 
     def fill(self, tab: str, filled: Filled | Reading) -> None:
@@ -328,10 +323,11 @@ class TabsPanel(Vertical):
         if active and self.rows.rows:
             show_waiting(self, filled.words)
         elif active:
-            self.border_subtitle = Content("")
+            self.label(subtitle="")
             self.rows.set_rows((), empty=filled.words)
 
-    def _show(self) -> None:
+    def show_tab(self) -> None:
+        """Show what is known of the open tab, and ask for what is not."""
         shown = self.tabs.active in self._pages
         if shown:
             self._draw()
@@ -344,26 +340,12 @@ class TabsPanel(Vertical):
         first = next((index for index, row in enumerate(filled.rows) if row.mark), 0)
         same = [row.name for row in filled.rows] == [row.name for row in self.rows.rows]
         self.rows.set_rows(filled.rows, cursor=self.rows.cursor if same else first, empty=filled.note)
-        self.border_subtitle = Content(filled.note if filled.rows else "")
+        self.label(subtitle=filled.note if filled.rows else "")
         if not filled.rows:
             self._describe(None)
         self.tabs.refresh()
 
     # --- tabs and rows ---
-
-    def activate(self, tab: str) -> None:
-        """Show a tab."""
-        self.tabs.active = tab
-        self._show()
-
-    def turn(self) -> None:
-        """The tab to the right."""
-        self.activate(TABS[(TABS.index(self.tabs.active) + 1) % len(TABS)])
-
-    @on(TabLine.Chosen)
-    def _clicked(self, event: TabLine.Chosen) -> None:
-        self.rows.focus()
-        self.activate(event.tab)
 
     @on(HistoryList.Highlighted, "#history-list")
     def _loaded(self, event: HistoryList.Highlighted) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from textual import getters, on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input
 
@@ -16,13 +16,13 @@ from cm_tui.errors import CmError
 from cm_tui.model import Drift, Episode, PruneReport, ResolvedRevision
 from cm_tui.model.dates import length
 from cm_tui.tui.modes.history.view import HistoryView
-from cm_tui.tui.screens.episode_commands import erase_episode, resume_agent
-from cm_tui.tui.screens.question import Line, ListDialog, ask, ask_line, confirm
+from cm_tui.tui.screens.episode_commands import erase_episode
+from cm_tui.tui.screens.question import Finder, Line, ListDialog, ask, ask_line, confirm
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.state.revision import agent_of, name_of, query_text, short_name_of
 from cm_tui.tui.tasks.ask import Ask, Engine, GrowingRows, Then
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import ago, count, elide_end, fit, size
+from cm_tui.tui.widgets.text import ago, count, elide_end, fit, number_of, size
 
 T = TypeVar("T")
 
@@ -66,9 +66,8 @@ def ask_since(screen: HistoryView, then: Then[ResolvedRevision]) -> None:
 def ask_symbol(screen: HistoryView, then: Then[str], value: str) -> None:
     """Ask for the name of a symbol."""
     hint = "A name or qualified name; it may be gone today."
-    ask_line(
-        screen, "The life of which symbol", Line(lambda name: then(name.strip()) if name.strip() else None, value, hint)
-    )
+    line = Line(lambda name: then(name.strip()) if name.strip() else None, value, hint)
+    ask_line(screen, "The life of which symbol", line)
 
 
 def ask_prune(screen: HistoryView, value: str) -> None:
@@ -164,10 +163,7 @@ class EpisodeChooser(ListDialog[Episode]):
         erase: asks whether an episode is to be erased, and calls back when it is.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "find", show=False),
-        Binding("delete", "erase", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("slash", "find"), ("delete", "erase")]
 
     def __init__(
         self, ask: Ask, drop: Callable[[str], None], chosen: Callable[[Episode], object],
@@ -175,8 +171,8 @@ class EpisodeChooser(ListDialog[Episode]):
     ) -> None:  # fmt: skip
         super().__init__(
             " What agents saw ", " ⏎ shows that revision · / finds · del erases · esc closes ", (), _draw, chosen,
-            empty="Reading…", close="q,e", placeholder="/ words of prompt, answer, agent, path, day, sha or #17",
-            words=query_text, look="note",
+            empty="Reading…", close="q,e", look="note",
+            finder=Finder(query_text, "/ words of prompt, answer, agent, path, day, sha or #17"),
         )  # fmt: skip
         self._erase = erase
         self._found = GrowingRows[Episode]("episodes", ask, drop, lambda row: row.id, self._show, self._failed)
@@ -198,8 +194,8 @@ class EpisodeChooser(ListDialog[Episode]):
 
     def _show(self, new: bool) -> None:
         found, text = self._found, self.filter_input.value.strip()
-        some = f"{len(found.rows):,} of " if found.total > len(found.rows) else ""
-        self.query_one(".list-box").border_title = Content(f" What agents saw: {some}{count(found.total, 'episode')} ")
+        many = number_of(len(found.rows), found.total, "episode")
+        self.query_one(".list-box").border_title = Content(f" What agents saw: {many} ")
         nothing = f"No episode matches {text}." if text else _NONE
         empty = " ".join(part for part in (nothing, found.note) if part)
         self.list.set_rows(tuple(found.rows), cursor=0 if new else self.list.cursor, empty=empty)
@@ -259,9 +255,6 @@ class EpisodeChooser(ListDialog[Episode]):
 def choose_episode(screen: HistoryView) -> None:
     """Choose an episode from a list."""
 
-    def chosen(episode: Episode) -> None:
-        open_episode(screen, episode.id)
-
     def erase(episode: Episode, after: Callable[[], None]) -> None:
         def erased(gone: Episode) -> None:
             _forget_shown(screen, gone)
@@ -269,17 +262,13 @@ def choose_episode(screen: HistoryView) -> None:
 
         erase_episode(screen, episode, erased)
 
-    ask(screen, EpisodeChooser(screen.ask, screen.drop_question, chosen, erase))
+    ask(screen, EpisodeChooser(screen.ask, screen.drop_question, lambda one: open_episode(screen, one.id), erase))
     screen.commit_panel.look_for_episodes()
 
 
 def open_episode(screen: HistoryView, name: str) -> None:
     """Show an episode by its name."""
-
-    def got(episode: Episode) -> None:
-        _show(screen, episode)
-
-    screen.ask("episode", lambda engine: engine.episode(name), got)
+    screen.ask("episode", lambda engine: engine.episode(name), partial(_show, screen))
 
 
 def _show(screen: HistoryView, episode: Episode) -> None:
@@ -295,16 +284,9 @@ def _show(screen: HistoryView, episode: Episode) -> None:
     screen.rows.focus()
 
 
-def resume_shown(screen: HistoryView) -> None:
-    """Open the agent at the session of the episode that is shown."""
-    if screen.loader.episode is not None:
-        resume_agent(screen, screen.loader.episode)
-
-
-def erase_shown(screen: HistoryView) -> None:
+def erase_shown(screen: HistoryView, episode: Episode) -> None:
     """Erase the episode that is shown; asks first."""
-    if screen.loader.episode is not None:
-        erase_episode(screen, screen.loader.episode, lambda gone: _forget_shown(screen, gone))
+    erase_episode(screen, episode, lambda gone: _forget_shown(screen, gone))
 
 
 def _forget_shown(screen: HistoryView, gone: Episode) -> None:

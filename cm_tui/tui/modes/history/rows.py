@@ -27,7 +27,7 @@ from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
 from cm_tui.tui.widgets.patches import FilePatch, file_patches
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import ago, count, elide_end, elide_middle, elide_path, one_line
+from cm_tui.tui.widgets.text import ago, count, elide_end, elide_middle, elide_path, number_of, one_line
 
 CHANGE_MARKS = {
     "added": ("+", "$success"), "removed": ("−", "$error"), "changed": ("~", "$primary"),
@@ -129,9 +129,7 @@ def of_life(life: SymbolHistory, history: HistoryStatus) -> list[HistoryRow]:
     callers = life.callers_before
     if callers is not None:
         when = f", at #{life.last_seen.ordinal:,} · {day(life.last_seen.time)}" if life.last_seen else ""
-        some = (
-            f"{len(callers.rows):,} of {callers.total:,}" if callers.total > len(callers.rows) else f"{callers.total:,}"
-        )
+        some = number_of(len(callers.rows), callers.total)
         rows.append(heading(f"Called before it was removed by {some}{when}"))
         rows += [_of_caller(edge, life.last_seen) for edge in callers.rows]
     return rows

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
 
-from cm_tui.model import ResolvedRevision
+from cm_tui.model import Episode, ResolvedRevision, SymbolKey
 from cm_tui.tui.modes.history.commit_panel import CommitList
 from cm_tui.tui.modes.history.prompts import (
     ask_prune,
@@ -18,47 +17,42 @@ from cm_tui.tui.modes.history.prompts import (
     choose_episode,
     erase_shown,
     open_episode,
-    resume_shown,
 )
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, Spot
 from cm_tui.tui.modes.history.view import HistoryView
 from cm_tui.tui.screens.app_commands import cannot_index, not_searchable, start_index
-from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.episode_commands import cannot_resume
+from cm_tui.tui.screens.commands import Command, unless, with_target
+from cm_tui.tui.screens.episode_commands import cannot_resume, resume_agent
+from cm_tui.tui.screens.list_mode import find
 from cm_tui.tui.screens.messages import OpenRevision, OpenSymbol
 from cm_tui.tui.widgets.relations import Relation, RelationList
+
+Reason = Callable[[HistoryView], str | None]
+_no_commit: Reason = unless(lambda screen: screen.point, "no commit is under the cursor")
+_busy: Reason = unless(lambda screen: not screen.cm.tasks.reading_history, "history is being read")
+_complete: Reason = unless(
+    lambda screen: not (history := screen.cm.project.history) or not history.complete, "the whole history has been read"
+)
+_not_reading: Reason = unless(lambda screen: screen.cm.tasks.reading_history, "history is not being read")
+_reading: Reason = unless(lambda screen: not screen.cm.tasks.reading_history, "history is being read: x stops that")
+_no_episode: Reason = unless(lambda screen: screen.loader.episode, "no episode is shown: e lists them")
 
 
 def _no_mainline(screen: HistoryView) -> str | None:
     return screen.why_no_mainline
 
 
-def _no_commit(screen: HistoryView) -> str | None:
-    return None if screen.point else "no commit is under the cursor"
+def _symbol(screen: HistoryView) -> SymbolKey | None:
+    """The symbol under the cursor."""
+    key = screen.row.key if screen.row else None
+    return key if key and key.qualname else None
 
 
-def _no_symbol(screen: HistoryView) -> str | None:
-    row = screen.row
-    return None if row and row.key and row.key.qualname else "no symbol is under the cursor"
+_no_symbol: Reason = unless(_symbol, "no symbol is under the cursor")
 
 
-def _nothing_to_read(screen: HistoryView) -> str | None:
-    if screen.cm.tasks.reading_history:
-        return "history is being read"
-    history = screen.cm.project.history
-    return "the whole history has been read" if history and history.complete else None
-
-
-def _not_reading(screen: HistoryView) -> str | None:
-    return None if screen.cm.tasks.reading_history else "history is not being read"
-
-
-def _cannot_drop(screen: HistoryView) -> str | None:
-    return "history is being read: x stops that" if screen.cm.tasks.reading_history else None
-
-
-def _no_episode(screen: HistoryView) -> str | None:
-    return None if screen.loader.episode else "no episode is shown: e lists them"
+def _episode(screen: HistoryView) -> Episode | None:
+    return screen.loader.episode
 
 
 # --- the point ---
@@ -77,12 +71,6 @@ def flip_mark(screen: HistoryView) -> None:
     screen.loader.mark = None if same else screen.point
     screen.loader.is_since = False
     screen.point_changed()
-
-
-def find(screen: HistoryView) -> None:
-    """Type to find a commit."""
-    screen.unzoom()
-    screen.commit_panel.filter_input.focus()
 
 
 def go_to(screen: HistoryView) -> None:
@@ -116,8 +104,7 @@ def _show_since(screen: HistoryView, place: ResolvedRevision) -> None:
 
 def show_life(screen: HistoryView) -> None:
     """Show the life of the symbol under the cursor, else of a name."""
-    row = screen.row
-    key = row.key if row and row.key and row.key.qualname else None
+    key = _symbol(screen)
     if screen.panel.tabs.active == "life" or key is None:
         ask_symbol(screen, screen.open_life, key.qualname if key else "")
     else:
@@ -175,7 +162,7 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
             blocked=_no_mainline),
     Command("history.read", "b", "Read", "Read the rest of the history; the part read so far can be queried",
             lambda screen: screen.cm.lifecycle.read_history(), bar="possible",
-            blocked=(_no_mainline, _nothing_to_read)),
+            blocked=(_no_mainline, _busy, _complete)),
     Command("history.mark", "m", "Mark", "Mark this revision: changes are shown between it and the cursor", flip_mark,
             blocked=(_no_mainline, _no_commit)),
     Command("history.since", "w", "Since", "What changed since you last looked, or since a commit, tag, date or age",
@@ -183,12 +170,14 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
     Command("history.episodes", "e", "Episodes",
             "List recorded episodes; open the commit and patch of one", choose_episode,
             blocked=not_searchable),
-    Command("history.resume", "R", "Resume", "Open the agent at the session of the episode that is shown", resume_shown,
+    Command("history.resume", "R", "Resume", "Open the agent at the session of the episode that is shown",
+            with_target(_episode, resume_agent),
             bar=False, blocked=(not_searchable, _no_episode, lambda screen: cannot_resume(screen.loader.episode))),
-    Command("history.erase", "delete", "Erase", "Erase the episode that is shown, for good; asks twice", erase_shown,
+    Command("history.erase", "delete", "Erase", "Erase the episode that is shown, for good; asks twice",
+            with_target(_episode, erase_shown),
             bar=False, blocked=(not_searchable, _no_episode)),
     Command("history.drop", "d", "Drop history", "Drop history before a revision or an age; counts and asks first",
-            drop_history, bar=False, blocked=(_no_mainline, _cannot_drop)),
+            drop_history, bar=False, blocked=(_no_mainline, _reading)),
     Command("history.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", HistoryView.zoom, bar=False),
 )  # fmt: skip
 
@@ -205,10 +194,6 @@ class HistoryScreen(HistoryView, commands=HISTORY_COMMANDS):
         "an agent worked on: e lists the episodes with their prompts and patches."
     )
     ZOOMS = ("history-panel", "commit-panel", "detail-panel")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "escape", show=False),
-        Binding("down", "into_commits", show=False),
-    ]
 
     def open_episode(self, name: str) -> None:
         """Show an episode by its name; another mode leads here."""
@@ -224,16 +209,9 @@ class HistoryScreen(HistoryView, commands=HISTORY_COMMANDS):
     def _marked(self) -> None:
         flip_mark(self)
 
-    def action_into_commits(self) -> None:
-        """Down from the input goes into the list."""
-        if self.focused is self.commit_panel.filter_input:
-            self.commits.focus()
-
-    def action_escape(self) -> None:
-        """Leave zoom, then the filter, then the mark."""
-        if self.has_class("-zoomed"):
-            self.unzoom()
-        elif self.commit_panel.filter_input.value or self.focused is self.commit_panel.filter_input:
+    def leave(self) -> None:
+        """Leave the filter, then the mark."""
+        if self.filter_input.value or self.focused is self.filter_input:
             self.commit_panel.clear()
         elif self.loader.mark is not None:
             self.loader.mark = None
@@ -248,7 +226,7 @@ class HistoryScreen(HistoryView, commands=HISTORY_COMMANDS):
         row: HistoryRow = event.row
         if row.moment is not None:
             self.commit_panel.go(row.moment)
-        elif row.key and row.key.qualname:
+        elif _symbol(self):
             open_row(self)
 
     @on(RelationList.Chosen, "#history-relations")

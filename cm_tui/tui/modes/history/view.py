@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from cm_tui.model import CommitPoint, ProjectStatus, ResolvedRevision, SymbolKey
 from cm_tui.model.dates import minute
@@ -19,7 +19,7 @@ from cm_tui.tui.modes.history.commit_panel import CommitList, CommitPanel
 from cm_tui.tui.modes.history.detail_panel import DetailPanel
 from cm_tui.tui.modes.history.loader import TABS, Filled, HistoryLoader, Reading, TabsPanel
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
-from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.list_mode import InputMode
 from cm_tui.tui.state.revision import SHORT_SHA, name_of
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line
@@ -28,14 +28,12 @@ from cm_tui.tui.widgets.text import count, one_line
 class RevisionHeading(Vertical):
     """Two lines, a third while a revision is marked, and a note as long as the cursor is where it belongs."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
-        self.note = ""
-        """Why the revision is not exactly what was asked for."""
-        self.asked = ""
-        """The commit that was asked for; empty: that of the revision."""
-        self._noted = ""
-        """The commit that the note is about."""
+    note = ""
+    """Why the revision is not exactly what was asked for."""
+    asked = ""
+    """The commit that was asked for; empty: that of the revision."""
+    _noted = ""
+    """The commit that the note is about."""
 
     def compose(self) -> ComposeResult:
         """The revisions, the note."""
@@ -96,7 +94,7 @@ DRIFT_SHARE = 10
 """A look for drift may take this much of the time that passes until the next, at most: one part in so many."""
 
 
-class HistoryView(ModeScreen):
+class HistoryView(InputMode):
     """Keeps point, tabs and detail in step with each other and with the index."""
 
     def __init__(self) -> None:
@@ -119,11 +117,11 @@ class HistoryView(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         """The commits on the left; heading, tabs and the symbol on the right."""
         with Split(id="history-body"):
-            yield CommitPanel()
+            yield CommitPanel(id="commit-panel", title="Mainline")
             with Container(id="history-side"):
                 yield RevisionHeading(id="history-top")
                 yield TabsPanel(self.request, id="history-panel")
-                yield DetailPanel()
+                yield DetailPanel(id="detail-panel")
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
@@ -146,6 +144,13 @@ class HistoryView(ModeScreen):
     def commits(self) -> CommitList:
         """The commits."""
         return self.commit_panel.commits
+
+    list_shown = commits
+
+    @property
+    def filter_input(self) -> Input:
+        """Where a commit is looked for."""
+        return self.commit_panel.filter_input
 
     head = getters.query_one("#history-top", RevisionHeading)
     panel = getters.query_one("#history-panel", TabsPanel)
@@ -184,7 +189,7 @@ class HistoryView(ModeScreen):
         """Read the line again when the index has news; say how far history is known."""
         view = self.cm.project
         if reason := view.why_not_searchable:
-            self.commit_panel.say(reason)
+            self.commits.say(reason)
         elif view.status is not self._seen_status and view.status is not None:
             self._seen_status = view.status
             self._read_line(view.status)
@@ -212,7 +217,7 @@ class HistoryView(ModeScreen):
             self.commits.set_rows((), empty="This project has no git repository, so there is no past to show.")
         elif line != self._seen_line or self.commit_panel.has_failed:
             self._seen_line = line
-            self.commit_panel.say("Reading the line…")
+            self.commits.say("Reading the line…")
             self.commit_panel.refill()
         if status.git:
             self.commit_panel.look_for_episodes()

@@ -16,7 +16,7 @@ from cm_tui.tui.screens.save_text import copy_and_report
 from cm_tui.tui.screens.undo import do_undoable, with_titles
 from cm_tui.tui.state.authors import who_is
 from cm_tui.tui.tasks.ask import Call
-from cm_tui.tui.widgets.text import elide_end, one_line
+from cm_tui.tui.widgets.text import elide_end, one_line, sentence
 
 _LONGEST = 60
 
@@ -74,9 +74,8 @@ def fix_names(screen: MemoryView, entry: Entry) -> None:
     """Write new names in the place of old ones, after a question that says which."""
 
     def found(would: MemoryChange) -> None:
-        words = one_line(would.words)
         fix = partial(_change, screen, entry, lambda engine: engine.fix_stale(entry.id))
-        ask(screen, f"{words[:1].upper()}{words[1:]}.", "Write that", fix)
+        ask(screen, f"{sentence(would.words)}.", "Write that", fix)
 
     screen.ask("fix", lambda engine: engine.fix_stale(entry.id, dry_run=True), found)
 

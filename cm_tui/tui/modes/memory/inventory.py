@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from cm_tui.errors import CmError, StoreError
+from cm_tui.errors import StoreError
 from cm_tui.model import Entry, Note, Page
 from cm_tui.model.page import MOST_ROWS
 from cm_tui.tui.modes.memory.groups import GROUPS, Group, Item, MemoryFilter, doubles, is_same, path_of, stale_paths
-from cm_tui.tui.tasks.ask import Ask, Engine, Fail
+from cm_tui.tui.tasks.ask import Engine, Repeated
 from cm_tui.tui.widgets.text import one_line
 
 PAGE = 200
@@ -154,29 +153,18 @@ _KEPT_NOTES: dict[str, Callable[[Engine], Callable[[Note], bool]]] = {
 }
 
 
-LOOK_SHARE = 20
-"""Looking takes one part in so many of the time that passes, at most."""
-
-
 @dataclass
 class InventoryWatch:
     """Keeps what fits a filter.
 
     Args:
-        ask: asks the engine.
+        question: asks for it.
         changed: called when there is something else than before.
-        failed: gets what went wrong; the same thing once, until it was mended.
-        every: seconds between two looks, where they are answered quickly.
     """
 
-    _ask: Ask
+    _question: Repeated[Inventory]
     _changed: Callable[[Inventory], None]
-    _failed: Fail
-    _every: float
     _limits: dict[str, int] = field(default_factory=dict)
-    _is_reading: bool = False
-    _failure: str = ""
-    _due: float = 0.0
     where: MemoryFilter = field(default_factory=MemoryFilter)
     found: Inventory | None = None
     """What fits; None: nothing was read yet."""
@@ -190,32 +178,19 @@ class InventoryWatch:
 
     def look(self, *, due: bool = False) -> None:
         """Ask whether something was written meanwhile, where it is time to, and no answer is on its way."""
-        if self.found is not None and not self._is_reading and (due or time.monotonic() >= self._due):
+        if self.found is not None and (self._question.is_idle if due else self._question.is_due):
             self.read()
 
     def read(self, *, delay: float = 0.0) -> None:
         """Ask for the same once more, as far as it was read."""
-        where, limits, began = self.where, dict(self._limits), time.monotonic()
-        self._is_reading = True
-
-        def call(engine: Engine) -> Inventory:
-            return read_inventory(engine, where, limits)
+        where, limits = self.where, dict(self._limits)
 
         def got(found: Inventory) -> None:
-            self._is_reading, self._failure = False, ""
-            took = time.monotonic() - began - delay
-            self._due = time.monotonic() + max(0.0, LOOK_SHARE * took - self._every)
             before, self.found = self.found, found
             if not found.is_same(before):
                 self._changed(found)
 
-        def failed(error: CmError) -> None:
-            self._is_reading = False
-            if str(error) != self._failure:
-                self._failure = str(error)
-                self._failed(error)
-
-        self._ask("inventory", call, got, failed, delay=delay)
+        self._question.read(lambda engine: read_inventory(engine, where, limits), got, delay=delay)
 
     def read_on(self, group: str, many: int) -> None:
         """Load a group up to the visible rows and well beyond."""

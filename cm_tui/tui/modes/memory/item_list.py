@@ -19,7 +19,7 @@ from cm_tui.tui.screens.memory_hit import Authors, answering_line, facts
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.bars import group_sums, score_bar
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_end, elide_path, one_line
+from cm_tui.tui.widgets.text import elide_end, elide_path, number_of, one_line
 
 _LEAST_TITLE = 16
 _LOOKED_AT = 400
@@ -115,7 +115,7 @@ class ItemList(RowList[Row]):
 
 
 def _heading(row: HeadingRow, width: int) -> Content:
-    number = f"{row.read:,} of {row.total:,}" if row.read < row.total else f"{row.total:,}"
+    number = number_of(row.read, row.total)
     title = f" {row.group.title}"
     gap = " " * max(1, width - cell_len(title) - len(number) - 1)
     return Content.assemble((title, "bold $primary"), gap, (number, "$muted"))

@@ -7,7 +7,6 @@ from functools import partial
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
@@ -20,7 +19,7 @@ from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.small_lists import names_in
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.sourcelist import ProseList, matching
-from cm_tui.tui.widgets.text import count
+from cm_tui.tui.widgets.text import number_of
 
 SETTLING = 0.06
 """Seconds that the cursor stays on a note before it is read, so that scrolling reads nothing."""
@@ -36,20 +35,18 @@ class ItemPanel(ModePanel):
     class Shown(Message):
         """Another text is there: what can be done with it may differ."""
 
-    def __init__(self) -> None:
-        super().__init__(id="item-panel", classes="panel")
-        self.item: Item | None = None
-        self.text = ""
-        """What is shown of its text."""
-        self._about = About()
-        self.doubles_of: Callable[[Entry], Sequence[Duplicates]] = lambda _: ()
-        """Returns what is known of entries that say nearly the same as one."""
-        self._hit: Hit | None = None
-        """What is shown as an answer; None: it is shown as it is listed."""
-        self._first = 1
-        """The first line that is shown."""
-        self._next: int | None = None
-        """The line of a note that was not read yet; None: all of it is here."""
+    item: Item | None = None
+    text = ""
+    """What is shown of its text."""
+    _about = About()
+    doubles_of: Callable[[Entry], Sequence[Duplicates]] = staticmethod(lambda _: ())
+    """Returns what is known of entries that say nearly the same as one."""
+    _hit: Hit | None = None
+    """What is shown as an answer; None: it is shown as it is listed."""
+    _first = 1
+    """The first line that is shown."""
+    _next: int | None = None
+    """The line of a note that was not read yet; None: all of it is here."""
 
     def compose(self) -> ComposeResult:
         """Facts, and the text."""
@@ -77,7 +74,7 @@ class ItemPanel(ModePanel):
         if not same:
             self._about = About()
         self._read_about(item)
-        self.border_title = {Entry: "Entry", Note: "Note"}.get(type(item), "Proposal")
+        self.label({Entry: "Entry", Note: "Note"}.get(type(item), "Proposal"))
         if isinstance(item, Note):
             self._read(item, keep=same)
             return
@@ -103,7 +100,7 @@ class ItemPanel(ModePanel):
             self.item, self.text = told
             self._next, self._about = None, About()
             self._first = first if hit.source == NOTES else 1
-            self.border_title = hit.source.capitalize()
+            self.label(hit.source.capitalize())
             self._tell()
             self.query_one("#item-facts", Static).display = self.item is not None
             if self.item is not None:
@@ -119,12 +116,11 @@ class ItemPanel(ModePanel):
 
     def clear(self, words: str = NOTHING) -> None:
         """Show nothing."""
-        self.mode.drop_question("text")
-        self.mode.drop_question("about")
-        self.mode.drop_question("hit")
+        for topic in ("text", "about", "hit"):
+            self.mode.drop_question(topic)
         self.item, self.text, self._next, self._hit = None, "", None, None
         self.query_one("#item-facts", Static).display = False
-        self.border_title, self.border_subtitle = "", Content("")
+        self.label("", "")
         self.prose.clear(words)
         self.post_message(self.Shown())
 
@@ -151,10 +147,8 @@ class ItemPanel(ModePanel):
         facts.display = True
         facts.update(told)
         lines = self.text.count("\n") + 1 if self.text else 0
-        partly = isinstance(item, Note) and not self.is_whole
-        self.border_subtitle = Content(
-            f"{lines:,} of {count(item.lines, 'line')}" if partly and isinstance(item, Note) else count(lines, "line")
-        )
+        total = item.lines if isinstance(item, Note) and not self.is_whole else lines
+        self.label(subtitle=number_of(lines, total, "line"))
 
     def _read_about(self, item: Item) -> None:
         """Ask what there is to say besides; nothing waits for that."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cm_tui.model import Entry, Note, Proposal
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import cannot_edit_note
+from cm_tui.tui.screens.commands import unless
 
-
-def no_item(screen: MemoryView) -> str | None:
-    """Say why there is nothing to do something with."""
-    return None if screen.item is not None else "there is nothing under the cursor"
+Reason = Callable[[MemoryView], str | None]
+no_item: Reason = unless(lambda screen: screen.item, "there is nothing under the cursor")
+no_rows: Reason = unless(lambda screen: screen.items.rows, "nothing is listed")
+no_proposal: Reason = unless(lambda screen: isinstance(screen.item, Proposal), "not a proposal of an agent")
 
 
 def nothing_to_read(screen: MemoryView) -> str | None:
@@ -22,11 +25,6 @@ def no_query(screen: MemoryView) -> str | None:
     if not screen.is_querying:
         return "only search results have scores (s searches)"
     return None if screen.has_class("-narrow") else "both are on screen"
-
-
-def no_rows(screen: MemoryView) -> str | None:
-    """Say why there is no group."""
-    return None if screen.items.rows else "nothing is listed"
 
 
 def entry_of(screen: MemoryView) -> Entry | None:
@@ -122,11 +120,6 @@ def cannot_fix(screen: MemoryView) -> str | None:
     if isinstance(screen.item, Note) and not_stale(screen) is None:
         return "it is a file of yours: e changes it"
     return not_stale(screen) or no_entry(screen)
-
-
-def no_proposal(screen: MemoryView) -> str | None:
-    """Say why there is nothing to decline."""
-    return None if isinstance(screen.item, Proposal) else "not a proposal of an agent"
 
 
 def no_piece(screen: MemoryView) -> str | None:

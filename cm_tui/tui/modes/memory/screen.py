@@ -7,7 +7,7 @@ from functools import partial
 from textual import events, on
 from textual.widgets import Input
 
-from cm_tui.model import EPISODES, Entry, Episode, Note, Proposal
+from cm_tui.model import EPISODES, Entry, Note, Proposal
 from cm_tui.tui.modes.memory import edits, reasons
 from cm_tui.tui.modes.memory.groups import SHOWS, title_of
 from cm_tui.tui.modes.memory.item_list import HitList, ItemList
@@ -16,8 +16,9 @@ from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import edit_entry, edit_entry_outside, edit_note, merge, new_entry, write_into_note
 from cm_tui.tui.screens.app_commands import not_open, undo_last
 from cm_tui.tui.screens.commands import Command, on_item
+from cm_tui.tui.screens.episode_commands import read_episode
 from cm_tui.tui.screens.list_mode import TYPING, find
-from cm_tui.tui.screens.messages import OpenSearch, ReadEpisode
+from cm_tui.tui.screens.messages import OpenSearch
 from cm_tui.tui.screens.small_lists import open_names
 from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.widgets.sourcelist import ProseList
@@ -34,14 +35,9 @@ def read(screen: MemoryView) -> None:
     """Go into the text; of a past session's turn, tell it among those of its session."""
     hit = screen.hits.current if screen.is_querying else None
     if hit is not None and hit.source == EPISODES:
-        name = hit.path.partition("/")[2]
-
-        def found(episode: Episode) -> None:
-            screen.post_message(ReadEpisode(episode.id, episode.session))
-
-        screen.ask("episode", lambda engine: engine.episode(name), found)
-        return
-    screen.panel.prose.focus()
+        read_episode(screen, hit.path.partition("/")[2])
+    else:
+        screen.panel.prose.focus()
 
 
 def query(screen: MemoryView) -> None:

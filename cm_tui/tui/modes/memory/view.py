@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from textual import events, getters, on
 from textual.containers import Vertical
-from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -17,11 +16,11 @@ from cm_tui.tui.modes.memory.inventory import Inventory, InventoryWatch
 from cm_tui.tui.modes.memory.item_list import HitList, ItemList, Question, rows_of
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.screens.list_mode import ListMode
-from cm_tui.tui.screens.messages import OpenMemory
+from cm_tui.tui.tasks.ask import Repeated
 from cm_tui.tui.widgets.bars import ScoreExplanation
 from cm_tui.tui.widgets.sourcelist import ProseList
-from cm_tui.tui.widgets.split import Split
-from cm_tui.tui.widgets.text import count, one_line
+from cm_tui.tui.widgets.split import Panel, Split
+from cm_tui.tui.widgets.text import count, one_line, sentence
 
 LOOK_AGAIN = 3.0
 """Seconds between checks for changed files, which send no event."""
@@ -40,7 +39,7 @@ class MemoryView(ListMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.stock = InventoryWatch(self.ask, self._take, self._failed, LOOK_AGAIN)
+        self.stock = InventoryWatch(Repeated("inventory", self.ask, self._failed, LOOK_AGAIN), self._take)
         self.pending: tuple[str, str] | None = None
         """What the cursor goes to as soon as it is listed."""
         self._wrong = ""
@@ -56,15 +55,11 @@ class MemoryView(ListMode):
         yield Input(placeholder="s search entries, notes and sessions", id="memory-question", compact=True)
         yield Static(id="memory-problem", markup=False)
         with Split(id="memory-body"):
-            with Vertical(id="memory-list-panel", classes="panel") as panel:
-                panel.border_title = "Memory"
-                yield ItemList(empty="Reading…", id="memory-list")
-                yield HitList(empty=ASK, id="memory-hits")
+            lists = ItemList(empty="Reading…", id="memory-list"), HitList(empty=ASK, id="memory-hits")
+            yield Panel(*lists, id="memory-list-panel", title="Memory")
             with Vertical(id="memory-side"):
-                yield ItemPanel()
-                with Vertical(id="memory-why-panel", classes="panel") as why:
-                    why.border_title = "Why"
-                    yield ScoreExplanation(id="memory-why")
+                yield ItemPanel(id="item-panel")
+                yield Panel(ScoreExplanation(id="memory-why"), id="memory-why-panel", title="Why")
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
@@ -146,19 +141,16 @@ class MemoryView(ListMode):
         if not hits and self.is_querying:
             self.panel.clear("")
             self.explain(None)
-        panel = self.query_one("#memory-list-panel")
-        panel.border_title = f"Answers by {question.profile}"
         found = question.result
-        panel.border_subtitle = Content(f"{len(hits):,} of {count(found.total, 'candidate')}" if found else "")
+        many = f"{len(hits):,} of {count(found.total, 'candidate')}" if found else ""
+        self.label("memory-list-panel", f"Answers by {question.profile}", many)
         self._say(" ".join(map(one_line, found.notes)) if found else "")
         self.refresh_keys()
 
     def explain(self, hit: Hit | None) -> None:
         """Show every part of a hit's score."""
         self.query_one(ScoreExplanation).show(hit, "" if hit else "Every part of an answer's score is listed here.")
-        panel = self.query_one("#memory-why-panel")
-        panel.border_title = Content(f"Why #{hit.rank}" if hit else "Why")
-        panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
+        self.label("memory-why-panel", *((f"Why #{hit.rank}", f"{hit.score:.4f}") if hit else ("Why", "")))
 
     def _named(self) -> None:
         self.hits.authors = self.question.authors.known
@@ -189,14 +181,13 @@ class MemoryView(ListMode):
         if self.is_current:
             self.stock.look(due=due)
 
-    def open_item(self, message: OpenMemory) -> None:
+    def open_item(self, kind: str, name: str) -> None:
         """Show what another mode leads to, whatever was filtered before."""
-        self.pending = (message.kind, message.name)
+        self.pending = (kind, name)
         if self.is_querying:
             self.end_query()
-        kind = "show:notes" if message.kind == "note" else "show:entries"
         # Its id finds it, however many there are.
-        self.fill_filter(f"{kind} {message.name}")
+        self.fill_filter(f"show:{'notes' if kind == 'note' else 'entries'} {name}")
         self.refresh_rows()
 
     def refresh_rows(self, *, delay: float = 0.0) -> None:
@@ -214,8 +205,7 @@ class MemoryView(ListMode):
 
     def told(self, words: str, *, undoable: bool) -> None:
         """Say what was done, and show what there is then."""
-        said = one_line(words)
-        self.cm.tell(f"{said[:1].upper()}{said[1:]}{'; u undoes it' if undoable else ''}.")
+        self.cm.tell(f"{sentence(words)}{'; u undoes it' if undoable else ''}.")
         self.reload()
 
     # --- showing ---
@@ -226,20 +216,15 @@ class MemoryView(ListMode):
 
     def _take(self, found: Inventory) -> None:
         rows = rows_of(found)
-        self.items.refill(rows, empty=self._empty_text())
-        self._come_to_pending()
+        self.items.refill(rows, empty=self._empty_text(), at=self.pending)
+        if self.pending is not None and self.items.place_of(self.pending) is not None:
+            self.pending = None
         if not rows and not self.is_querying:
             self.panel.clear("" if self.filter_input.value.strip() else self.INTRO)
         self._say(self._wrong)
         self._title(found)
         self._read_marks()
         self.refresh_keys()
-
-    def _come_to_pending(self) -> None:
-        """Put the cursor on what it is to come to, where that is listed by now."""
-        if self.pending is not None and (place := self.items.place_of(self.pending)) is not None:
-            self.items.cursor = place
-            self.pending = None
 
     def _read_marks(self) -> None:
         """Ask what rows are marked with; that compares every entry with every other, so it is not asked too often."""
@@ -254,10 +239,8 @@ class MemoryView(ListMode):
         self.ask("marks", read_marks, got, lambda _: None, delay=MARKS_DELAY)
 
     def _title(self, found: Inventory) -> None:
-        panel = self.query_one("#memory-list-panel")
         if self.is_querying:
             return
-        panel.border_title = "Memory"
         words = []
         if waiting := found.total("proposals"):
             words.append(f"{waiting:,} proposed")
@@ -265,7 +248,7 @@ class MemoryView(ListMode):
             words.append(count(found.total("entries"), "entry", "entries"))
         if self.where.show != "entries":
             words.append(count(found.total("notes"), "note"))
-        panel.border_subtitle = Content(" · ".join(words))
+        self.label("memory-list-panel", "Memory", " · ".join(words))
 
     def _empty_text(self) -> str:
         text = self.filter_input.value.strip()

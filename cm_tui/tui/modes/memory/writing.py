@@ -19,13 +19,11 @@ from cm_tui.model.dates import local_day
 from cm_tui.tui.modes.memory.groups import key_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.screens.question import Option, Question, ask, side_by_side
-from cm_tui.tui.screens.undo import append, do_undoable, written
+from cm_tui.tui.screens.undo import ask_entry, ask_note, do_undoable
 from cm_tui.tui.screens.writing import (
     Answer,
     EntryDialog,
     EntryDraft,
-    NoteDialog,
-    NoteDraft,
     WritingScreen,
     edited_outside,
     words_of_error,
@@ -111,27 +109,19 @@ def new_entry(screen: MemoryView) -> None:
     category = next((kind.capitalize() for kind in where.kinds if kind in {"rule", "experience"}), "Knowledge")
     draft = EntryDraft(category=category, scope="user" if where.scope == "user" else "project")  # type: ignore[arg-type]
 
-    def submit(wanted: EntryDraft, answer: Answer) -> None:
-        def wrote(change: MemoryChange) -> None:
-            entry = change.entry
-            if entry is None:
-                return
-            screen.pending = key_of(entry)
-            said = "Already saved." if entry.again else "Saved; u undoes it."
-            taken = f" {count(entry.redacted, 'secret')} redacted." if entry.redacted else ""
-            screen.cm.tell(" ".join([f"{said}{taken}", *entry.notes]))
-            screen.reload()
+    def write(engine: Engine, given: EntryDraft) -> Entry:
+        return engine.remember(
+            given.content, category=given.category, title=given.title, keywords=given.keywords, scope=given.scope
+        )
 
-        do_undoable(screen, partial(_remember, draft=wanted), wrote, answer=answer)
+    def wrote(entry: Entry) -> None:
+        screen.pending = key_of(entry)
+        said = "Already saved." if entry.again else "Saved; u undoes it."
+        redacted = f" {count(entry.redacted, 'secret')} redacted." if entry.redacted else ""
+        screen.cm.tell(" ".join([f"{said}{redacted}", *entry.notes]))
+        screen.reload()
 
-    screen.app.push_screen(EntryDialog("A new entry", draft, submit))
-
-
-def _remember(engine: Engine, draft: EntryDraft) -> MemoryChange:
-    entry = engine.remember(
-        draft.content, category=draft.category, title=draft.title, keywords=draft.keywords, scope=draft.scope
-    )
-    return written(engine, entry)
+    ask_entry(screen, "A new entry", draft, write, wrote)
 
 
 def edit_entry(screen: MemoryView, entry: Entry) -> None:
@@ -186,18 +176,15 @@ def edit_entry_outside(screen: MemoryView, entry: Entry) -> None:
 # --- notes ---
 
 
-def write_into_note(screen: MemoryView, name: str = "", text: str = "") -> None:
-    """Ask for a paragraph and a note, and write it at its end; a note that is not there is begun."""
+def write_into_note(screen: MemoryView, name: str = "") -> None:
+    """Ask for a paragraph and a note, and write it at its end."""
 
-    def submit(wanted: NoteDraft, answer: Answer) -> None:
-        def wrote(change: NoteChange) -> None:
-            if change.note is not None:
-                screen.pending = key_of(change.note)
-            report_note(screen, change)
+    def wrote(change: NoteChange) -> None:
+        if change.note is not None:
+            screen.pending = key_of(change.note)
+        report_note(screen, change)
 
-        append(screen, wanted, wrote, answer)
-
-    screen.app.push_screen(NoteDialog(name, text, submit))
+    ask_note(screen, name, "", wrote)
 
 
 def report_note(screen: MemoryView, change: NoteChange) -> None:
@@ -236,10 +223,9 @@ def edit_note(screen: MemoryView, note: Note) -> None:
             screen.cm.refuse(f"Edit: {one_line(note.problem)}; E opens its file")
             return
 
-        def submit(text: str, answer: Answer) -> None:
-            _write(screen, note.id, base, text, "", answer)
-
-        screen.app.push_screen(NoteEditScreen(note.id, base, submit))
+        screen.app.push_screen(
+            NoteEditScreen(note.id, base, lambda text, answer: _write(screen, note.id, base, text, "", answer))
+        )
 
     screen.ask("edit", lambda engine: merge_base(engine, note.id), read)
 

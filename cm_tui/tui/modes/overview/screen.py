@@ -14,7 +14,7 @@ from cm_tui.errors import CmError, StoreDamagedError, StoreTooNewError
 from cm_tui.model import WorkState
 from cm_tui.tui.modes.overview import texts as text
 from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, not_open, show_mode, start_index, stop_index
-from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.commands import Command, unless
 from cm_tui.tui.screens.messages import OpenReview, ReadEpisode
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm
@@ -25,19 +25,19 @@ EVERY = 1.0
 """Seconds between looks whether the age of the index reads differently."""
 
 
-def _open_already(screen: OverviewScreen) -> str | None:
-    return None if screen.cm.project.engine == "failed" else "the project is open"
+Reason = Callable[["OverviewScreen"], str | None]
+_open_already: Reason = unless(lambda screen: screen.cm.project.engine == "failed", "the project is open")
+_nothing_stale: Reason = unless(
+    lambda screen: (status := screen.cm.project.status) and status.stale, "no memory names missing code"
+)
+_no_import: Reason = unless(lambda screen: screen.cm.project.importing, "no session is being imported or copied")
+_importing: Reason = unless(lambda screen: not screen.cm.project.importing, "sessions are being imported or copied")
 
 
 def _nothing_skipped(screen: OverviewScreen) -> str | None:
     view = screen.cm.project
     known = view.status or view.plan
     return None if known and known.skipped else "no files were skipped"
-
-
-def _nothing_stale(screen: OverviewScreen) -> str | None:
-    view = screen.cm.project
-    return None if view.status and view.status.stale else "no memory names missing code"
 
 
 def _no_work(screen: OverviewScreen) -> str | None:
@@ -64,16 +64,6 @@ def _nothing_to_import(screen: OverviewScreen) -> str | None:
         return "sessions are being imported"
     if screen.cm.session_import.looking:
         return "past sessions are still being looked for; the offer stands under Next once some are found"
-    return not_open(screen)
-
-
-def _no_import(screen: OverviewScreen) -> str | None:
-    return None if screen.cm.project.importing else "no session is being imported or copied"
-
-
-def _cannot_rescue(screen: OverviewScreen) -> str | None:
-    if screen.cm.project.importing:
-        return "sessions are being imported or copied"
     return not_open(screen)
 
 
@@ -133,7 +123,7 @@ OVERVIEW_COMMANDS: tuple[Command[OverviewScreen], ...] = (
     Command("overview.stop-import", "M", "Stop the import", "What was recorded is kept; m goes on",
             lambda screen: screen.cm.session_import.stop(), bar=False, blocked=_no_import),
     Command("overview.rescue", "R", "Keep copies", "Copy the transcripts of all projects before agents delete them",
-            rescue, bar=False, blocked=_cannot_rescue),
+            rescue, bar=False, blocked=(_importing, not_open)),
     Command("overview.retry", "r", "Try again", "Open the project once more",
             lambda screen: screen.cm.lifecycle.reopen(), bar=False, blocked=_open_already),
 )  # fmt: skip
@@ -177,7 +167,7 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
         view, cm = self.cm.project, self.cm
         failed = view.engine == "failed"
         error = text.error_text(view, can_repair=self.why_no_rebuild is None) if failed else Content("")
-        self._put("error", lambda _: error)
+        self._put("error", error)
         self.query_one("#ov-columns").display = not failed
         if failed:
             return
@@ -186,7 +176,7 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
         self._put("project", lambda width: text.project_text(view, cm.root, width))
         self._show_index()
         self._put("languages", lambda width: text.languages_text(known.languages if known else {}, width))
-        self._put("skipped", lambda _: skipped)
+        self._put("skipped", skipped)
         self._put("next", lambda width: text.next_text(view, width))
         if self.work is None:
             self._ask_work()
@@ -208,8 +198,7 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
         self.refresh_keys()
 
     def _no_work(self, error: CmError) -> None:
-        why = Content.styled(f"{error.message} {error.hint}".strip(), "$error")
-        self._put("work", lambda _: why)
+        self._put("work", Content.styled(f"{error.message} {error.hint}".strip(), "$error"))
 
     def _show_index(self) -> None:
         view = self.cm.project
@@ -234,5 +223,5 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
             return None
         return "a rebuild does not fix this"
 
-    def _put(self, name: str, make: Callable[[int], Content]) -> None:
+    def _put(self, name: str, make: Content | Callable[[int], Content]) -> None:
         self.query_one(f"#ov-{name}", FittedText).show(make)

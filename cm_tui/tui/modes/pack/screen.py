@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
 from cm_tui.model import Pack, PackRequest
 from cm_tui.tui.modes.pack.view import PackList, PackRow, PackView, lengthened
@@ -19,10 +20,10 @@ from cm_tui.tui.screens.app_commands import (
     show_mode,
     undo_last,
 )
-from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.commands import Command, unless, with_target
 from cm_tui.tui.screens.messages import OpenPath
 from cm_tui.tui.screens.question import Line, ask_line
-from cm_tui.tui.screens.save_text import ask_and_save, copy_and_report, number_in, span_in
+from cm_tui.tui.screens.save_text import ask_and_save, ask_budget, copy_and_report, note_recalled, span_in
 from cm_tui.tui.state.change_history import Finish, UndoableChange
 from cm_tui.tui.widgets.text import count, one_line
 
@@ -33,7 +34,7 @@ def edit_lines(screen: PackView) -> None:
 
     def done(answer: str) -> None:
         if span := span_in(answer):
-            screen.draft.set_lines(screen.pieces.cursor, *span)
+            _set_lines(screen, *span)
 
     def check(text: str) -> str | None:
         return None if span_in(text) else "Give two lines, such as 10-42."
@@ -45,9 +46,8 @@ def edit_lines(screen: PackView) -> None:
 def set_budget(screen: PackView) -> None:
     """Ask for the budget."""
 
-    def done(answer: str) -> None:
-        before, after = screen.draft.budget, number_in(answer)
-        if not after or after == before:
+    def done(after: int) -> None:
+        if after == before:
             return
         put(after)
         undo, redo = partial(_restore, partial(put, before)), partial(_restore, partial(put, after))
@@ -55,15 +55,12 @@ def set_budget(screen: PackView) -> None:
         screen.cm.history.add(UndoableChange(label, screen.MODE, undo, redo, frozenset({"pack budget"})))
 
     def put(budget: int) -> None:
-        screen.draft.budget = budget
+        screen.budget = budget
         screen.remember()
         screen.pack_selection_changed()
 
-    def check(text: str) -> str | None:
-        return None if number_in(text) else "Give a number, such as 4000 or 8k."
-
-    hint = "An estimate: see the guide on packs."
-    ask_line(screen, "Budget in tokens", Line(done, str(screen.draft.budget), hint, check))
+    before = screen.budget
+    ask_budget(screen, before, "An estimate: see the guide on packs.", done)
 
 
 def _restore(put: Callable[[], None], _: object, finish: Finish) -> None:
@@ -73,12 +70,11 @@ def _restore(put: Callable[[], None], _: object, finish: Finish) -> None:
 
 def edit_question(screen: PackView) -> None:
     """Ask for the question that stands first."""
-
-    def done(answer: str) -> None:
-        screen.draft.change(screen.draft.items, question=answer.strip())
-
-    hint = "Stands first in the Markdown; may be empty."
-    ask_line(screen, "Question", Line(done, screen.draft.question, hint))
+    line = Line(
+        lambda answer: screen.change(screen.items, screen.pieces.cursor, question=answer.strip()),
+        screen.cm.pack_selection.question, "Stands first in the Markdown; may be empty.",
+    )  # fmt: skip
+    ask_line(screen, "Question", line)
 
 
 def ask_question(screen: PackView) -> None:
@@ -89,11 +85,11 @@ def ask_question(screen: PackView) -> None:
             _choose_pieces(screen, answer.strip())
 
     hint = "The best pieces for it take the place of these; u brings these back."
-    ask_line(screen, "Ask", Line(done, screen.draft.question, hint))
+    ask_line(screen, "Ask", Line(done, screen.cm.pack_selection.question, hint))
 
 
 def _choose_pieces(screen: PackView, question: str) -> None:
-    budget = screen.draft.budget
+    budget = screen.budget
     screen.say("Choosing…")
 
     def got(pack: Pack) -> None:
@@ -104,8 +100,7 @@ def _choose_pieces(screen: PackView, question: str) -> None:
         ]
         if chosen:
             screen.pack = None
-            screen.pieces.put_cursor(0)
-            screen.draft.change(chosen, question=question)
+            screen.change(chosen, question=question)
             if pack.notes:
                 screen.cm.tell(" ".join(pack.notes), timeout=4)
         else:
@@ -118,12 +113,12 @@ STEP = 3
 """Lines that + and - add or take at each end."""
 
 
-def _empty(screen: PackView) -> str | None:
-    return None if len(screen.cm.pack_selection) else "the pack is empty; press a on a search hit or a symbol"
-
-
-def _no_text(screen: PackView) -> str | None:
-    return None if screen.pack and screen.pack.markdown else "there is nothing in the pack to take away"
+_empty: Callable[[PackView], str | None] = unless(
+    lambda screen: screen.items, "the pack is empty; press a on a search hit or a symbol"
+)
+_no_text: Callable[[PackView], str | None] = unless(
+    lambda screen: screen.pack and screen.pack.markdown, "there is nothing in the pack to take away"
+)
 
 
 # --- changes ---
@@ -131,26 +126,32 @@ def _no_text(screen: PackView) -> str | None:
 
 def drop(screen: PackView) -> None:
     """Take the piece under the cursor out."""
-    index = screen.pieces.cursor
-    screen.pieces.put_cursor(max(0, min(index, len(screen.draft.items) - 2)))
-    screen.draft.drop(index)
+    index, items = screen.pieces.cursor, screen.items
+    screen.change([*items[:index], *items[index + 1 :]], max(0, min(index, len(items) - 2)))
 
 
 def clear(screen: PackView) -> None:
     """Remove all pieces; undo brings it back."""
     screen.pack = None
-    screen.draft.change((), question="")
+    screen.change((), question="")
     screen.cm.tell("The pack is empty; u brings it back.", timeout=3)
 
 
 def _move(screen: PackView, by: int) -> None:
-    index = screen.pieces.cursor
-    screen.pieces.put_cursor(max(0, min(index + by, len(screen.draft.items) - 1)))
-    screen.draft.move(index, by)
+    items, index = list(screen.items), screen.pieces.cursor
+    if 0 <= index + by < len(items):
+        items[index], items[index + by] = items[index + by], items[index]
+        screen.change(items, index + by)
 
 
 def _lengthen(screen: PackView, by: int) -> None:
-    screen.draft.set_lines(screen.pieces.cursor, *lengthened(screen.current, by))
+    _set_lines(screen, *lengthened(screen.current, by))
+
+
+def _set_lines(screen: PackView, start: int, end: int) -> None:
+    items, index = list(screen.items), screen.pieces.cursor
+    items[index] = replace(items[index], start_line=start, end_line=end)
+    screen.change(items, index)
 
 
 def add_neighbours(screen: PackView) -> None:
@@ -158,7 +159,7 @@ def add_neighbours(screen: PackView) -> None:
     request = screen.current
 
     def got(found: tuple[PackRequest, ...]) -> None:
-        if added := screen.draft.append(found):
+        if added := screen.cm.pack_selection.add(found):
             screen.cm.tell(f"Added {count(added, 'neighbour')}; u takes them out.", timeout=3)
         else:
             screen.cm.tell("It has no neighbours that are not in the pack.", timeout=3)
@@ -169,28 +170,24 @@ def add_neighbours(screen: PackView) -> None:
 # --- taking it away ---
 
 
-def copy_pack(screen: PackView) -> None:
+def copy_pack(screen: PackView, pack: Pack) -> None:
     """Copy the Markdown to the clipboard."""
-    assert screen.pack is not None
-    copy_and_report(screen, screen.pack.markdown, f"Pack of about {screen.pack.tokens:,} tokens.")
-    _count_recalled(screen, screen.pack)
+    copy_and_report(screen, pack.markdown, f"Pack of about {pack.tokens:,} tokens.")
+    note_recalled(screen, pack.recalled)
 
 
-def save_pack(screen: PackView) -> None:
+def save_pack(screen: PackView, pack: Pack) -> None:
     """Ask for a file and write the Markdown there."""
-    assert screen.pack is not None
-    taken_along = partial(_count_recalled, screen, screen.pack)
-    ask_and_save(screen, "Save the pack", screen.pack.markdown + "\n", "pack.md", taken_along)
+    recalled = partial(note_recalled, screen, pack.recalled)
+    ask_and_save(screen, "Save the pack", pack.markdown + "\n", "pack.md", recalled)
 
 
-def _count_recalled(screen: PackView, pack: Pack) -> None:
-    """Count what of the memory is taken along."""
-    if paths := pack.recalled:
-        screen.do(lambda engine: engine.note_recalled(paths), lambda _: None)
+def _pack(screen: PackView) -> Pack | None:
+    return screen.pack
 
 
 PACK_COMMANDS: tuple[Command[PackView], ...] = (
-    Command("pack.copy", "c,y", "Copy", "Copy the pack as Markdown", copy_pack, blocked=_no_text),
+    Command("pack.copy", "c,y", "Copy", "Copy the pack as Markdown", with_target(_pack, copy_pack), blocked=_no_text),
     Command("pack.ask", "slash", "Ask", "Choose pieces for a question, in place of these", ask_question,
             blocked=not_searchable),
     Command("pack.drop", "d,delete", "Drop", "Remove the piece", drop, blocked=_empty),
@@ -200,7 +197,7 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
     Command("pack.budget", "b", "Budget", "Set the budget in tokens", set_budget),
     Command("pack.neighbours", "n", "Neighbours", "Add callers, callees and used types", add_neighbours,
             blocked=_empty),
-    Command("pack.save", "w", "Save", "Write the Markdown to a file", save_pack, blocked=_no_text),
+    Command("pack.save", "w", "Save", "Write the Markdown to a file", with_target(_pack, save_pack), blocked=_no_text),
     Command("pack.agents", "P", "Agents", "What agents receive: the other page of this mode", show_mode("context")),
     Command("pack.up", "K,shift+up", "Move up", "Earlier in the pack", partial(_move, by=-1), bar=False,
             blocked=_empty),
@@ -225,7 +222,7 @@ class PackScreen(PackView, commands=PACK_COMMANDS):
         "the budget is; pieces over the budget are dim and excluded. Or press / and ask a question: the "
         "best pieces for it are chosen. c copies the Markdown for a chat, w writes it to a file. Tokens are estimated."
     )
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "to_list", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "to_list")]
 
     @on(PackList.Chosen, "#pack-list")
     def _open(self, event: PackList.Chosen) -> None:

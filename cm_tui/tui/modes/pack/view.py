@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from rich.cells import cell_len
 from textual import getters, on
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -17,75 +17,15 @@ from cm_tui.errors import CmError
 from cm_tui.model import Pack, PackItem, PackRequest
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.authors import is_remembered, title_of, who
-from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.theme.highlight import highlighted_lines
-from cm_tui.tui.widgets.bars import cell_bar
+from cm_tui.tui.widgets.bars import budget_bar, cell_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.sourcelist import CodeLine, SourceList
-from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.split import FittedLine, Panel, Split
 from cm_tui.tui.widgets.text import count, elide_end, elide_middle, elide_path, one_line
 
 DEFAULT_BUDGET = 4000
-
-
-class PackDraft:
-    """Changes the selection shared by all modes; each change can be undone.
-
-    Args:
-        pack_selection: the pieces.
-    """
-
-    def __init__(self, pack_selection: PackSelection) -> None:
-        self._selection = pack_selection
-        self._own = False
-        self.budget = DEFAULT_BUDGET
-
-    @property
-    def items(self) -> tuple[PackRequest, ...]:
-        """The pieces, in order."""
-        return self._selection.items
-
-    @property
-    def question(self) -> str:
-        """What stands first."""
-        return self._selection.question
-
-    def change(self, items: Iterable[PackRequest], *, question: str | None = None) -> None:
-        """Put other pieces in place of these, and another question where given."""
-        self._own = True
-        self._selection.change(items, question=question)
-
-    def was_own(self) -> bool:
-        """Return, once, whether the last change came from here, which already placed the cursor."""
-        own, self._own = self._own, False
-        return own
-
-    def drop(self, index: int) -> None:
-        """Take a piece out."""
-        self.change([*self.items[:index], *self.items[index + 1 :]])
-
-    def move(self, index: int, by: int) -> int:
-        """Put a piece earlier or later; returns where it stands now."""
-        items, other = list(self.items), index + by
-        if not 0 <= other < len(items):
-            return index
-        items[index], items[other] = items[other], items[index]
-        self.change(items)
-        return other
-
-    def append(self, new: Iterable[PackRequest]) -> int:
-        """Put those pieces that are not covered yet last; returns how many that were."""
-        added = [item for item in new if item not in self._selection]
-        if added:
-            self.change([*self.items, *added])
-        return len(added)
-
-    def set_lines(self, index: int, start: int, end: int) -> None:
-        """Give a piece other lines."""
-        items = list(self.items)
-        items[index] = replace(items[index], start_line=start, end_line=end)
-        self.change(items)
 
 
 def lengthened(request: PackRequest, by: int) -> tuple[int, int]:
@@ -181,35 +121,12 @@ def _remembered_names(row: PackRow, room: int) -> tuple[str, str]:
     return name, elide_end(where, max(0, room - cell_len(name) - 2))
 
 
-class BudgetBar(Widget):
-    """How full the pack is: what is in, what did not go in any more, and the numbers."""
-
-    DEFAULT_CSS = "BudgetBar { height: 1; }"
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
-        self.used = 0
-        self.chosen = 0
-        self.budget = 0
-
-    def show(self, used: int, chosen: int, budget: int) -> None:
-        """Tokens of the pack, tokens of everything chosen, and the budget."""
-        self.used, self.chosen, self.budget = used, chosen, budget
-        self.refresh()
-
-    def render(self) -> Content:
-        """A bar over the width, then the words."""
-        over = self.chosen > self.budget
-        left_out = f" · {self.chosen:,} chosen" if over else ""
-        words = f" {self.used:,} of {self.budget:,} tokens{left_out} "
-        room = max(4, self.size.width - cell_len(words) - 1)
-        filled = min(room, round(room * self.used / self.budget)) if self.budget else 0
-        beyond = room - filled if over else 0
-        return Content.assemble(
-            " ", ("━" * filled, "$success"), ("╍" * beyond, "$warning"),
-            ("─" * (room - filled - beyond), "$faint"),
-            (words, "$warning" if over else "$soft"),
-        )  # fmt: skip
+def budget_line(used: int, chosen: int, budget: int, width: int) -> Content:
+    """Return how full the pack is: what is in, what did not go in any more, and the numbers."""
+    over = chosen > budget
+    words = f" {used:,} of {budget:,} tokens{f' · {chosen:,} chosen' if over else ''} "
+    room = max(4, width - cell_len(words) - 1)
+    return Content.assemble(budget_bar(used, budget, room, over=over), (words, "$warning" if over else "$soft"))
 
 
 NO_PIECES = (
@@ -227,30 +144,28 @@ class PackView(ModeScreen):
         self.pack: Pack | None = None
         self.authors: dict[str, Author | None] = {}
         """Who wrote what is remembered, by path, as far as that is known."""
-        self.draft = PackDraft(self.cm.pack_selection)
+        self.budget = DEFAULT_BUDGET
         self._seen_status: object = None
         self._piece: PackRequest | None = None
         """The piece under the cursor."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Budget above; pieces and preview below."""
-        yield BudgetBar(id="pack-budget")
+        yield FittedLine(id="pack-budget")
         yield Static(id="pack-question", markup=False)
         with Split(id="pack-body"):
-            with Vertical(id="pack-panel", classes="panel") as panel:
-                panel.border_title = Content("Pack")
+            with Panel(id="pack-panel", title="Pack"):
                 yield PackList(id="pack-list", empty="")
                 yield Static(id="pack-notes", markup=False)
-            with Vertical(id="pack-preview-panel", classes="panel") as panel:
-                panel.border_title = Content("Markdown")
-                yield SourceList(id="pack-preview", numbers=False, empty=NO_MARKDOWN)
+            preview = SourceList(id="pack-preview", numbers=False, empty=NO_MARKDOWN)
+            yield Panel(preview, id="pack-preview-panel", title="Markdown")
 
     def on_mount(self) -> None:
         """Take up budget and question of the last run."""
         kept = self.cm.state.of(self.MODE)
         budget, question = kept.get("budget"), kept.get("question")
         if isinstance(budget, int) and budget > 0:
-            self.draft.budget = budget
+            self.budget = budget
         if isinstance(question, str):
             self.cm.pack_selection.question = question
         self.pieces.focus()
@@ -259,9 +174,21 @@ class PackView(ModeScreen):
     def keep(self) -> None:
         """Budget and question; the pieces are kept by the application."""
         super().keep()
-        self.cm.state.of(self.MODE).update(budget=self.draft.budget, question=self.draft.question)
+        self.cm.state.of(self.MODE).update(budget=self.budget, question=self.cm.pack_selection.question)
 
     pieces = getters.query_one("#pack-list", PackList)
+    preview = getters.query_one("#pack-preview", SourceList)
+
+    @property
+    def items(self) -> tuple[PackRequest, ...]:
+        """The pieces, in order."""
+        return self.cm.pack_selection.items
+
+    def change(self, items: Iterable[PackRequest], cursor: int = 0, *, question: str | None = None) -> None:
+        """Put other pieces in place of these, with the cursor at a place, and another question where given."""
+        self._piece = None
+        self.pieces.put_cursor(cursor)
+        self.cm.pack_selection.change(items, question=question)
 
     # --- what is in the pack ---
 
@@ -273,10 +200,10 @@ class PackView(ModeScreen):
 
     def pack_selection_changed(self) -> None:
         """Show the selection at once, then count it; the cursor stays on its piece."""
-        if not self.draft.was_own() and self._piece in self.draft.items:
-            self.pieces.put_cursor(self.draft.items.index(self._piece))
+        if self._piece in self.items:
+            self.pieces.put_cursor(self.items.index(self._piece))
         self._show_rows()
-        items, budget, question = self.draft.items, self.draft.budget, self.draft.question
+        items, budget, question = self.items, self.budget, self.cm.pack_selection.question
         if self.cm.project.engine == "open":
             known = self.authors
             self.ask("build", lambda engine: _build(engine, items, budget, question, known), self._built, self.failed)
@@ -286,14 +213,16 @@ class PackView(ModeScreen):
         pack = self.pack
         self._show_rows()
         chosen = sum(item.tokens for item in pack.items)
-        self.query_one(BudgetBar).show(pack.tokens, max(pack.tokens, chosen), self.draft.budget)
-        preview = self.query_one("#pack-preview", SourceList)
-        preview.set_rows(lines, cursor=preview.cursor)
+        self._show_budget(pack.tokens, max(pack.tokens, chosen))
+        self.preview.set_rows(lines, cursor=self.preview.cursor)
         self._show_piece()
-        panel = self.query_one("#pack-preview-panel")
-        panel.border_subtitle = Content(f"{count(len(lines), 'line')} · about {pack.tokens:,} tokens" if lines else "")
+        much = f"{count(len(lines), 'line')} · about {pack.tokens:,} tokens" if lines else ""
+        self.label("pack-preview-panel", subtitle=much)
         self.say(" ".join(pack.notes), wrong=any(not item.included for item in pack.items))
         self.refresh_keys()
+
+    def _show_budget(self, used: int, chosen: int) -> None:
+        self.query_one(FittedLine).show(partial(budget_line, used, chosen, self.budget))
 
     def failed(self, error: CmError) -> None:
         """Say why there is no pack."""
@@ -303,13 +232,10 @@ class PackView(ModeScreen):
 
     def say(self, text: str, *, wrong: bool = False) -> None:
         """Say something below the pieces."""
-        notes = self.query_one("#pack-notes", Static)
-        notes.update(Content(text))
-        notes.set_class(wrong, "-warning")
-        notes.display = bool(text)
+        self.show_words("pack-notes", text, wrong=wrong)
 
     def _show_rows(self) -> None:
-        items, budget = self.draft.items, self.draft.budget
+        items, budget = self.items, self.budget
         counted = self.pack.items if self.pack and len(self.pack.items) == len(items) else ()
         rows = []
         for index, request in enumerate(items):
@@ -317,25 +243,19 @@ class PackView(ModeScreen):
             rows.append(PackRow(index + 1, request, item, budget, self.authors.get(request.path)))
         empty = NO_PIECES if self.cm.project.engine == "open" else self.cm.project.why_not_searchable or ""
         self.pieces.set_rows(rows, cursor=self.pieces.cursor, empty=empty)
-        panel = self.query_one("#pack-panel")
         inside = sum(item.included for item in counted)
         some = f"{inside} of {len(items)} fit" if counted and inside < len(items) else count(len(items), "piece")
-        panel.border_subtitle = Content(some if items else "")
+        self.label("pack-panel", None if items else "Pack", some if items else "")
         if not items:
-            panel.border_title = Content("Pack")
-            self.query_one(BudgetBar).show(0, 0, budget)
-        self._show_question()
-
-    def _show_question(self) -> None:
-        question = self.draft.question
-        above = self.query_one("#pack-question", Static)
-        above.update(Content.assemble(("Question  ", "$muted"), one_line(question)))
-        above.display = bool(question)
+            self._show_budget(0, 0)
+        question = self.cm.pack_selection.question
+        words = Content.assemble(("Question  ", "$muted"), one_line(question)) if question else ""
+        self.show_words("pack-question", words)
 
     @property
     def current(self) -> PackRequest:
         """The piece under the cursor, with the lines that it really has once they were counted."""
-        request = self.draft.items[self.pieces.cursor]
+        request = self.items[self.pieces.cursor]
         row = self.pieces.current
         if row is not None and row.request == request and row.item is not None and row.item.text:
             return replace(request, start_line=row.item.start_line, end_line=row.item.end_line)
@@ -349,15 +269,14 @@ class PackView(ModeScreen):
         if row is None:
             return
         why = f" · {one_line(row.request.why)}" if row.request.why else ""
-        self.query_one("#pack-panel").border_title = Content(f"Pack{why}")
+        self.label("pack-panel", f"Pack{why}")
         if row.item is None or not row.item.included:
             return
-        preview = self.query_one("#pack-preview", SourceList)
         place = f"{row.item.path}:{row.item.start_line}-{row.item.end_line}`"
-        for line in preview.rows:
+        for line in self.preview.rows:
             if line.content.plain.startswith("### ") and place in line.content.plain:
-                preview.mark(range(line.number, line.number + 1))
-                preview.show_at_top(line.number)
+                self.preview.mark(range(line.number, line.number + 1))
+                self.preview.show_at_top(line.number)
                 return
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise, zip_longest
 
 from rich.cells import cell_len
-from textual import events, getters
+from textual import getters
 from textual.app import ComposeResult
 from textual.content import Content
 
@@ -156,13 +156,11 @@ NOTHING = "Details of the selected row are shown here."
 class DetailList(RowList[DetailLine]):
     """Lines with a cursor, as long as the list has the focus."""
 
+    is_text = True
+
     def draw(self, row: DetailLine, width: int) -> Content:  # noqa: ARG002 - lines were laid out for this width
         """One line."""
         return Content.assemble(" ", row.content)
-
-    def style_of(self, index: int) -> str:
-        """Show the cursor only with the focus."""
-        return super().style_of(index) if self.has_focus else ""
 
     def to_goal(self, by: int = 0) -> None:
         """Put the cursor on the first line that leads to an episode, or on the next one with another goal."""
@@ -177,11 +175,9 @@ class DetailList(RowList[DetailLine]):
 class DetailPanel(ModePanel):
     """Shows lines that are laid out on a worker thread."""
 
-    def __init__(self) -> None:
-        super().__init__(id="detail-panel", classes="panel")
-        self._lay: Lay | None = None
-        self._about: Hashable = None
-        self._width = 0
+    _lay: Lay | None = None
+    _about: Hashable = None
+    _width = 0
 
     def compose(self) -> ComposeResult:
         """The lines."""
@@ -202,7 +198,7 @@ class DetailPanel(ModePanel):
     def clear(self, words: str = NOTHING) -> None:
         """Show nothing."""
         self._about = self._lay = None
-        self.border_title, self.border_subtitle = "", Content("")
+        self.label("", "")
         self.lines.set_rows((), empty=words)
 
     def _draw(self, *, keep: bool) -> None:
@@ -222,9 +218,8 @@ class DetailPanel(ModePanel):
 
         self.mode.cm.tasks.work(partial(lay, self._width), got, topic="review.lines")
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """The same at the new width."""
-        del event
         self.call_after_refresh(self._redraw)
 
     def on_show(self) -> None:

@@ -73,11 +73,7 @@ class ReasonRow:
 class ReasonList(RowList[ReasonRow], inherit_bindings=False):
     """List of reasons without letter keys, which go to the input for another reason."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", show=False),
-        Binding("down", "move(1)", show=False),
-        Binding("enter", "choose", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("up", "move(-1)"), ("down", "move(1)"), ("enter", "choose")]
 
     def draw(self, row: ReasonRow, width: int) -> Content:
         """Key and reason."""
@@ -192,7 +188,7 @@ def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 class SectionList(RowList[SectionRow]):
     """Sections, some of them marked."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "choose", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [("space", "choose")]
     marked: frozenset[int] = frozenset()
 
     def draw(self, row: SectionRow, width: int) -> Content:

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 from textual import getters
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -21,7 +20,7 @@ from cm_tui.tui.modes.review.proposal_lines import ProposalList
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.split import Panel, Split
 from cm_tui.tui.widgets.text import count, elide_end, elide_path, fit, one_line
 
 _LIST_BAR, _SIZE, _WHEN = 10, 14, 15
@@ -176,10 +175,9 @@ class NarratorParts(ListMode):
         yield Static(id="review-problem", markup=False)
         yield Static(id="review-progress", markup=False)
         with Split(id="review-body"):
-            with Vertical(id="review-list-panel", classes="panel"):
-                yield ProposalList(empty="Reading what is proposed…", id="proposals")
-                yield TopicList(empty="Reading the topics…", id="topics")
-            yield DetailPanel()
+            proposals = ProposalList(empty="Reading what is proposed…", id="proposals")
+            yield Panel(proposals, TopicList(empty="Reading the topics…", id="topics"), id="review-list-panel")
+            yield DetailPanel(id="detail-panel")
 
     proposals = getters.query_one(ProposalList)
     topic_list = getters.query_one(TopicList)
@@ -202,8 +200,8 @@ class NarratorParts(ListMode):
 
     def show_done(self, words: str) -> None:
         """Say what was done last, where it does not cover what is decided next."""
-        panel = self.query_one("#review-list-panel")
-        panel.border_subtitle = Content(elide_end(one_line(words), max(10, panel.size.width - 4)))
+        room = max(10, self.query_one("#review-list-panel").size.width - 4)
+        self.label("review-list-panel", subtitle=elide_end(one_line(words), room))
 
     def retitle(self) -> None:
         """For the mode to give: say how many there are of what is listed."""
@@ -285,20 +283,16 @@ class TopicView:
         self._screen.ask("topics", lambda engine: engine.topics(retired=True), got, self._failed, delay=delay)
 
     def _failed(self, error: CmError) -> None:
-        if self.found is None:
-            self._screen.topic_list.set_rows((), empty=one_line(f"✖ {error.message} {error.hint}".strip()))
-        else:
-            self._screen.cm.tell_error(error)
+        self._screen.show_failure_in(self._screen.topic_list, error, is_read=self.found is not None)
 
     def show(self) -> None:
         """Show the one under the cursor."""
         row, screen = self.row, self._screen
         if row is None:
             return
-        screen.panel.border_title = "Note" if row.id in screen.topic_list.notes else "Topic"
-        screen.panel.border_subtitle = Content("")
+        screen.panel.label("Note" if row.id in screen.topic_list.notes else "Topic", "")
         text = self._texts.get(row.id)
-        screen.panel.show(("topic", row.id), partial(_lay, row, text or ""))
+        screen.panel.show(("topic", row.id), partial(topic_lines, row, text=text or ""))
         if text is not None or row.retired:
             screen.drop_question("text")
             return
@@ -306,13 +300,9 @@ class TopicView:
         def got(told: str) -> None:
             self._texts[row.id] = told
             if self.row == row:
-                screen.panel.show(("topic", row.id), partial(_lay, row, told))
+                screen.panel.show(("topic", row.id), partial(topic_lines, row, text=told))
 
         screen.ask("text", lambda engine: engine.note(row.id, lines=LINES).text, got, lambda _: None, delay=SETTLING)
-
-
-def _lay(topic: Topic, text: str, width: int) -> list[DetailLine]:
-    return topic_lines(topic, width, text)
 
 
 _STAGES = {

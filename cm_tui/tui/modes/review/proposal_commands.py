@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -38,8 +37,9 @@ from cm_tui.tui.modes.review.inbox import (
 from cm_tui.tui.modes.review.reasons import session_of, shown_proposal
 from cm_tui.tui.modes.review.topic_commands import read_in_memory
 from cm_tui.tui.modes.review.view import ReviewView
+from cm_tui.tui.screens.episode_commands import read_episode
 from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
-from cm_tui.tui.screens.question import ListDialog, confirm_rule
+from cm_tui.tui.screens.question import Finder, ListDialog, confirm_rule
 from cm_tui.tui.screens.question import ask as ask_for
 from cm_tui.tui.screens.question import confirm as ask_whether
 from cm_tui.tui.screens.save_text import copy_and_report
@@ -131,12 +131,12 @@ def choose(
         value: the one that the cursor is on at first.
         typed: what else can be typed; empty: typed words only narrow the list down.
     """
+    make = (lambda text: ChoiceRow(text, text)) if typed else None
     dialog = ListDialog(
-        f" {title} ", " ⏎ Select · type to filter · esc Cancel ", rows, _draw_choice,
-        lambda row: then(row.value), empty="No matches.", words=" ".join, placeholder=typed or "type to find",
-        typed=(lambda text: ChoiceRow(text, text)) if typed else None, look="small",
-        cursor=next((place for place, row in enumerate(rows) if row.value == value), 0),
+        f" {title} ", " ⏎ Select · type to filter · esc Cancel ", rows, _draw_choice, lambda row: then(row.value),
+        empty="No matches.", finder=Finder[ChoiceRow](" ".join, typed or "type to find", make), look="small",
     )  # fmt: skip
+    dialog.list.put_cursor(next((place for place, row in enumerate(rows) if row.value == value), 0))
     dialog.list.styles.height = min(_CHOICES, max(1, len(rows)))
     ask_for(screen, dialog)
 
@@ -205,8 +205,7 @@ def open_evidence(screen: ReviewView) -> None:
         first = one.evidence[0]
         screen.post_message(ReadEpisode(first.episode, first.session))
     elif one is not None and one.evidence_ids:
-        name = one.evidence_ids[0]
-        screen.ask("episode", lambda engine: engine.episode(name), partial(_report, screen))
+        read_episode(screen, one.evidence_ids[0])
 
 
 def _newest_of(screen: ReviewView, session: str) -> None:
@@ -218,13 +217,9 @@ def _newest_of(screen: ReviewView, session: str) -> None:
         if found is None:
             screen.cm.refuse("Evidence: nothing of that session was recorded")
         else:
-            _report(screen, found)
+            screen.post_message(ReadEpisode(found.id, found.session))
 
     screen.ask("episode", call, got)
-
-
-def _report(screen: ReviewView, episode: Episode) -> None:
-    screen.post_message(ReadEpisode(episode.id, episode.session))
 
 
 def follow(screen: ReviewView, goal: str) -> None:

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cm_tui.model import Entry, NarratedProposal, Proposal, StaleItem
 from cm_tui.tui.modes.review.inbox import OUTDATED, Other
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.app_commands import not_open
+from cm_tui.tui.screens.commands import unless
 
 _NO_ROW = "there is nothing under the cursor"
 _LINES = ("add", "replace")
+Reason = Callable[[ReviewView], str | None]
+on_topics: Reason = unless(lambda screen: not screen.on_topics, "topics are listed: t goes back to proposals")
+on_proposals: Reason = unless(lambda screen: screen.on_topics, "proposals are listed: t goes to topics")
+no_row: Reason = unless(lambda screen: screen.panel.lines.rows, _NO_ROW)
+no_pass: Reason = unless(lambda screen: screen.cm.project.narrating, "no pass is in progress")
+_no_item: Reason = unless(lambda screen: screen.item, _NO_ROW)
+_by_itself: Reason = unless(
+    lambda screen: not isinstance(screen.item, Other), "only proposals of the narrator are approved together"
+)
+_on_its_way: Reason = unless(lambda screen: not screen.cm.project.narrating, "a pass is in progress: N stops it")
 
 
-def on_topics(screen: ReviewView) -> str | None:
-    """Proposals alone are filtered and decided on."""
-    return "topics are listed: t goes back to proposals" if screen.on_topics else None
+def _of_proposal(holds: Callable[[NarratedProposal], object], why: str) -> Reason:
+    """Make a reason that concerns the narrator's proposals alone."""
+    return unless(lambda screen: screen.proposal is None or holds(screen.proposal), why)
 
 
-def no_row(screen: ReviewView) -> str | None:
-    """The panel has to show something."""
-    return None if screen.panel.lines.rows else _NO_ROW
-
-
-def _no_item(screen: ReviewView) -> str | None:
-    return None if screen.item is not None else _NO_ROW
+_no_line = _of_proposal(lambda one: one.action in _LINES, "it writes no line of its own")
+_no_rule = _of_proposal(lambda one: one.as_rule, "it is not an instruction")
+_replaces = _of_proposal(lambda one: one.action != "replace", "it changes an existing line")
+_deferred = _of_proposal(lambda one: one.state != "deferred", "it is deferred already: u undoes that")
 
 
 def _decided(screen: ReviewView) -> str | None:
@@ -62,11 +72,6 @@ def _no_line_of_other(screen: ReviewView) -> str | None:
     return wish if isinstance(screen.item.record, Proposal) else "it has no line of its own"
 
 
-def _no_line(screen: ReviewView) -> str | None:
-    one = screen.proposal
-    return "it writes no line of its own" if one is not None and one.action not in _LINES else None
-
-
 WRITE = (_no_line_of_other, *DECIDE, _no_line)
 
 
@@ -78,35 +83,16 @@ def cannot_edit(screen: ReviewView) -> str | None:
     return next(filter(None, (reason(screen) for reason in WRITE)), None)
 
 
-def _no_rule(screen: ReviewView) -> str | None:
-    one = screen.proposal
-    return "it is not an instruction" if one is not None and not one.as_rule else None
-
-
-def _replaces(screen: ReviewView) -> str | None:
-    one = screen.proposal
-    return "it changes an existing line" if one is not None and one.action == "replace" else None
-
-
 RULE = (*WRITE, _no_rule, *APPROVE)
 MOVE = (*WRITE, _replaces)
 
 
 def _cannot_wait(screen: ReviewView) -> str | None:
-    if isinstance(screen.item, Other):
-        return None if screen.item.kind == OUTDATED else "it waits until you approve or reject it"
-    one = screen.proposal
-    return "it is deferred already: u undoes that" if one is not None and one.state == "deferred" else None
+    waits = not isinstance(screen.item, Other) or screen.item.kind == OUTDATED
+    return None if waits else "it waits until you approve or reject it"
 
 
-DEFER = (*DECIDE, _cannot_wait)
-
-
-def _by_itself(screen: ReviewView) -> str | None:
-    is_other = isinstance(screen.item, Other)
-    return "only proposals of the narrator are approved together" if is_other else None
-
-
+DEFER = (*DECIDE, _cannot_wait, _deferred)
 APPROVE_KIND = (_by_itself, *DECIDE)
 
 
@@ -124,24 +110,10 @@ def _no_episode(screen: ReviewView) -> str | None:
 EVIDENCE = (on_topics, _no_item, _no_episode)
 
 
-def _on_its_way(screen: ReviewView) -> str | None:
-    return "a pass is in progress: N stops it" if screen.cm.project.narrating else None
-
-
 RUN = (not_open, _on_its_way)
 
 
-def no_pass(screen: ReviewView) -> str | None:
-    """There has to be a pass to stop."""
-    return None if screen.cm.project.narrating else "no pass is in progress"
-
-
 # --- topics ---
-
-
-def on_proposals(screen: ReviewView) -> str | None:
-    """Topics have to be listed."""
-    return None if screen.on_topics else "proposals are listed: t goes to topics"
 
 
 def _no_topic(screen: ReviewView) -> str | None:
@@ -165,16 +137,6 @@ def _nothing_to_merge(screen: ReviewView) -> str | None:
 TOPIC = (on_proposals, _no_topic)
 CURRENT_TOPIC = (*TOPIC, _retired)
 MERGE = (*CURRENT_TOPIC, _nothing_to_merge)
-
-
-def is_proposal(screen: ReviewView) -> bool:
-    """True while proposals are listed."""
-    return not screen.on_topics
-
-
-def is_topic(screen: ReviewView) -> bool:
-    """True while topics are listed."""
-    return screen.on_topics
 
 
 def shown_proposal(screen: ReviewView) -> NarratedProposal | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import on
 
-from cm_tui.model import NarratedDecision, NarratedProposal
+from cm_tui.model import NarratedDecision, NarratedProposal, Topic
 from cm_tui.tui.modes.review import proposal_commands as commands
 from cm_tui.tui.modes.review import reasons
 from cm_tui.tui.modes.review.deciding import undo_chosen, undo_last_decision
@@ -16,39 +16,52 @@ from cm_tui.tui.modes.review.proposal_lines import ProposalList
 from cm_tui.tui.modes.review.topic_commands import create, merge, retire_or_restore, select, split
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.app_commands import not_open, undo_last
-from cm_tui.tui.screens.commands import Command, on_item
+from cm_tui.tui.screens.commands import Command, on_item, with_target
 from cm_tui.tui.screens.list_mode import find
+
+
+def _on_topics(screen: ReviewView) -> bool:
+    return screen.on_topics
+
+
+def _on_proposals(screen: ReviewView) -> bool:
+    return not screen.on_topics
+
+
+def _topic(screen: ReviewView) -> Topic | None:
+    return screen.topics.topic
+
 
 REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
     Command("review.approve", "a", "Approve", "Write it as shown; accept a request, fix a name, trust an entry",
             on_item({Other: accept, NarratedProposal: commands.as_decided(NarratedDecision("approve"))}), bar=False,
-            shown=reasons.is_proposal, blocked=reasons.APPROVE),
+            shown=_on_proposals, blocked=reasons.APPROVE),
     Command("review.reject", "x", "Reject",
             "Reject it with a reason; decline a request, archive a memory, leave an entry out",
-            on_item({Other: decline, NarratedProposal: commands.reject}), bar=False, shown=reasons.is_proposal,
+            on_item({Other: decline, NarratedProposal: commands.reject}), bar=False, shown=_on_proposals,
             blocked=reasons.DECIDE),
     Command("review.defer", "d", "Later", "Put it off, s lists those; an outdated memory: still true",
             on_item({Other: confirm, NarratedProposal: commands.as_decided(NarratedDecision("defer"))}), bar=False,
-            shown=reasons.is_proposal, blocked=reasons.DEFER),
+            shown=_on_proposals, blocked=reasons.DEFER),
     Command("review.edit", "e", "Edit", "Change the line, then approve it; open an outdated memory",
-            on_item({Other: open_in_memory, NarratedProposal: commands.edit}), bar=False, shown=reasons.is_proposal,
+            on_item({Other: open_in_memory, NarratedProposal: commands.edit}), bar=False, shown=_on_proposals,
             blocked=reasons.cannot_edit),
     Command("review.undo", "u", "Undo", "Undo what was decided on the chosen one; where it waits, the last change",
             undo_last, blocked=not_open),
     Command("review.select", "space", "Select", "Select or deselect the topic; a merge keeps the first one",
-            select, bar=False, shown=reasons.is_topic, blocked=reasons.CURRENT_TOPIC),
+            with_target(_topic, select), bar=False, shown=_on_topics, blocked=reasons.CURRENT_TOPIC),
     Command("review.create", "c", "New topic", "Make a topic with a title and tags", create, bar=False,
-            shown=reasons.is_topic, blocked=reasons.on_proposals),
+            shown=_on_topics, blocked=reasons.on_proposals),
     Command("review.merge", "M", "Merge",
-            "Merge the selected topics, or this one with the most similar one", merge, bar=False,
-            shown=reasons.is_topic, blocked=reasons.MERGE),
-    Command("review.split", "S", "Split", "Make sections of the topic a topic of their own", split, bar=False,
-            shown=reasons.is_topic, blocked=reasons.CURRENT_TOPIC),
+            "Merge the selected topics, or this one with the most similar one", with_target(_topic, merge), bar=False,
+            shown=_on_topics, blocked=reasons.MERGE),
+    Command("review.split", "S", "Split", "Make sections of the topic a topic of their own", with_target(_topic, split),
+            bar=False, shown=_on_topics, blocked=reasons.CURRENT_TOPIC),
     Command("review.retire", "D", "Retire", "Retire the topic: kept, not recalled; the same key restores it",
-            retire_or_restore, bar=False, shown=reasons.is_topic, blocked=reasons.TOPIC),
+            with_target(_topic, retire_or_restore), bar=False, shown=_on_topics, blocked=reasons.TOPIC),
     Command("review.open", "o", "Evidence", "Show the evidence: the episode under the cursor, or the newest one",
-            commands.open_evidence, bar=False, shown=reasons.is_proposal, blocked=reasons.EVIDENCE),
+            commands.open_evidence, bar=False, shown=_on_proposals, blocked=reasons.EVIDENCE),
     Command("review.run", "n", "Run now", "Run the narrator on new episodes; shows the cost of a model first",
             commands.run_pass, bar=False, shown=lambda screen: not screen.cm.project.narrating, blocked=reasons.RUN),
     Command("review.stop", "N", "Stop", "Stop the pass; what it read is kept", commands.stop_pass, bar=False,
@@ -56,22 +69,22 @@ REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     Command("review.topics", "t", "Topics", "Show topics with size, tags, freshness and overlaps, or proposals again",
             commands.switch_to_topics, blocked=not_open),
     Command("review.state", "s", "State", "Waiting, deferred, decided, approved by a policy, all, in turn",
-            commands.next_state, bar=False, shown=reasons.is_proposal, blocked=reasons.on_topics),
+            commands.next_state, bar=False, shown=_on_proposals, blocked=reasons.on_topics),
     Command("review.kind", "f", "Kind", "Filter by kind: lists the kinds with their numbers", commands.choose_kind, bar=False,
-            shown=reasons.is_proposal, blocked=reasons.on_topics),
+            shown=_on_proposals, blocked=reasons.on_topics),
     Command("review.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find,
-            bar=False, shown=reasons.is_proposal, blocked=reasons.on_topics),
+            bar=False, shown=_on_proposals, blocked=reasons.on_topics),
     Command("review.read", "enter", "Read",
             "Focus the panel; open the evidence or the code in a line; esc returns", commands.read, palette=False,
             blocked=reasons.no_row),
     Command("review.rule", "R", "As Rule", "Write it as an approved Rule, which agents are given; asks first",
-            on_item({NarratedProposal: commands.approve_as_rule}), bar=False, shown=reasons.is_proposal, blocked=reasons.RULE),
+            on_item({NarratedProposal: commands.approve_as_rule}), bar=False, shown=_on_proposals, blocked=reasons.RULE),
     Command("review.elsewhere", "m", "Elsewhere", "Approve it into another note",
-            on_item({NarratedProposal: commands.approve_elsewhere}), bar=False, shown=reasons.is_proposal,
+            on_item({NarratedProposal: commands.approve_elsewhere}), bar=False, shown=_on_proposals,
             blocked=reasons.MOVE),
     Command("review.kind-all", "A", "All of a kind",
             "Approve all of this kind that match the filter; asks first",
-            on_item({NarratedProposal: commands.approve_kind}), bar=False, shown=reasons.is_proposal,
+            on_item({NarratedProposal: commands.approve_kind}), bar=False, shown=_on_proposals,
             blocked=reasons.APPROVE_KIND),
     Command("review.outside", "E", "Editor", "Change the line in $VISUAL or $EDITOR, then approve it",
             on_item({NarratedProposal: commands.edit_outside}), bar=False, blocked=reasons.WRITE),
@@ -107,6 +120,10 @@ class ReviewScreen(ReviewView, commands=REVIEW_COMMANDS):
             super().undo_earlier()
         else:
             undo_last_decision(self)
+
+    def open_queue(self, where: str) -> None:
+        """Show what fits a filter; another mode leads here."""
+        self.filter_input.value = where
 
     # --- the lists ---
 

@@ -18,7 +18,7 @@ from cm_tui.tui.modes.review.inbox import (
     read_inbox,
     state_of,
 )
-from cm_tui.tui.tasks.ask import Ask, Engine, Fail
+from cm_tui.tui.tasks.ask import Ask, Engine, Fail, Repeated
 
 SETTLING = 0.06
 """Seconds that the cursor stays before something is read, so that scrolling reads nothing."""
@@ -110,11 +110,9 @@ class Stock:
     """
 
     def __init__(self, ask: Ask, changed: Callable[[], None], failed: Fail) -> None:
-        self._ask = ask
+        self._question: Repeated[tuple[Inbox, int]] = Repeated("inbox", ask, failed)
         self._changed = changed
-        self._failed = failed
         self._limit = PAGE
-        self._failure = ""
         self._now = 0
         """Counts answers to decisions: what was read before one is older than it."""
         self._as_decided: dict[Key, tuple[Item | None, int]] = {}
@@ -144,7 +142,6 @@ class Stock:
             return read_inbox(engine, where, limit), began
 
         def got(told: tuple[Inbox, int]) -> None:
-            self._failure = ""
             self.found, began = told
             self._given_back.clear()
             self._as_decided = {
@@ -154,12 +151,7 @@ class Stock:
             }
             self._changed()
 
-        def failed(error: CmError) -> None:
-            if str(error) != self._failure:
-                self._failure = str(error)
-                self._failed(error)
-
-        self._ask("inbox", call, got, failed, delay=delay)
+        self._question.read(call, got, delay=delay)
 
     def read_on(self, many: int) -> None:
         """Load up to the visible rows and well beyond."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cm_tui.errors import CmError
-from cm_tui.model import NarratedChange, TopicAction
+from cm_tui.model import NarratedChange, Topic, TopicAction
 from cm_tui.tui.modes.review.dialogs import SplitChoice, SplitDialog, sections_of
 from cm_tui.tui.modes.review.inbox import flat
 from cm_tui.tui.modes.review.parts import short
@@ -16,11 +16,9 @@ from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.widgets.text import one_line
 
 
-def select(screen: ReviewView) -> None:
-    """Select the topic under the cursor, or not any more, and go to the next."""
-    topic, rows = screen.topics.topic, screen.topic_list
-    if topic is None:
-        return
+def select(screen: ReviewView, topic: Topic) -> None:
+    """Select a topic, or not any more, and go to the next."""
+    rows = screen.topic_list
     there = topic.id in rows.selected
     rows.selected = tuple(name for name in rows.selected if name != topic.id) if there else (*rows.selected, topic.id)
     screen.retitle()
@@ -51,11 +49,8 @@ def _no_title(line: str) -> str | None:
     return None if title_and_tags(line)[0] else "Give it a title."
 
 
-def merge(screen: ReviewView) -> None:
-    """Make one topic of those that are selected, or of the one under the cursor and the one that is most like it."""
-    topic = screen.topics.topic
-    if topic is None:
-        return
+def merge(screen: ReviewView, topic: Topic) -> None:
+    """Make one topic of those that are selected, or of this one and the one that is most like it."""
     ids: Sequence[str] = screen.topic_list.selected
     if len(ids) < 2:
         ids = (topic.id, topic.overlaps[0].id)
@@ -70,11 +65,8 @@ def merge(screen: ReviewView) -> None:
     confirm(screen, words, "Merge", merge_all)
 
 
-def split(screen: ReviewView) -> None:
+def split(screen: ReviewView, topic: Topic) -> None:
     """Ask which sections make a topic of their own."""
-    topic = screen.topics.topic
-    if topic is None:
-        return
 
     def answered(wanted: SplitChoice) -> None:
         _change(screen, "split", [topic.id, *wanted.headings], title=wanted.title)
@@ -89,11 +81,8 @@ def split(screen: ReviewView) -> None:
     screen.ask("split", lambda engine: engine.note(topic.id).text, read)
 
 
-def retire_or_restore(screen: ReviewView) -> None:
-    """Retire the topic after a question, or bring it back."""
-    topic = screen.topics.topic
-    if topic is None:
-        return
+def retire_or_restore(screen: ReviewView, topic: Topic) -> None:
+    """Retire a topic after a question, or bring it back."""
     if topic.retired:
         _change(screen, "restore", [topic.id])
         return

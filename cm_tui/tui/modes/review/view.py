@@ -6,8 +6,6 @@ from dataclasses import replace
 from functools import partial
 
 from textual import events, on
-from textual.content import Content
-from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedProposal
@@ -82,10 +80,7 @@ class ReviewView(NarratorParts):
         elif self._news != view.index_news:
             self._news = view.index_news
             self.reload(delay=AFTER if self.stock.found is not None else 0.0)
-        told = progress_text(view.narrating, self.size.width)
-        progress = self.query_one("#review-progress", Static)
-        progress.update(told)
-        progress.display = bool(told.plain)
+        self.show_words("review-progress", progress_text(view.narrating, self.size.width))
         self.refresh_keys()
 
     def refresh_rows(self, *, delay: float = 0.0) -> None:
@@ -146,8 +141,8 @@ class ReviewView(NarratorParts):
         else:
             self.drop_question("detail")
             self.panel.show(key_of(item), lambda width: other_lines(item, width, refused=refused))
-        self.panel.border_title = "Proposal" if isinstance(item, NarratedProposal) else TITLES[item.kind]
-        self.panel.border_subtitle = Content(one_line(item.id))
+        title = "Proposal" if isinstance(item, NarratedProposal) else TITLES[item.kind]
+        self.panel.label(title, one_line(item.id))
 
     def _loaded(self, whole: NarratedProposal) -> None:
         if self.proposal is not None and self.proposal.id == whole.id:
@@ -180,16 +175,15 @@ class ReviewView(NarratorParts):
 
     def retitle(self) -> None:
         """Say how many there are."""
-        panel = self.query_one("#review-list-panel")
         if self.on_topics:
-            panel.border_title = Content(self.topics.words)
+            self.label("review-list-panel", self.topics.words)
             return
         stock = self.stock
         words = [f"{stock.waiting:,} {'waits' if stock.waiting == 1 else 'wait'}"] if stock.found is not None else []
         words += [f"{stock.deferred:,} put off"] if stock.deferred else []
         if self.filter_input.value.strip():
             words.append(f"{stock.total:,} here")
-        panel.border_title = Content(" · ".join(["Review", *words]))
+        self.label("review-list-panel", " · ".join(["Review", *words]))
 
     def _say(self) -> None:
         """Show the filter's problems and the list's warnings."""

@@ -19,11 +19,11 @@ from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.rows import lines_of
 from cm_tui.tui.modes.search.session import SearchSession
 from cm_tui.tui.screens.memory_hit import is_memory, kind_and_age
-from cm_tui.tui.screens.mode_screen import ModePanel
+from cm_tui.tui.screens.mode_screen import ModePart
 from cm_tui.tui.state.authors import who
 from cm_tui.tui.widgets.bars import ScoreExplanation
 from cm_tui.tui.widgets.sourcelist import ProseList, SourceList, code_lines, matching
-from cm_tui.tui.widgets.split import PathPanel
+from cm_tui.tui.widgets.split import Panel, PathPanel
 from cm_tui.tui.widgets.text import elide_end, elide_path, fit, one_line
 
 _COLUMN = 8
@@ -104,35 +104,31 @@ _TITLE = 40
 NO_HIT = "The source of a result is shown here."
 
 
-class HitPanel(ModePanel):
+class HitPanel(Vertical, ModePart):
     """Three panels; which of them are on screen says the style sheet."""
 
-    def __init__(self) -> None:
-        super().__init__(id="side")
-        self._shown: object = None
-        self._hit: Hit | None = None
-        self.standing: Standing | None = None
-        """Where something that was asked about stands; shown in the place of the hit's explanation."""
-        self.marked: Hit | None = None
-        """The hit that the one under the cursor is compared with."""
+    _shown: object = None
+    _hit: Hit | None = None
+    standing: Standing | None = None
+    """Where something that was asked about stands; shown in the place of the hit's explanation."""
+    marked: Hit | None = None
+    """The hit that the one under the cursor is compared with."""
 
     def compose(self) -> Iterable[Widget]:
         """Preview, knobs, explanation."""
-        with PathPanel(classes="panel", id="preview-panel"):
+        with PathPanel(id="preview-panel", title="Preview"):
             yield SourceList(id="preview", empty=NO_HIT)
             yield ProseList(partial(self.mode.cm.tasks.work, topic="search.prose"), id="preview-prose")
-        with Vertical(classes="panel", id="tune-panel"):
-            yield ProfilePanel(id="tune")
-        with Vertical(classes="panel", id="why-panel"):
-            yield ScoreExplanation(id="why")
+        profiles = ProfilePanel(empty="The profiles are being read…", id="tune")
+        yield Panel(profiles, id="tune-panel", title="Tuning")
+        yield Panel(ScoreExplanation(id="why"), id="why-panel", title="Why")
 
     def on_mount(self) -> None:
-        """Titles."""
+        """Source first."""
         self.prose.display = False
-        for name, title in (("preview", "Preview"), ("tune", "Tuning"), ("why", "Why")):
-            self.query_one(f"#{name}-panel").border_title = title
 
     profile_panel = getters.query_one(ProfilePanel)
+    preview_panel = getters.query_one(PathPanel)
     preview = getters.query_one("#preview", SourceList)
 
     # --- the hit ---
@@ -160,18 +156,15 @@ class HitPanel(ModePanel):
         """Title the preview of what is remembered: kind, age, who, and what its session is called."""
         if not is_memory(hit):
             return
-        panel = self.query_one("#preview-panel", PathPanel)
-        panel.show_title(" · ".join(part for part in (kind_and_age(hit), who(author)) if part))
-        panel.border_subtitle = Content(elide_end(one_line(author.title), _TITLE) if author else "")
+        words = " · ".join(filter(None, (kind_and_age(hit), who(author))))
+        self.preview_panel.show_title(words, elide_end(one_line(author.title), _TITLE) if author else "")
 
     def clear(self, words: str = NO_HIT) -> None:
         """There is no hit."""
         self.mode.drop_question("preview")
         self._show_prose(prose=False)
         self.preview.set_rows((), empty=words)
-        panel = self.query_one("#preview-panel", PathPanel)
-        panel.show_title("Preview")
-        panel.border_subtitle = Content("")
+        self.preview_panel.show_title("Preview", "")
         self._explain(None)
 
     def _explain(self, hit: Hit | None) -> None:
@@ -180,28 +173,21 @@ class HitPanel(ModePanel):
 
     def refresh_explanation(self) -> None:
         """Show what was asked about, else two hits side by side, else the parts of the hit."""
-        panel, text, hit, marked = (
-            self.query_one("#why-panel"),
-            self.query_one(ScoreExplanation),
-            self._hit,
-            self.marked,
-        )
+        text, hit, marked = self.query_one(ScoreExplanation), self._hit, self.marked
         if (standing := self.standing) is not None:
             text.show_text(("why not", standing.name), partial(position_text, standing))
-            panel.border_title = Content(elide_end(f"Why not {one_line(standing.name)}", _TITLE))
-            panel.border_subtitle = Content("esc closes")
+            title, subtitle = elide_end(f"Why not {one_line(standing.name)}", _TITLE), "esc closes"
         elif hit is not None and marked is not None and hit.passage != marked.passage:
             text.show_text((marked.passage, hit.passage), partial(pair_text, marked, hit))
-            panel.border_title = Content(f"#{hit.rank} beside #{marked.rank}")
-            panel.border_subtitle = Content("x on it, or esc, ends it")
+            title, subtitle = f"#{hit.rank} beside #{marked.rank}", "x on it, or esc, ends it"
         else:
             text.show(hit, "" if hit else "Every part of a result's score is listed here.")
             what = "Why memory" if is_memory(hit) else "Why"
-            panel.border_title = Content(f"{what} #{hit.rank}" if hit else "Why")
-            panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
+            title, subtitle = (f"{what} #{hit.rank}", f"{hit.score:.4f}") if hit else ("Why", "")
+        self.mode.label("why-panel", title, subtitle)
 
     def _got_source(self, hit: Hit, source: Source) -> None:
-        panel, view = self.query_one("#preview-panel", PathPanel), self.preview
+        panel, view = self.preview_panel, self.preview
         self._show_prose(prose=is_memory(hit))
         shown, self._shown = self._shown, (hit.path, hit.start_line, hit.end_line, source.text)
         if is_memory(hit):
@@ -209,7 +195,7 @@ class HitPanel(ModePanel):
                 self.prose.show(source.text, *matching(hit))
             return
         panel.show_path(hit.path)
-        panel.border_subtitle = Content("changed since it was indexed" if source.stale else hit.language)
+        panel.label(subtitle="changed since it was indexed" if source.stale else hit.language)
         if shown == self._shown and view.rows:
             # Reloaded after an index change that did not affect this text: keep the scroll position.
             return
@@ -236,7 +222,7 @@ class HitPanel(ModePanel):
 
     def title_profile(self, session: SearchSession) -> None:
         """Say whose numbers they are, and how many differ from what is saved."""
-        panel, changed, moved = self.query_one("#tune-panel"), len(session.tuned), session.moves
-        panel.border_title = Content(f"Tuning {session.profile.name if session.profile else ''}")
+        changed, moved = len(session.tuned), session.moves
         said = f"{changed} changed · {f'{moved.count} moved · ' if moved else ''}s saves · r resets"
-        panel.border_subtitle = Content(said if changed else "←/→ turn · ⌫ back")
+        title = f"Tuning {session.profile.name if session.profile else ''}"
+        self.mode.label("tune-panel", title, said if changed else "←/→ turn · ⌫ back")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from cm_tui.errors import CmError, RefusedError
-from cm_tui.model import Page, Profile, Standing
+from cm_tui.model import Hit, Page, Profile, Standing
 from cm_tui.model.tuning import Mark, ProfileReset, mark_of, marks_of_hits, normal, places_of
 from cm_tui.tui.modes.search.rows import signs_of
 from cm_tui.tui.modes.search.view import SearchView
-from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.commands import Command, unless, with_target
 from cm_tui.tui.screens.memory_hit import is_memory
 from cm_tui.tui.screens.question import Line, ask_line, confirm
 from cm_tui.tui.screens.undo import note_reversible
@@ -34,9 +35,19 @@ def read_marks(screen: SearchView) -> None:
 # --- right and wrong ---
 
 
-def _mark(screen: SearchView, *, right: bool) -> None:
-    hit, session = screen.hit, screen.session
-    assert hit is not None
+Reason = Callable[[SearchView], str | None]
+_no_hit: Reason = unless(lambda screen: screen.hit, "there is no result")
+no_knobs: Reason = unless(lambda screen: screen.has_class("-tuning"), "the knobs are not open (t opens them)")
+_unread: Reason = unless(lambda screen: screen.session.factory, "the profiles are being read")
+FACTORY = (no_knobs, _unread)
+
+
+def _hit(screen: SearchView) -> Hit | None:
+    return screen.hit
+
+
+def _mark(screen: SearchView, hit: Hit, *, right: bool) -> None:
+    session = screen.session
     assert session.asked is not None
     query = session.asked.candidates.query
     place = (hit.path, hit.symbol, hit.start_line, hit.end_line)
@@ -79,10 +90,7 @@ def _mark(screen: SearchView, *, right: bool) -> None:
     screen.do(call, got, failed)
 
 
-def _not_markable(screen: SearchView) -> str | None:
-    if screen.hit is None:
-        return "there is no result"
-    return "a memory is not a file" if is_memory(screen.hit) else None
+_memory: Reason = unless(lambda screen: not is_memory(screen.hit), "a memory is not a file")
 
 
 # --- undo of a saved profile ---
@@ -148,22 +156,18 @@ def note_profile(screen: SearchView, label: str, before: Profile, after: Profile
     return note_reversible(screen, label, f"profile {name}", undo, redo)
 
 
-def _nothing_saved(screen: SearchView) -> str | None:
-    session = screen.session
-    if not screen.has_class("-tuning"):
-        return "the knobs are not open (t opens them)"
-    if session.saved is None or session.factory is None:
-        return "the profiles are being read"
-    return "the saved numbers are as they come with cm" if session.saved == session.factory else None
+_all_factory: Reason = unless(
+    lambda screen: screen.session.saved != screen.session.factory, "the saved numbers are as they come with cm"
+)
 
 
 MARK_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.right", "plus", "Right", "Mark the result right for this query, or remove the mark",
-            partial(_mark, right=True), bar=False, blocked=_not_markable),
+            with_target(_hit, partial(_mark, right=True)), bar=False, blocked=(_no_hit, _memory)),
     Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark",
-            partial(_mark, right=False), bar=False, blocked=_not_markable),
+            with_target(_hit, partial(_mark, right=False)), bar=False, blocked=(_no_hit, _memory)),
     Command("search.unsave", "R", "Take back", "Remove the project's saved numbers of the profile", reset_saved,
-            bar=False, blocked=_nothing_saved),
+            bar=False, blocked=(*FACTORY, _all_factory)),
 )  # fmt: skip
 
 
@@ -176,14 +180,8 @@ def _knobs_open(screen: SearchView) -> str | None:
     return "the knobs are open (t closes them)" if narrow else None
 
 
-def _no_query(screen: SearchView) -> str | None:
-    return _knobs_open(screen) if screen.session.asked else "nothing is asked yet"
-
-
-def _not_comparable(screen: SearchView) -> str | None:
-    if screen.hit is None:
-        return "there is no result"
-    return "memories are ranked separately" if is_memory(screen.hit) else _knobs_open(screen)
+_no_query: Reason = unless(lambda screen: screen.session.asked, "nothing is asked yet")
+_separate: Reason = unless(lambda screen: not is_memory(screen.hit), "memories are ranked separately")
 
 
 # --- why not ---
@@ -248,10 +246,9 @@ def after_answer(screen: SearchView) -> None:
 # --- two hits ---
 
 
-def mark_for_comparison(screen: SearchView) -> None:
-    """Mark the hit under the cursor for comparison with others, or remove the mark."""
-    hit, panel = screen.hit, screen.hit_panel
-    assert hit is not None
+def mark_for_comparison(screen: SearchView, hit: Hit) -> None:
+    """Mark a hit for comparison with others, or remove the mark."""
+    panel = screen.hit_panel
     panel.standing = None
     is_same = panel.marked is not None and panel.marked.passage == hit.passage
     panel.marked = None if is_same else hit
@@ -271,7 +268,7 @@ def show_signs(screen: SearchView) -> None:
 
 WHY_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.why-not", "n", "Why not", "The rank of a file, a path:line or a symbol for this query",
-            ask_why_not, bar=False, blocked=_no_query),
-    Command("search.compare", "x", "Compare", "Mark the result, and see others beside it", mark_for_comparison,
-            bar=False, blocked=_not_comparable),
+            ask_why_not, bar=False, blocked=(_no_query, _knobs_open)),
+    Command("search.compare", "x", "Compare", "Mark the result, and see others beside it",
+            with_target(_hit, mark_for_comparison), bar=False, blocked=(_no_hit, _separate, _knobs_open)),
 )  # fmt: skip

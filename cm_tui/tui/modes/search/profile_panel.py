@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 
@@ -132,11 +132,11 @@ class ProfilePanel(RowList[Setting | str]):
     """Settings under headings; left and right step, digits are typed, backspace puts the saved value back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "step(-1)", show=False),
-        Binding("right,l", "step(1)", show=False),
-        Binding("shift+left,H", "step(-5)", show=False),
-        Binding("shift+right,L", "step(5)", show=False),
-        Binding("backspace,delete", "undo", show=False),
+        ("left,h", "step(-1)"),
+        ("right,l", "step(1)"),
+        ("shift+left,H", "step(-5)"),
+        ("shift+right,L", "step(5)"),
+        ("backspace,delete", "undo"),
     ]
 
     @dataclass
@@ -146,11 +146,9 @@ class ProfilePanel(RowList[Setting | str]):
         profile: Profile
         setting: Setting | None
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(empty="The profiles are being read…", id=id)
-        self.profile: Profile | None = None
-        self.saved: Profile | None = None
-        self._typed = ""
+    profile: Profile | None = None
+    saved: Profile | None = None
+    _typed = ""
 
     def show(self, settings: tuple[Setting, ...], profile: Profile, saved: Profile) -> None:
         """Show a profile."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from rich.cells import cell_len
 from textual import events
@@ -47,20 +48,18 @@ class ResultList(RowList[ResultRow]):
     class MoreRequested(Message):
         """The cursor or the scroll bar came near the end."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id)
-        self.limit = 10
-        """How many hits the profile gives elsewhere; ranks beyond are dim."""
-        self._top = 1.0
-        self._name_need = 0
-        self._path_need = 0
-        self._is_wide = False
-        self._by_file = False
-        self._unlisted: Hit | None = None
-        """The hit that the cursor was on, where its file's row stands for it as it is in no row itself."""
-        self.authors: Mapping[str, Author | None] = {}
-        """Who wrote what is remembered, by path, as far as that is known."""
-        self.signs = RowSigns()
+    limit = 10
+    """How many hits the profile gives elsewhere; ranks beyond are dim."""
+    _top = 1.0
+    _name_need = 0
+    _path_need = 0
+    _is_wide = False
+    _by_file = False
+    _unlisted: Hit | None = None
+    """The hit that the cursor was on, where its file's row stands for it as it is in no row itself."""
+    authors: Mapping[str, Author | None] = MappingProxyType({})
+    """Who wrote what is remembered, by path, as far as that is known."""
+    signs = RowSigns()
 
     @property
     def hit(self) -> Hit | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -10,13 +11,15 @@ from textual.widgets import Input
 
 from cm_tui.engine.api.authors import Author
 from cm_tui.errors import CmError
-from cm_tui.model import ENTRIES, NOTES, Entry, Episode, Hit, PackRequest
+from cm_tui.model import ENTRIES, NOTES, Entry, Hit, PackRequest
 from cm_tui.model.dates import local_day
 from cm_tui.tui.modes.search.mark_commands import (
+    FACTORY,
     MARK_COMMANDS,
     SAVE_PROFILE,
     WHY_COMMANDS,
     after_answer,
+    no_knobs,
     note_profile,
     read_marks,
 )
@@ -26,11 +29,12 @@ from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.rows import lines_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.app_commands import not_open
-from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.commands import Command, unless, with_target
 from cm_tui.tui.screens.entry_trust_question import EntryScreen
+from cm_tui.tui.screens.episode_commands import read_episode
 from cm_tui.tui.screens.everywhere import ask_everywhere
 from cm_tui.tui.screens.memory_hit import is_memory
-from cm_tui.tui.screens.messages import AddToPack, OpenMemory, OpenSymbol, ReadEpisode
+from cm_tui.tui.screens.messages import AddToPack, OpenMemory, OpenSymbol
 from cm_tui.tui.screens.save_text import copy_and_report
 from cm_tui.tui.state.authors import title_of, who
 from cm_tui.tui.widgets.text import elide_end
@@ -43,9 +47,6 @@ def open_memory(screen: SearchView, hit: Hit) -> None:
     """Show the episode in its session, the entry whole, the note among all others."""
     name = hit.path.partition("/")[2]
 
-    def episode(found: Episode) -> None:
-        screen.post_message(ReadEpisode(found.id, found.session))
-
     def entry(found: Entry) -> None:
         copy = partial(copy_and_report, screen, what="The entry is copied.")
         screen.app.push_screen(EntryScreen(found, screen.cm, copy))
@@ -55,7 +56,7 @@ def open_memory(screen: SearchView, hit: Hit) -> None:
     elif hit.source == ENTRIES:
         screen.ask("open", lambda engine: engine.entry(name), entry)
     else:
-        screen.ask("open", lambda engine: engine.episode(name), episode)
+        read_episode(screen, name)
 
 
 def told_of(hit: Hit, author: Author | None) -> str:
@@ -69,26 +70,17 @@ def told_of(hit: Hit, author: Author | None) -> str:
     return ", ".join(piece for piece in pieces if piece) or hit.source
 
 
-def _no_hit(screen: SearchView) -> str | None:
-    return None if screen.hit else "there is no result"
-
-
-def _no_file(screen: SearchView) -> str | None:
-    return "a memory is not a file" if is_memory(screen.hit) else _no_hit(screen)
-
-
-def _no_memory(screen: SearchView) -> str | None:
-    result = screen.session.result
-    return None if result and result.beside else "no matching memories"
-
-
-def _nothing_tuned(screen: SearchView) -> str | None:
-    return None if screen.session.tuned else "nothing was changed"
-
-
-def _no_suggestion(screen: SearchView) -> str | None:
-    result = screen.session.result
-    return None if result and result.suggestions else "every name in the query is known"
+Reason = Callable[[SearchView], str | None]
+_no_hit: Reason = unless(lambda screen: screen.hit, "there is no result")
+_no_file: Reason = unless(lambda screen: not is_memory(screen.hit), "a memory is not a file")
+_no_memory: Reason = unless(lambda screen: (result := screen.session.result) and result.beside, "no matching memories")
+_nothing_tuned: Reason = unless(lambda screen: screen.session.tuned, "nothing was changed")
+_no_suggestion: Reason = unless(
+    lambda screen: (result := screen.session.result) and result.suggestions, "every name in the query is known"
+)
+_all_factory: Reason = unless(
+    lambda screen: screen.session.profile != screen.session.factory, "all numbers are as they come with cm"
+)
 
 
 def _not_narrow(screen: SearchView) -> str | None:
@@ -96,6 +88,10 @@ def _not_narrow(screen: SearchView) -> str | None:
     if narrow and tuning:
         return "the knobs are open (t closes them)"
     return None if narrow or (tuning and screen.has_class("-normal")) else "both are on screen"
+
+
+def _hit(screen: SearchView) -> Hit | None:
+    return screen.hit
 
 
 def focus_query(screen: SearchView) -> None:
@@ -116,20 +112,17 @@ def leave_query(screen: SearchView) -> None:
 # --- the hit ---
 
 
-def open_hit(screen: SearchView) -> None:
-    """Show the symbol of the hit, with who calls it; of what is remembered its session, or the entry whole."""
-    hit = screen.hit
-    if hit is None:
-        return
+def open_hit(screen: SearchView, hit: Hit) -> None:
+    """Show the symbol of a hit, with who calls it; of what is remembered its session, or the entry whole."""
     if is_memory(hit):
         open_memory(screen, hit)
     else:
         screen.post_message(OpenSymbol(path=hit.path, line=hit.start_line))
 
 
-def add_hit(screen: SearchView) -> None:
-    """Put the hit into the pack and go to the next."""
-    if (hit := screen.hit) and (asked := screen.session.asked):
+def add_hit(screen: SearchView, hit: Hit) -> None:
+    """Put a hit into the pack and go to the next."""
+    if asked := screen.session.asked:
         # What is typed by now may be another question, whose answer is on its way.
         why = f"{'remembered: ' if is_memory(hit) else ''}hit {hit.rank} for: {asked.candidates.query}"
         title = told_of(hit, screen.authors.known.get(hit.path)) if is_memory(hit) else hit.symbol or hit.path
@@ -137,18 +130,16 @@ def add_hit(screen: SearchView) -> None:
         screen.results.cursor += 1
 
 
-def copy_place(screen: SearchView) -> None:
-    """Copy where the hit is."""
-    if hit := screen.hit:
-        # The name by which other commands know it.
-        place = hit.path.partition("/")[2] if is_memory(hit) else f"{hit.path}:{lines_of(hit)}"
-        copy_and_report(screen, place, place)
+def copy_place(screen: SearchView, hit: Hit) -> None:
+    """Copy where a hit is."""
+    # The name by which other commands know it.
+    place = hit.path.partition("/")[2] if is_memory(hit) else f"{hit.path}:{lines_of(hit)}"
+    copy_and_report(screen, place, place)
 
 
-def edit_hit(screen: SearchView) -> None:
-    """Open the hit in the editor."""
-    if hit := screen.hit:
-        screen.cm.edit(hit.path, hit.snippet_line or hit.start_line)
+def edit_hit(screen: SearchView, hit: Hit) -> None:
+    """Open a hit in the editor."""
+    screen.cm.edit(hit.path, hit.snippet_line or hit.start_line)
 
 
 def to_memory(screen: SearchView) -> None:
@@ -201,14 +192,6 @@ def toggle_tuning(screen: SearchView) -> None:
     screen.refresh_keys()
 
 
-def _no_factory(screen: SearchView) -> str | None:
-    if not screen.has_class("-tuning"):
-        return "the knobs are not open (t opens them)"
-    if screen.session.factory is None:
-        return "the profiles are being read"
-    return "all numbers are as they come with cm" if screen.session.profile == screen.session.factory else None
-
-
 def _take_factory(screen: SearchView, *, whole: bool) -> None:
     panel, factory = screen.hit_panel.profile_panel, screen.session.factory
     assert factory is not None
@@ -220,12 +203,6 @@ def _take_factory(screen: SearchView, *, whole: bool) -> None:
         screen.cm.tell("As it comes with cm, and as it is saved.", timeout=3)
     else:
         screen.cm.tell("As it comes with cm; s saves that.", timeout=3)
-
-
-def _cannot_save(screen: SearchView) -> str | None:
-    if not screen.has_class("-tuning"):
-        return "the knobs are not open (t opens them)"
-    return _nothing_tuned(screen)
 
 
 def save_tuning(screen: SearchView) -> None:
@@ -260,9 +237,9 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.suggested", "ctrl+b,c", "Correct", "Put the suggested name into the query", take_suggestion,
             bar="possible", blocked=_no_suggestion),
     Command("search.open", "o", "Open",
-            "Show the symbol and its callers; of a memory its session or entry", open_hit,
+            "Show the symbol and its callers; of a memory its session or entry", with_target(_hit, open_hit),
             shown_as="⏎", blocked=_no_hit),
-    Command("search.add", "a,space", "Pack", "Put the result into the pack", add_hit, blocked=_no_hit),
+    Command("search.add", "a,space", "Pack", "Put the result into the pack", with_target(_hit, add_hit), blocked=_no_hit),
     Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),
     Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why",
             lambda screen: screen.set_side("why" if screen.shown_side == "preview" else "preview"),
@@ -271,9 +248,10 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", next_profile),
     Command("search.by", "w", "Files", "Passages, or files with their best passages",
             lambda screen: screen.session.next_by(screen.results.kept_hit)),
-    Command("search.copy", "y", "Copy", "Copy path and lines; of a memory its id", copy_place,
+    Command("search.copy", "y", "Copy", "Copy path and lines; of a memory its id", with_target(_hit, copy_place),
             blocked=_no_hit),
-    Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_file),
+    Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", with_target(_hit, edit_hit),
+            blocked=(_no_file, _no_hit)),
     Command("search.memory", "b", "Memory", "To the matching memories, and back to the first result", to_memory,
             bar=False, blocked=_no_memory),
     Command("search.everywhere", "S", "Everywhere", "Search the memories of all projects on this machine, read-only; S returns",
@@ -281,11 +259,11 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.reset", "r", "Reset", "Back to the saved numbers",
             lambda screen: screen.hit_panel.profile_panel.reset(), bar=False, blocked=_nothing_tuned),
     Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
-            blocked=_cannot_save),
+            blocked=(no_knobs, _nothing_tuned)),
     Command("search.factory", "f", "Factory", "Reset the number under the cursor to cm's default; s saves it",
-            partial(_take_factory, whole=False), bar=False, blocked=_no_factory),
+            partial(_take_factory, whole=False), bar=False, blocked=(*FACTORY, _all_factory)),
     Command("search.factory-all", "F", "Factory profile", "Reset every number of the profile to cm's defaults",
-            partial(_take_factory, whole=True), bar=False, blocked=_no_factory),
+            partial(_take_factory, whole=True), bar=False, blocked=(*FACTORY, _all_factory)),
     *WHY_COMMANDS,
     *MARK_COMMANDS,
 )  # fmt: skip
@@ -348,7 +326,8 @@ class SearchScreen(SearchView, commands=SEARCH_COMMANDS):
 
     @on(ResultList.Chosen, "#results")
     def _chosen(self) -> None:
-        open_hit(self)
+        if self.hit is not None:
+            open_hit(self, self.hit)
 
     @on(ResultList.MoreRequested)
     def _more(self) -> None:

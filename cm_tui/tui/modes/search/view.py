@@ -19,7 +19,7 @@ from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
 from cm_tui.tui.screens.memory_hit import Authors
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.tasks.ask import Engine
-from cm_tui.tui.widgets.split import Split, end_waiting, show_waiting
+from cm_tui.tui.widgets.split import Panel, Split, end_waiting, show_waiting
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 MOST = 20_000
@@ -112,9 +112,8 @@ class SearchView(ModeScreen):
                 yield Static("", id="facts", markup=False)
             yield Static("", id="notes", markup=False)
             with Split(id="panels"):
-                with Vertical(classes="panel", id="results-panel"):
-                    yield ResultList(id="results")
-                yield HitPanel()
+                yield Panel(ResultList(id="results"), id="results-panel")
+                yield HitPanel(id="side")
 
     # --- the beginning, and what is remembered ---
 
@@ -238,10 +237,8 @@ class SearchView(ModeScreen):
             words.append(f"{len(beside):,} remembered ({self.cm.keys_of(self.command('search.memory'))})")
         if result and result.filters:
             words.append(elide_end(one_line(" ".join(result.filters)), _MOST_FILTERS))
-        panel = self.query_one("#results-panel")
-        end_waiting(panel)
-        panel.border_title = "Files" if self.session.by == "file" else "Results"
-        panel.border_subtitle = Content(" · ".join(words))
+        end_waiting(self.query_one("#results-panel"))
+        self.label("results-panel", "Files" if self.session.by == "file" else "Results", " · ".join(words))
         self.authors.look_up(beside)
         found = hits or files
         if not found and not beside:
@@ -251,9 +248,7 @@ class SearchView(ModeScreen):
             *([self._with_key(note, len(result.suggestions)) for note in result.notes] if result else []),
             *([str(self.session.problem.message)] if self.session.problem and found else []),
         ]
-        notes = "\n".join(f"▲ {note}" for note in words)
-        self.query_one("#notes", Static).update(notes)
-        self.query_one("#notes").display = bool(notes)
+        self.show_words("notes", "\n".join(f"▲ {note}" for note in words))
         self.refresh_keys()
 
     def _with_key(self, note: str, suggested: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 
@@ -25,11 +25,7 @@ _LEAST_PATH = 8
 class CodeTree(RowList[Node]):
     """The lazy tree; `query` marks what a filter matched while it shows a flat list of symbols."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,l", "open", show=False),
-        Binding("left,h", "close", show=False),
-        Binding("space", "flip", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("right,l", "open"), ("left,h", "close"), ("space", "flip")]
 
     @dataclass
     class SymbolsRequested(Message):

@@ -9,19 +9,19 @@ from typing import Any, ClassVar
 from rich.cells import cell_len
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import HistoryStatus, Page, SymbolHistory, SymbolKey
-from cm_tui.tui.screens.mode_screen import ModePanel, ModePart
+from cm_tui.tui.screens.mode_screen import ModePart
 from cm_tui.tui.screens.symbol_content import SymbolContent
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets import relations as rows
 from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
-from cm_tui.tui.widgets.relations import RESOLUTION_WORDS, TABS, Relation, RelationList, TabLine
-from cm_tui.tui.widgets.text import elide_end, one_line
+from cm_tui.tui.widgets.relations import RESOLUTION_WORDS, TABS, Relation, RelationList, TabLine, TabPanel
+from cm_tui.tui.widgets.text import elide_end, number_of, one_line
 
 LOOKING = "Looking…"
 
@@ -30,13 +30,10 @@ DEPTHS = (1, 2, 3)
 _EDGES = ("callers", "callees")
 
 
-class RelationPanel(ModePanel):
+class RelationPanel(TabPanel, ModePart):
     """Definitions, callers, callees, imports and importers of a symbol or file, by tab."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "turn(-1)", show=False),
-        Binding("right,l", "turn(1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("left,h", "turn(-1)"), ("right,l", "turn(1)")]
     at: str | None = None
     """The revision that is asked about; None: now."""
     depth = 1
@@ -48,7 +45,7 @@ class RelationPanel(ModePanel):
     _key: SymbolKey | None = None
 
     def __init__(self) -> None:
-        super().__init__(id="relations-panel", classes="panel")
+        super().__init__(id="relations-panel")
         self._pages: dict[str, tuple[Sequence[Relation], str]] = {}
         self._words = LOOKING
         self._again: set[str] = set()
@@ -60,7 +57,6 @@ class RelationPanel(ModePanel):
         yield RelationList(id="relations", empty="")
         yield Static(id="relation-note", markup=False)
 
-    tabs = getters.query_one("#tabs", TabLine)
     rows = getters.query_one("#relations", RelationList)
 
     # --- what is shown ---
@@ -72,7 +68,7 @@ class RelationPanel(ModePanel):
         self.unresolved = self.unresolved and again
         if again:
             self._again = set(self._pages)
-            self._show()
+            self.show_tab()
         else:
             self.empty()
         if symbol is None:
@@ -108,19 +104,20 @@ class RelationPanel(ModePanel):
             self._pages.pop(tab, None)
             self._again.discard(tab)
             self.tabs.counts.pop(tab, None)
-        self._show()
+        self.show_tab()
 
     def put(self, tab: str, rows: Sequence[Relation], note: str = "", *, total: int | None = None) -> None:
         """Give a tab its rows; `total` is how many there are in all, None when that says nothing."""
         if total is not None:
-            self.tabs.counts[tab] = f"{len(rows):,} of {total:,}" if total > len(rows) else f"{total:,}"
+            self.tabs.counts[tab] = number_of(len(rows), total)
         self._pages[tab] = (rows, note)
         self._again.discard(tab)
         self.tabs.refresh()
         if tab == self.tabs.active:
-            self._show()
+            self.show_tab()
 
-    def _show(self) -> None:
+    def show_tab(self) -> None:
+        """Show what is known of the open tab."""
         active = self.tabs.active
         rows, note = self._pages.get(active, ((), self._words))
         same = [row.name for row in rows] == [row.name for row in self.rows.rows]
@@ -131,26 +128,16 @@ class RelationPanel(ModePanel):
         short = ", ".join(clause.split(":")[0] for clause in note.split("; ")) if rows else ""
         again = "looking again…" if active in self._again else ""
         parts = (depth, listed, again) if listed else (depth, short, again)
-        self.border_subtitle = Content(" · ".join(part for part in parts if part))
+        self.label(subtitle=" · ".join(filter(None, parts)))
         self.tabs.refresh()
         if not rows:
             self.query_one("#relation-note", Static).update("")
 
     # --- tabs ---
 
-    def activate(self, tab: str) -> None:
-        """Show a tab."""
-        self.tabs.active = tab
-        self._show()
-
     def action_turn(self, by: int) -> None:
-        """The tab beside this one."""
-        self.activate(TABS[(TABS.index(self.tabs.active) + by) % len(TABS)])
-
-    @on(TabLine.Chosen)
-    def _clicked(self, event: TabLine.Chosen) -> None:
-        self.rows.focus()
-        self.activate(event.tab)
+        """Open the tab beside this one."""
+        self.turn(by)
 
     def deeper(self) -> None:
         """Follow callers and callees one step more; after the last depth, one again."""

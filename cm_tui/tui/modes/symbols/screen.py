@@ -2,52 +2,30 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
 
 from textual import events, on
-from textual.binding import Binding, BindingType
 
-from cm_tui.model import PackRequest
+from cm_tui.model import PackRequest, SymbolKey
 from cm_tui.tui.modes.symbols.code_tree import CodeTree, place_of_node, place_of_relation
 from cm_tui.tui.modes.symbols.view import SymbolsView
 from cm_tui.tui.screens.app_commands import not_searchable
-from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.messages import AddToPack, OpenPath, OpenSymbol, OpenSymbolHistory
+from cm_tui.tui.screens.commands import Command, unless, with_target
+from cm_tui.tui.screens.list_mode import find
+from cm_tui.tui.screens.messages import AddToPack, OpenSymbolHistory
 from cm_tui.tui.screens.save_text import copy_and_report
 from cm_tui.tui.screens.symbol_content import SymbolPlace, request_at
 from cm_tui.tui.state.revision import SHORT_SHA
 from cm_tui.tui.widgets.code_nodes import Node
 from cm_tui.tui.widgets.relations import Relation, RelationList
 
-
-def _nothing_shown(screen: SymbolsView) -> str | None:
-    return None if screen.place else "nothing is shown yet; choose a symbol"
-
-
-def _no_way_back(screen: SymbolsView) -> str | None:
-    return None if screen.navigation.can_go_back else "this is where you started"
-
-
-def _no_way_forward(screen: SymbolsView) -> str | None:
-    return None if screen.navigation.can_go_forward else "there is nothing ahead"
-
-
-def _not_now(screen: SymbolsView) -> str | None:
-    return "a past revision is shown; 0 leads back to now" if screen.cm.revision.moment else _nothing_shown(screen)
-
-
-def _no_symbol(screen: SymbolsView) -> str | None:
-    return None if screen.shown and screen.shown.symbol else "no symbol is shown"
-
-
-def _all_resolved(screen: SymbolsView) -> str | None:
-    return None if screen.relations.unresolved_count else "all calls by that name were resolved"
-
-
-def find(screen: SymbolsView) -> None:
-    """Type to find a symbol."""
-    screen.unzoom()
-    screen.finder.filter_input.focus()
+Reason = Callable[[SymbolsView], str | None]
+_nothing_shown: Reason = unless(lambda screen: screen.place, "nothing is shown yet; choose a symbol")
+_no_way_back: Reason = unless(lambda screen: screen.navigation.can_go_back, "this is where you started")
+_no_way_forward: Reason = unless(lambda screen: screen.navigation.can_go_forward, "there is nothing ahead")
+_past: Reason = unless(lambda screen: not screen.cm.revision.moment, "a past revision is shown; 0 leads back to now")
+_no_symbol: Reason = unless(lambda screen: screen.shown and screen.shown.symbol, "no symbol is shown")
+_all_resolved: Reason = unless(lambda screen: screen.relations.unresolved_count, "all calls by that name were resolved")
 
 
 def show_life(screen: SymbolsView) -> None:
@@ -85,22 +63,17 @@ def add_to_pack(screen: SymbolsView) -> None:
     screen.ask("add", lambda engine: request_at(engine, target), got)
 
 
-def copy_place(screen: SymbolsView) -> None:
+def copy_place(screen: SymbolsView, target: SymbolPlace) -> None:
     """Copy `path:line` to the clipboard."""
-    target = target_of(screen)
-    if target is None:
-        return
     moment = screen.cm.revision.moment
     when = f" at {moment.sha[:SHORT_SHA]}" if moment else ""
     place = f"{target.path}:{_line_of(screen, target)}{when}"
     copy_and_report(screen, place, place)
 
 
-def edit(screen: SymbolsView) -> None:
+def edit(screen: SymbolsView, target: SymbolPlace) -> None:
     """Open it in the person's editor; the index is brought up to date afterwards."""
-    target = target_of(screen)
-    if target is not None:
-        screen.cm.edit(target.path, _line_of(screen, target))
+    screen.cm.edit(target.path, _line_of(screen, target))
 
 
 def _line_of(screen: SymbolsView, target: SymbolPlace) -> int:
@@ -111,7 +84,7 @@ def _line_of(screen: SymbolsView, target: SymbolPlace) -> int:
 SYMBOLS_COMMANDS: tuple[Command[SymbolsView], ...] = (
     Command("symbols.jump", "slash", "Find", "Find a symbol by some of its letters", find, blocked=not_searchable),
     Command("symbols.add", "a", "Add to pack", "Put the symbol, or the row under the cursor, into the pack",
-            add_to_pack, blocked=_not_now),
+            add_to_pack, blocked=(_past, _nothing_shown)),
     Command("symbols.depth", "d", "Depth", "Follow callers and callees 1, 2 or 3 steps",
             lambda screen: screen.relations.deeper(), blocked=_nothing_shown),
     Command("symbols.unresolved", "n", "Unresolved", "Calls by that name that could not be resolved, or the callers",
@@ -121,12 +94,13 @@ SYMBOLS_COMMANDS: tuple[Command[SymbolsView], ...] = (
             lambda screen: screen.go(screen.navigation.back(), record=False), blocked=_no_way_back),
     Command("symbols.forward", "right_square_bracket,alt+right", "Forward", "Where you were after",
             lambda screen: screen.go(screen.navigation.forward(), record=False), bar=False, blocked=_no_way_forward),
-    Command("symbols.copy", "y", "Copy place", "Copy path:line", copy_place, blocked=_nothing_shown),
-    Command("symbols.edit", "e", "Edit", "Open in $EDITOR at this line", edit, blocked=_not_now),
+    Command("symbols.copy", "y", "Copy place", "Copy path:line", with_target(target_of, copy_place), blocked=_nothing_shown),
+    Command("symbols.edit", "e", "Edit", "Open in $EDITOR at this line", with_target(target_of, edit),
+            blocked=(_past, _nothing_shown)),
     Command("symbols.life", "L", "Life", "When it was added, changed and removed: its life in History", show_life,
             blocked=_no_symbol),
     Command("symbols.next", "t", "Next tab", "Definitions, callers, callees, imports, importers in turn",
-            lambda screen: screen.relations.action_turn(1), bar=False),
+            lambda screen: screen.relations.turn(), bar=False),
     Command("symbols.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", SymbolsView.zoom),
 )  # fmt: skip
 
@@ -142,27 +116,24 @@ class SymbolsScreen(SymbolsView, commands=SYMBOLS_COMMANDS):
         "row, [ and ] go back and forth. Rows in yellow are ambiguous: space shows all that may be meant."
     )
     ZOOMS = ("source-panel", "tree-panel", "relations-panel")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "escape", show=False),
-        Binding("down", "into_tree", show=False),
-    ]
 
     _back = ""
     """The mode that led here, which Escape leads back to."""
 
     # --- what other modes ask for ---
 
-    def open_symbol(self, message: OpenSymbol) -> None:
+    def open_symbol(self, key: SymbolKey | None, path: str, line: int) -> None:
         """Another mode sends the person here."""
-        line = message.line if message.key is None else 0
-        self.go(SymbolPlace(message.path, line, message.key, find=True))
+        self.go(SymbolPlace(key.path, key=key, find=True) if key else SymbolPlace(path, line, find=True))
         self.code.focus()
 
-    def open_path(self, message: OpenPath) -> None:
+    def open_path(self, path: str, line: int, back: str, note: str) -> None:
         """Another mode shows a file here."""
-        self._back = message.back
-        self.go(SymbolPlace(message.path, message.line))
+        self._back = back
+        self.go(SymbolPlace(path, line))
         self.code.focus()
+        if note:
+            self.cm.tell(note)
 
     @on(events.ScreenSuspend)
     def _went_elsewhere(self) -> None:
@@ -172,16 +143,9 @@ class SymbolsScreen(SymbolsView, commands=SYMBOLS_COMMANDS):
 
     # --- the tree ---
 
-    def action_into_tree(self) -> None:
-        """Down from the input goes into the list."""
-        if self.focused is self.finder.filter_input:
-            self.code_tree.focus()
-
-    def action_escape(self) -> None:
-        """Leave zoom, then for the mode that led here, then the filter."""
-        if self.has_class("-zoomed"):
-            self.unzoom()
-        elif self._back and not self.finder.has_focus_within:
+    def leave(self) -> None:
+        """Leave for the mode that led here, then the filter."""
+        if self._back and not self.finder.has_focus_within:
             self.cm.go(self._back)
         else:
             self.finder.clear()

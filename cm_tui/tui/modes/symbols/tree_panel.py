@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
@@ -14,7 +13,7 @@ from cm_tui.tui.modes.symbols.code_tree import CodeTree
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.state.revision import files_of, symbols_of
 from cm_tui.tui.widgets.split import end_waiting, show_waiting
-from cm_tui.tui.widgets.text import count
+from cm_tui.tui.widgets.text import number_of
 
 _MATCHES = 200
 """Symbols that are asked for at first, and with each step of scrolling."""
@@ -29,17 +28,14 @@ class TreePanel(ModePanel):
     class Filled(Message):
         """The files are there, or there again."""
 
-    def __init__(self) -> None:
-        super().__init__(id="tree-panel", classes="panel")
-        self.at: str | None = None
-        """The revision whose files and symbols are shown; None: now."""
-        self._shown: str | None = None
-        self._limit = _MATCHES
-        self._total = 0
-        """How many symbols the letters match."""
-        self._chosen = False
-        """Enter was pressed before the response: the first match is chosen once it is there."""
-        self.border_title = Content("Files and symbols")
+    at: str | None = None
+    """The revision whose files and symbols are shown; None: now."""
+    _shown: str | None = None
+    _limit = _MATCHES
+    _total = 0
+    """How many symbols the letters match."""
+    _chosen = False
+    """Enter was pressed before the response: the first match is chosen once it is there."""
 
     def compose(self) -> ComposeResult:
         """Input, tree."""
@@ -48,11 +44,6 @@ class TreePanel(ModePanel):
 
     tree_list = getters.query_one("#tree", CodeTree)
     filter_input = getters.query_one("#jump", Input)
-
-    def say(self, words: str) -> None:
-        """Say why there is nothing, while there is nothing."""
-        if not self.tree_list.rows:
-            self.tree_list.set_rows((), empty=words)
 
     def refill(self) -> None:
         """Read the files, or what the letters find, again; what is on screen stays until that is there."""
@@ -64,7 +55,7 @@ class TreePanel(ModePanel):
     # --- files ---
 
     def _read_files(self) -> None:
-        self.say("Reading the files…")
+        self.tree_list.say("Reading the files…")
         at = self.at
         self.mode.ask("files", lambda engine: files_of(engine, at), self._got_files, self._failed)
 
@@ -72,8 +63,7 @@ class TreePanel(ModePanel):
         if self.filter_input.value.strip():
             return
         end_waiting(self)
-        some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
-        self.border_subtitle = Content(some + count(page.total, "file"))
+        self.label(subtitle=number_of(len(page.rows), page.total, "file"))
         self.tree_list.set_files(page.rows, reset=self._shown != self.at)
         self._shown = self.at
         if not page.rows:
@@ -83,7 +73,7 @@ class TreePanel(ModePanel):
     def _failed(self, error: CmError) -> None:
         self._chosen = False
         end_waiting(self)
-        self.border_subtitle = Content("")
+        self.label(subtitle="")
         self.tree_list.set_rows((), empty=f"{error.message} {error.hint}")
 
     @on(CodeTree.SymbolsRequested)
@@ -106,7 +96,7 @@ class TreePanel(ModePanel):
         if self.tree_list.rows:
             show_waiting(self, words)
         else:
-            self.say(words)
+            self.tree_list.say(words)
         self.refill()
 
     # --- letters ---
@@ -137,8 +127,7 @@ class TreePanel(ModePanel):
             self.tree_list.show_matches(text, page.rows)
             if self._chosen:
                 self._choose()
-            some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
-            self.border_subtitle = Content(some + count(page.total, "symbol"))
+            self.label(subtitle=number_of(len(page.rows), page.total, "symbol"))
 
         at = self.at
         self.mode.ask("match", lambda engine: symbols_of(engine, at, match=text, limit=limit), got, self._failed)

@@ -8,13 +8,13 @@ from textual import getters, on
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
 from cm_tui.tui.modes.symbols.code_tree import CodeTree
 from cm_tui.tui.modes.symbols.relation_panel import DEPTHS, LifeLine, RelationPanel
 from cm_tui.tui.modes.symbols.tree_panel import TreePanel
-from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.list_mode import InputMode
 from cm_tui.tui.screens.symbol_content import SymbolContent, SymbolPlace, load_content
 from cm_tui.tui.state.navigation import Navigation
 from cm_tui.tui.state.revision import reading
@@ -62,7 +62,7 @@ def head_text(view: SymbolContent) -> Content:
 _NEVER = object()
 
 
-class SymbolsView(ModeScreen):
+class SymbolsView(InputMode):
     """The tree on the left; on the right what is shown of the place that the person is at."""
 
     def __init__(self) -> None:
@@ -79,14 +79,13 @@ class SymbolsView(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         """Tree on the left; head, source and relations on the right."""
         with Split(id="symbols-body"):
-            yield TreePanel()
+            yield TreePanel(id="tree-panel", title="Files and symbols")
             with Container(id="symbol-detail"):
                 with Vertical(id="symbol-top"):
                     yield Static(id="symbol-head", markup=False)
                     yield LifeLine(id="symbol-life")
-                with PathPanel(id="source-panel", classes="panel") as panel:
-                    panel.show_title("Source")
-                    yield SourceList(id="source", empty="Choose a symbol on the left, or type / to find one.")
+                empty = "Choose a symbol on the left, or type / to find one."
+                yield PathPanel(SourceList(id="source", empty=empty), id="source-panel", title="Source")
                 yield RelationPanel()
 
     def on_mount(self) -> None:
@@ -125,6 +124,14 @@ class SymbolsView(ModeScreen):
         """The tree."""
         return self.finder.tree_list
 
+    list_shown = code_tree
+
+    @property
+    def filter_input(self) -> Input:
+        """Where letters of a symbol are typed."""
+        return self.finder.filter_input
+
+    source_panel = getters.query_one(PathPanel)
     code = getters.query_one("#source", SourceList)
     relations = getters.query_one("#relations-panel", RelationPanel)
     _life = getters.query_one(LifeLine)
@@ -139,7 +146,7 @@ class SymbolsView(ModeScreen):
     def project_changed(self) -> None:
         """Read the files again when the index has news."""
         if reason := self.cm.project.why_not_searchable:
-            self.finder.say(reason)
+            self.code_tree.say(reason)
         elif self._seen_status is not self.cm.project.status:
             self._seen_status = self.cm.project.status
             self.finder.refill()
@@ -170,10 +177,8 @@ class SymbolsView(ModeScreen):
         if self.place is None:
             return
         self.query_one("#symbol-head", Static).update(waiting_head(before, words))
-        source = self.query_one("#source-panel", PathPanel)
         # What stood here may not be there at the other revision.
-        source.show_title("")
-        source.border_subtitle = Content("")
+        self.source_panel.show_title("", "")
         self.code.set_rows((), empty=words)
         self.relations.forget(words)
         self._life.mark_ordinal(self._here)
@@ -211,7 +216,7 @@ class SymbolsView(ModeScreen):
     def _cannot_show(self, error: CmError) -> None:
         self.shown, self._left = None, (None, 0)
         self.query_one("#symbol-head", Static).update(Content(""))
-        self.query_one("#source-panel").border_subtitle = Content("")
+        self.source_panel.label(subtitle="")
         self.code.set_rows((), empty=f"{error.message} {error.hint}")
         self.relations.empty()
         self._life.show(None)
@@ -224,12 +229,9 @@ class SymbolsView(ModeScreen):
         again, kept = left == content.place, self.shown is not None and left == content.place
         self.shown = content
         self.query_one("#symbol-head", Static).update(head_text(content))
-        source = self.query_one("#source-panel", PathPanel)
-        source.show_path(content.place.path)
-        notes = [content.note] if content.note else []
-        if content.stale:
-            notes.append("changed since it was indexed")
-        source.border_subtitle = Content(" · ".join(notes))
+        self.source_panel.show_path(content.place.path)
+        stale = "changed since it was indexed" if content.stale else ""
+        self.source_panel.label(subtitle=" · ".join(filter(None, (content.note, stale))))
         self.code.set_rows(content.lines, cursor=cursor if again else 0, empty="This file is empty.")
         if content.place.line and not again:
             self.code.go(content.place.line)

@@ -109,16 +109,25 @@ SELECT DISTINCT parent, name, canon, NULL::VARCHAR[], NULL::BIGINT, 0, 0, 'def',
 FROM graph.def d
 -- (A constructor that bears its class's name must not hide the class from the class's own methods.)
 WHERE (is_class OR is_function OR kind IN ('namespace', 'module', 'property')) AND NOT misread AND NOT outer_def
-  AND NOT (kind = 'constructor' AND EXISTS (SELECT 1 FROM graph.def c WHERE c.id = d.parent AND c.name = d.name));
+  AND NOT (kind = 'constructor' AND EXISTS (SELECT 1 FROM graph.def c WHERE c.id = d.parent AND c.name = d.name))
+-- (Nor may a namespace without a block hide an import that bears its last name.)
+  AND NOT (kind = 'namespace' AND parent < 0 AND family IN (SELECT family FROM graph.family WHERE by_namespace)
+           AND NOT EXISTS (SELECT 1 FROM graph.def c WHERE c.parent = d.id));
 
 -- The package of which a file is a part without saying so at each name: its folder, what it declares, or the project.
+-- (`namespace A;` of C# and PHP has no block: it holds for the whole file, as a package does; without one, the root.)
 CREATE OR REPLACE TABLE graph.home AS
 SELECT f.id AS file, f.family, CASE y.shares WHEN 'project' THEN ''
        WHEN 'package' THEN coalesce(replace(n.package, '::', '.'), regexp_replace(f.path, '/?[^/]*$', ''))
+       WHEN 'namespace' THEN coalesce(replace(n.package, '\', '.'), '')
        ELSE regexp_replace(f.path, '/?[^/]*$', '') END AS key
-FROM graph.file f JOIN graph.family y ON y.family = f.family AND y.shares IN ('folder', 'package', 'project')
-LEFT JOIN (SELECT file, arg_min(qualname, id) AS package FROM graph.def WHERE kind = 'namespace' AND parent < 0 GROUP BY file) n
-  ON n.file = f.id;
+FROM graph.file f JOIN graph.family y ON y.family = f.family
+LEFT JOIN (
+    SELECT d.file, arg_min(d.qualname, d.id) AS package, count(DISTINCT d.id) = 1 AND count(inner_def.id) = 0 AS has_no_block
+    FROM graph.def d LEFT JOIN graph.def inner_def ON inner_def.parent = d.id
+    WHERE d.kind = 'namespace' AND d.parent < 0 GROUP BY d.file
+) n ON n.file = f.id
+WHERE y.shares IN ('folder', 'package', 'project') OR (y.by_namespace AND coalesce(n.has_no_block, true));
 
 -- What is said of a name's type, cut into steps: once for each way of saying it, and kept from state to state.
 CREATE TABLE IF NOT EXISTS graph.type_steps (type VARCHAR, segs VARCHAR[], meant UBIGINT);
@@ -133,9 +142,15 @@ WHERE type NOT IN (SELECT type FROM graph.type_steps));
 -- What an attribute or a module's variable is said to be in terms of itself says nothing; one that is said to be
 -- many things is not known. Both would multiply what has to be read.
 INSERT INTO graph.env
-WITH typed AS (
-    SELECT CASE WHEN b.scope IS NULL THEN -f.id ELSE f.id * 1000000 + b.scope END AS scope, b.kind, b.name, b.line, s.segs, s.meant
-    FROM graph.file f JOIN binding b ON b.blob = f.blob JOIN graph.type_steps s ON s.type = b.type
+WITH bound AS (
+    -- (What a CommonJS module is, `module.exports = a`, is its default, also where `a` is written there.)
+    SELECT f.id AS file, b.type, b.line, CASE WHEN gives THEN NULL ELSE b.scope END AS scope,
+           CASE WHEN gives THEN 'var' ELSE b.kind END AS kind, CASE WHEN gives THEN 'default' ELSE b.name END AS name
+    FROM graph.file f JOIN binding b ON b.blob = f.blob, LATERAL (SELECT f.family = 'js' AND b.name = 'exports' AS gives)
+),
+typed AS (
+    SELECT CASE WHEN b.scope IS NULL THEN -b.file ELSE b.file * 1000000 + b.scope END AS scope, b.kind, b.name, b.line, s.segs, s.meant
+    FROM bound b JOIN graph.type_steps s ON s.type = b.type
     WHERE NOT (b.kind = 'attr' AND len(s.segs) > 1 AND s.segs[1] IN ('self', 'this', 'cls') AND s.segs[2] = b.name)
       AND NOT (b.scope IS NULL AND s.segs[1] IS NOT DISTINCT FROM b.name)
 ),

@@ -3,10 +3,12 @@
 CREATE OR REPLACE TABLE graph.inherits AS
 WITH RECURSIVE
 base AS (
-    SELECT s.scope AS class, d.node AS base, s.id AS place
+    SELECT coalesce(o.id, s.scope) AS class, d.node AS base, s.id AS place
     FROM done d JOIN site s ON s.id = d.expr JOIN graph.def b ON b.id = d.node AND b.is_class
     -- (A namespace stands on nothing: the class within it that does may be none that is known.)
     JOIN graph.def c ON c.id = s.scope AND c.kind <> 'namespace'
+    -- What one part of a class stands on, all of them do.
+    LEFT JOIN graph.part p ON p.id = c.id LEFT JOIN graph.part o ON o.whole = p.whole
     WHERE len(d.rest) = 0
 ),
 up AS (

@@ -2,11 +2,22 @@
 -- namespace (C++, C#, PHP), or of the whole project (Ruby, Swift, Elixir, Bash); `graph.family` says which.
 INSERT INTO graph.mro SELECT -id, -id, 0 FROM graph.package;
 INSERT INTO graph.chain SELECT -id, -id, 100 FROM graph.package;
--- What a namespace holds stands in all of its blocks, in whatever file.
+-- The names of the namespaces around it are visible in one of C# and C++.
+INSERT INTO graph.mro
+SELECT -i.id, -o.id, 1 + len(string_split(i.key, '.')) - CASE o.key WHEN '' THEN 0 ELSE len(string_split(o.key, '.')) END
+FROM graph.package i JOIN graph.package o ON o.family = i.family AND o.id <> i.id AND (o.key = '' OR starts_with(i.key, o.key || '.'))
+JOIN graph.family y ON y.family = i.family AND y.sees_around;
+-- What a namespace holds stands in all of its blocks, in whatever file; below a module of Elixir there are others.
 INSERT INTO graph.mro
 SELECT n.id, -p.id, 1 FROM graph.def n
 JOIN graph.package p ON p.family = n.family AND p.key = replace(replace(n.qualname, '::', '.'), '\', '.')
-WHERE n.kind = 'namespace' AND n.family IN (SELECT family FROM graph.family WHERE shares = 'namespace');
+WHERE (n.kind = 'namespace' AND n.family IN (SELECT family FROM graph.family WHERE shares = 'namespace'))
+   OR (n.is_class AND n.family = 'elixir');
+
+-- A module of Elixir is found by its whole name, in whatever file.
+INSERT INTO graph.star
+SELECT -p.id, d.canon FROM graph.def d JOIN graph.package p ON p.family = d.family AND p.key = d.qualname
+WHERE d.family = 'elixir' AND d.is_class;
 
 CREATE OR REPLACE TABLE graph.shared AS
 SELECT d.id AS def, p.id AS package
@@ -17,6 +28,20 @@ SELECT d.id, p.id
 FROM graph.def n JOIN graph.package p ON p.family = n.family AND p.key = replace(replace(n.qualname, '::', '.'), '\', '.')
 JOIN graph.def d ON d.file = n.file AND d.start_line BETWEEN n.start_line AND n.end_line AND d.id <> n.id
 WHERE n.kind = 'namespace' AND n.family NOT IN (SELECT family FROM graph.family WHERE shares <> 'namespace');
+
+-- The parts of a partial class of C#, and of a module of Ruby, are one: each has what the others hold. (Not where there is a class of that name
+-- with type parameters and another without: a call does not show which of them it means.)
+CREATE OR REPLACE TABLE graph.part AS
+SELECT d.id, min(d.id) OVER whole AS whole
+FROM graph.def d JOIN graph.file f ON f.id = d.file JOIN symbol y ON y.blob = f.blob AND y.idx = d.id % 1000000
+LEFT JOIN graph.shared s ON s.def = d.id
+WHERE (d.family = 'csharp' AND d.is_class) OR (d.family = 'ruby' AND d.kind = 'namespace')
+WINDOW whole AS (PARTITION BY coalesce(s.package, 0), d.qualname)
+QUALIFY bool_and(d.family = 'ruby' OR regexp_matches(y.signature, '\bpartial\b')) OVER whole
+    AND bool_and(strpos(y.signature, d.name || '<') > 0) OVER whole = bool_or(strpos(y.signature, d.name || '<') > 0) OVER whole;
+UPDATE graph.def d SET canon = p.whole FROM graph.part p WHERE d.canon = p.id;
+UPDATE graph.env e SET node = p.whole FROM graph.part p WHERE e.node = p.id;
+INSERT INTO graph.mro SELECT a.id, b.id, 1 FROM graph.part a JOIN graph.part b ON b.whole = a.whole AND b.id <> a.id;
 
 INSERT INTO graph.env
 SELECT DISTINCT -s.package, d.name, d.canon, NULL::VARCHAR[], NULL::BIGINT, 0, 0, 'def',

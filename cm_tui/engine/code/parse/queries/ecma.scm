@@ -59,6 +59,11 @@
     left: (member_expression object: (identifier) @_m property: (property_identifier) @_e)
     right: (function_expression name: (identifier) @name parameters: (_) @params body: (_) @body)
     (#eq? @_m "module") (#eq? @_e "exports"))) @def.function
+(expression_statement
+  (assignment_expression
+    left: (member_expression object: (identifier) @_m property: (property_identifier) @_e)
+    right: (class name: (_) @name body: (_) @body)
+    (#eq? @_m "module") (#eq? @_e "exports"))) @def.class
 (export_statement "default" value: (function_expression !name "function" @name parameters: (_) @params body: (_) @body)) @def.function
 (export_statement "default" value: (class !name "class" @name body: (_) @body)) @def.class
 (function_expression) @scope
@@ -151,5 +156,5 @@
   (#match? @_e "^(module\\.)?exports$")) @bind.var
 (assignment_expression
   left: (member_expression object: (identifier) @_m property: (property_identifier) @name)
-  right: (identifier) @same
+  right: [(identifier) @same (function_expression name: (identifier) @same) (class name: (_) @same)]
   (#eq? @_m "module") (#eq? @name "exports")) @bind.var
