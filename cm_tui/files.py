@@ -189,8 +189,9 @@ def set_aside(file: Path) -> Path | None:
 
 
 def damaged_copies(file: Path) -> list[Path]:
-    """Return the files that `set_aside` made of a file."""
-    return sorted(file.parent.glob(f"{glob.escape(file.stem)}.damaged-*{glob.escape(file.suffix)}"))
+    """Return the files that `set_aside` made of a file, and those of processes that were killed while they wrote it."""
+    patterns = f"{glob.escape(file.stem)}.damaged-*{glob.escape(file.suffix)}", f".{glob.escape(file.name)}.*{SUFFIX}"
+    return sorted(found for pattern in patterns for found in file.parent.glob(pattern))
 
 
 def remove_left_overs(file: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from cm_tui import paths
 from cm_tui.errors import StoreError
-from cm_tui.files import read_bounded, write_atomically
+from cm_tui.files import read_bounded, set_aside, stamp_of, write_atomically
 from cm_tui.locks import locked
 
 T = TypeVar("T")
@@ -40,13 +40,18 @@ def read_record(file: Path, kind: type[T], limit: int = MOST_BYTES) -> T | None:
         return None
 
 
-def write_json(file: Path, value: Any, *, indent: int | None = None, durable: bool = True) -> None:
+def write_json(
+    file: Path, value: Any, *, indent: int | None = None, durable: bool = True, keep_damaged: bool = False
+) -> None:
     """Write a value as JSON into a private folder, which is made when missing.
 
-    Raises StoreError if it cannot be written; what was there before is untouched.
+    `keep_damaged`: set a file aside that holds no JSON object: it has what only the user can decide again. Raises
+    StoreError if it cannot be written; what was there before is untouched.
     """
     with reported(file):
         paths.private_dir(file.parent)
+        if keep_damaged and not read_object(file) and stamp_of(file) and file.read_bytes().strip() != b"{}":
+            set_aside(file)
         write_atomically(file, json.dumps(value, indent=indent), durable=durable)
 
 

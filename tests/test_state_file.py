@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.errors import StoreError
+from cm_tui.files import damaged_copies
 from cm_tui.state_file import holding, read_object, reported, write_json
 
 
@@ -27,6 +28,17 @@ def test_what_is_written_is_read_and_the_users_alone(tmp_path: Path):
     write_json(file, {"a": ["ö", 1]}, indent=1)
     assert read_object(file) == {"a": ["ö", 1]}
     assert (stat.S_IMODE(file.stat().st_mode), stat.S_IMODE(file.parent.stat().st_mode)) == (0o600, 0o700)
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[1]", b'{"a": ' * 5000])
+def test_a_damaged_file_of_decisions_is_kept(tmp_path: Path, damage: bytes):
+    file = tmp_path / "state.json"
+    for content in (None, b"{}\n", b'{"a": 1}', damage):
+        if content is not None:
+            file.write_bytes(content)
+        write_json(file, {"b": 2}, keep_damaged=True)
+    assert [one.read_bytes() for one in damaged_copies(file)] == [damage]
+    assert read_object(file) == {"b": 2}
 
 
 def test_a_lock_is_waited_for_no_longer_than_asked(tmp_path: Path):

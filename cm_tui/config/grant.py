@@ -47,4 +47,4 @@ def _change(key: str, new: Decision | None) -> None:
         if new is not None:
             kept[key] = new
         plain = {root: asdict(one) for root, one in kept.items()}
-        write_json(file, {"version": 1, "checkouts": plain}, indent=1)
+        write_json(file, {"version": 1, "checkouts": plain}, indent=1, keep_damaged=True)

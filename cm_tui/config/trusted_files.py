@@ -33,7 +33,7 @@ def change(root: Path, *, add: Iterable[str] = (), remove: Iterable[str] | None 
         kept[key] = sorted({*kept.get(key, ())} - gone | {*add})
         if not kept[key]:
             del kept[key]
-        write_json(where, {"version": 1, "checkouts": kept}, indent=1)
+        write_json(where, {"version": 1, "checkouts": kept}, indent=1, keep_damaged=True)
 
 
 def _read() -> dict[str, list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,10 @@ import pytest
 from cm_tui import paths
 from cm_tui.engine.api import links, projects, recording
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.doctor.installation import examine_project
+from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording.gate import PastGate
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import RefusedError, UsageError
 from tests.cli.conftest import Shop
@@ -237,6 +241,71 @@ def test_a_memory_that_others_have_too_stays_theirs(mine: Repo, tmp_path: Path):
     links.take_along(shown, shown.earlier[0])
     assert remembered(again.root) == remembered(other) == [PROMPT]
     assert links.memory_link(again.root).earlier == ()
+
+
+@pytest.mark.parametrize("how", ["link", "take along"])
+def test_who_goes_leaves_memory_pause_and_trust_to_the_others(mine: Repo, tmp_path: Path, how: str):
+    other = tmp_path / "clone"
+    mine.git("clone", "-q", str(mine.root), str(other))
+    links.link(links.memory_link(other))
+    with Engine.open(other) as engine:
+        engine.remember("written in the clone")
+    recording.pause(other)
+    elsewhere = Repo(tmp_path / "elsewhere")
+    elsewhere.commit("one")
+    elsewhere.git("remote", "add", "origin", "https://example.org/other/shop.git")
+    Journal.of(elsewhere.root).append("episode", said("of the other project", elsewhere.root))
+    if how == "link":
+        mine.git("remote", "set-url", "origin", "https://example.org/other/shop.git")
+        links.link(links.memory_link(mine.root))
+    else:
+        shutil.rmtree(mine.root)
+        Repo(mine.root).commit("something else")
+        shown = links.memory_link(mine.root)
+        links.take_along(shown, shown.earlier[0])
+    assert PROMPT in remembered(mine.root)
+    assert remembered(other) == [PROMPT]
+    with Engine.open(other) as engine:
+        assert [one.held for one in engine.entries().rows] == [False]
+    assert recording.recording_state(other).state == recording.recording_state(mine.root).state == "paused"
+
+
+def test_what_is_written_while_a_checkout_is_linked_goes_along(
+    mine: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    other = tmp_path / "clone"
+    mine.git("clone", "-q", str(mine.root), str(other))
+    own = Journal.of(other)
+    own.append("episode", said("asked in the clone", other))
+    texts = [Blobs(root).write(root.name.encode()) for root in (mine.root, other)]
+    real = links.checkout_links.link
+
+    def slowly(*words: str) -> None:
+        own.append("episode", said("asked meanwhile", other))
+        real(*words)
+
+    monkeypatch.setattr(links.checkout_links, "link", slowly)
+    links.link(links.memory_link(other))
+    prompts = [event.data["prompts"][0] for event in Journal.of(mine.root).read()]
+    assert sorted(prompts) == sorted([PROMPT, "asked in the clone", "asked meanwhile"])
+    assert [Blobs(mine.root).read(text) for text in texts] == [b"mine", b"clone"]
+    assert not own.folder.exists()
+
+
+def test_a_pause_that_ended_counts_for_the_memory_that_goes_on(mine: Repo, tmp_path: Path):
+    other = tmp_path / "clone"
+    mine.git("clone", "-q", str(mine.root), str(other))
+    own = Journal.of(other)
+    own.append("episode", said("asked in the clone", other))
+    pauses.begin(own.folder.name, None, now=1_000.0)
+    pauses.end(own.folder.name, now=2_000.0)
+    pauses.begin(own.folder.name, time.time() + 60)
+    recording.pause(mine.root)
+    links.link(links.memory_link(other))
+    assert PastGate(mine.root).why_not("s", (1_500.0,))
+    assert not PastGate(mine.root).why_not("s", (2_500.0,))
+    (pause,) = pauses.read().pauses
+    assert (pause.project, pause.until) == (Journal.of(mine.root).folder.name, None)
 
 
 def test_a_pause_before_anything_was_recorded_stays_on(tmp_path: Path):

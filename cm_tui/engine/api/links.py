@@ -21,10 +21,14 @@ from cm_tui.engine.memory.recording import pauses
 from cm_tui.engine.platform.git import checkout_links
 from cm_tui.engine.platform.git.identity import claimed, claimed_memory, identify
 from cm_tui.engine.platform.journal import removal
+from cm_tui.engine.platform.journal.event import Position
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.journal.location import base
 from cm_tui.engine.platform.journal.merge import take_over
 from cm_tui.errors import RefusedError, StoreError, UsageError
+from cm_tui.files import read_regular, write_atomically
+
+_MOST_BYTES = 64_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,8 @@ def link(shown: MemoryLink) -> MemoryLink:
     """Give a checkout the memory that the user was shown, and merge in what its own journal holds.
 
     Checkouts that no longer exist lose their link, since any other repository may appear in their place. The checkout's
-    own store stays, and can be removed once every process has closed it.
+    own journal is removed unless other checkouts have it; its store stays, and can be removed once every process has
+    closed it.
 
     Entries that a backup restored before the checkout existed are added too. `shown`: what the user agreed to. Raises
     RefusedError if the checkout claims something else now; UsageError if there is no memory to link it to; StoreError
@@ -133,9 +138,11 @@ def link(shown: MemoryLink) -> MemoryLink:
         raise UsageError(f"{shown.root} has the memory of {shown.identity} already.")
     root, own = _as_shown(shown), Journal.of(Path(shown.root))
     target = claimed_memory(root)
-    _take_over(own.folder.name, shown.project)
+    is_shared = _has_others(own.folder.name, root)
+    end = _take_over(own.folder.name, shown.project)
     checkout_links.link(target.text, target.name, root)
-    _remove(own.folder)
+    if not is_shared:
+        _drop(own.folder.name, shown.project, end)
     entry_backup.take_waiting(root)
     return memory_link(root)
 
@@ -150,9 +157,9 @@ def take_along(shown: MemoryLink, earlier: EarlierMemory) -> MemoryLink:
     root = _as_shown(shown)
     target = Journal.of(root)
     checkout_links.claim(identify(root).text, identify(root).name, root)
-    _take_over(earlier.project, target.folder.name)
+    end = _take_over(earlier.project, target.folder.name)
     if checkout_links.forget_earlier(earlier.project, root):
-        _remove(base() / earlier.project)
+        _drop(earlier.project, target.folder.name, end)
     return memory_link(root)
 
 
@@ -163,20 +170,53 @@ def _as_shown(shown: MemoryLink) -> Path:
     return root
 
 
-def _take_over(source: str, target: str) -> None:
-    """Merge one project's memory into another's; only the source's ledger is changed."""
-    take_over(Journal(base() / source), Journal(base() / target))
+def _has_others(project: str, root: Path) -> bool:
+    """Return whether another checkout has a memory."""
+    own = checkout_links.owner_of(root)
+    others = (one for one in checkout_links.owners(project) or () if one != own)
+    return any(Path(one).exists() and checkout_links.is_current(project, one) for one in others)
+
+
+def _take_over(source: str, target: str) -> Position:
+    """Merge one project's memory into another's; the source, which other checkouts may have, is unchanged.
+
+    Returns the place in the source's journal up to which events were copied.
+    """
+    end = take_over(Journal(base() / source), Journal(base() / target))
     for name in removal.BESIDE:
         old, new = base() / source / name, base() / target / name
-        if old.is_dir() and not new.exists():
-            shutil.copytree(old, new)
+        if old.is_dir():
+            shutil.copytree(old, new, copy_function=_copy_missing, dirs_exist_ok=True)
     marks, store = user_marks.read(projects.store_folder(source)), projects.store_folder(target)
     for mark in ("last_seen", "vacuumed_to"):
         if mark in marks and mark not in user_marks.read(store) and store.is_dir():
             user_marks.set_mark(store, mark, marks[mark])
     pauses.take_over(source, target)
+    ledger.take_over(LedgerFile(source), LedgerFile(target))
+    return end
+
+
+def _copy_missing(source: str, target: str) -> None:
+    """Copy a file that is not there; the runs in a ledger are added to those of another one."""
+    old, new = Path(source).read_bytes(), read_regular(target, _MOST_BYTES)
+    if new is None or (Path(source).suffix == ".jsonl" and old not in new):
+        write_atomically(Path(target), old if new is None else b"\n".join((new, old)))
+
+
+def _drop(source: str, target: str, end: Position) -> None:
+    """Remove a memory that was taken over, with what was written to it after a place taken over before."""
+    journal = Journal(base() / source)
+    if journal.folder.is_dir():
+        with journal.held():
+            take_over(journal, Journal(base() / target), end)
+            # Before the next one who waits can write to it; a system that removes no open file does so afterwards.
+            shutil.rmtree(journal.folder, ignore_errors=True)
+    _remove(journal.folder)
+    if pauses.folder().is_dir():
+        pauses.end(source)
     RecallLog.named(target).take_over(RecallLog.named(source))
     ledger.take_over(LedgerFile(source), LedgerFile(target))
+    LedgerFile(source).path.unlink(missing_ok=True)
 
 
 def unlink(folder: Path | None) -> MemoryLink:

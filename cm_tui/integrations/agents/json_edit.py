@@ -19,6 +19,8 @@ Path = tuple[str | int, ...]
 """Keys and indexes from the root to a value."""
 
 _TRIVIA = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_LINE_END = re.compile(r"[ \t]*\r?\n")
 _SPACE = " \t\r\n"
 _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 
@@ -212,23 +214,35 @@ class Document:
 
     def _cut(self, parent: Node, key: str | int) -> None:
         node = parent.children[key]
-        begin = node.begin
-        while self.text[begin - 1] in _SPACE:
-            begin -= 1
         after = self._trivia_end(node.end)
         if self.text[after : after + 1] == ",":
-            self._replace(begin, after + 1, self.text[node.end : after])
+            self._replace(self._gap_before(parent, node, after + 1), after + 1, self.text[node.end : after])
             return
         end = node.end
         if len(parent.children) == 1:
             # The line that `_insert` ended behind the only child goes with it.
             line = self._newline + self._indent_at(parent.begin)
             end += len(line) if self.text.startswith(line, end) else 0
+        begin = self._gap_before(parent, node, end)
         self._replace(begin, end, "")
         before = [child.end for child in parent.children.values() if child.end <= begin]
         if before:
             comma = self._trivia_end(max(before))
             self._replace(comma, comma + 1, "")
+
+    def _gap_before(self, parent: Node, node: Node, end: int) -> int:
+        """Return where the blanks before a value begin that is cut out up to an offset.
+
+        The line end of a comment there stays, unless another follows: what stands behind the value is no part of it.
+        """
+        begin = node.begin
+        while self.text[begin - 1] in _SPACE:
+            begin -= 1
+        if _LINE_END.match(self.text, end):
+            return begin
+        ahead = max((child.end for child in parent.children.values() if child.end <= begin), default=parent.start + 1)
+        comments = [one for one in _COMMENT.finditer(self.text, ahead, node.begin) if one.end() >= begin]
+        return comments[-1].end() + 1 if comments and comments[-1][0].startswith("//") else begin
 
     def _trivia_end(self, at: int) -> int:
         return _Reader(self.text).skip(at)

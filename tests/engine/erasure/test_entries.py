@@ -9,6 +9,7 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.entries import entry_erasure, entry_text, proposals
+from cm_tui.engine.memory.entries.ledger import LedgerFile
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.redaction.redact import Redacted
 from cm_tui.errors import NotFoundError
@@ -113,6 +114,8 @@ def test_a_damaged_file_that_was_set_aside_keeps_no_secret_and_is_named(engine: 
     file.write_text(f'{{"entries": [{{"content": "sign in with {GITHUB}"}},')
     made = engine.remember("granite stays")
     (kept,) = file.parent.glob("memory.damaged-*.json")
+    ledger = LedgerFile.of(engine.root).path
+    ledger.with_name(f".{ledger.name}.0123abcd.cm-new").write_text(f'{{"proposals": "sign in with {GITHUB}')
     assert str(kept) in {one.where for one in engine.secrets().findings}
     assert str(kept) in engine.erase(found=True).files
     assert holders(engine, GITHUB) == []

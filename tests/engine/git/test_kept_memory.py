@@ -15,6 +15,7 @@ from cm_tui.engine.platform.git import checkout_links, folder_mark, identity
 from cm_tui.engine.platform.git.folder_mark import FolderMark
 from cm_tui.engine.platform.git.identity import identify
 from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.files import damaged_copies
 from tests.gitrepo import Repo
 
 REMOTE = "https://example.org/team/app.git"
@@ -360,6 +361,9 @@ def test_a_damaged_note_gives_nothing_away(tmp_path: Path):
         assert identify(repo.root).folder.name != before
     paths.links_file().write_text(json.dumps({**known, "checkouts": [1]}))
     assert identify(repo.root).folder.name == before
+    paths.links_file().write_text(f"<<<<<<< {json.dumps(known)}")
+    identity.claim(repo.root)
+    assert [one.read_text() for one in damaged_copies(paths.links_file())] == [f"<<<<<<< {json.dumps(known)}"]
 
 
 MARK = FolderMark(1, 10, (5, 6, 7))

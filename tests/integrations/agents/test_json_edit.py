@@ -114,6 +114,23 @@ def test_every_way_to_end_an_object(text):
     assert document.text == text
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('{\n  // ours\n  "servers": {"cm": 1}\n}\n', "{\n  // ours\n}\n"),
+        ('{// ours\n"servers": {"cm": 1}, "a": 1}', '{// ours\n "a": 1}'),
+        ('{"a": 1, // ours\n"servers": {"cm": 1},}', '{"a": 1, // ours\n}'),
+        ('{"a": 1, // ours\r\n"servers": {"cm": 1}}', '{"a": 1 // ours\r\n}'),
+        ('{"a": 1 /* // */,  "servers": {"cm": 1}}', '{"a": 1 /* // */}'),
+    ],
+)
+def test_a_comment_before_what_goes_takes_in_nothing_else(text: str, left: str):
+    document = Document(text)
+    document.remove(("servers", "cm"))
+    assert document.text == left
+    assert document.value == {name: 1 for name in "a" if '"a"' in text}
+
+
 def test_what_others_added_behind_ours_stays():
     document = Document('{\n  "a": 1\n}\n')
     document.put(("k",), 1)

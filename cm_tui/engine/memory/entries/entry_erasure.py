@@ -33,7 +33,7 @@ def entry_ids(event: Event) -> tuple[str, ...]:
 
 
 def set_aside(entries: Entries) -> list[Path]:
-    """Return the damaged files of entries and proposals that were set aside."""
+    """Return the damaged and unfinished copies of the files of entries and proposals."""
     files = (*(one.path for one in entries.files.values()), entries.ledger.path)
     return [one for file in files for one in damaged_copies(file)]
 

@@ -17,7 +17,7 @@ from cm_tui.engine.memory.entries.entry_record import entry_data, read_entry
 from cm_tui.engine.platform.journal.event import texts_in
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import UsageError
-from cm_tui.files import read_bounded, set_aside
+from cm_tui.files import read_bounded
 from cm_tui.model import Category, Entry, Proposal, ProposalKind, Remembered, Scope
 from cm_tui.state_file import reported, write_json
 
@@ -157,10 +157,7 @@ class LedgerFile:
         """Write it; called while the entries are held. Raises StoreError if it cannot be written."""
         plain = {name: getattr(ledger, name) for name in _LISTS}
         plain |= {"version": 1, "proposals": [_plain(one) for one in ledger.proposals]}
-        with reported(self.path):
-            if self.path.exists() and self._read() is None:
-                set_aside(self.path)
-        write_json(self.path, plain, indent=1)
+        write_json(self.path, plain, indent=1, keep_damaged=True)
 
     def _read(self) -> Ledger | None:
         """None: it is damaged."""
@@ -190,7 +187,6 @@ def take_over(source: LedgerFile, target: LedgerFile) -> None:
         other.proposals += [one for one in own.proposals if one.id not in known]
         if own != Ledger():
             target.write(other)
-        source.path.unlink(missing_ok=True)
 
 
 def _list(found: object) -> list[Any]:

@@ -148,7 +148,7 @@ _INTERRUPTED = "an erasure that was interrupted is finished with this one"
 _WHOLE = "the turn is erased as a whole: its prompts, notes of edits, stop and episode repeat it"
 _STANDING = "proposals and decisions based on them lose their text, and pipelines' output from them is removed; lines in notes and entries stay"
 _ENTRY = "an entry is erased as a whole, with all its earlier versions: its changes contain the same words"
-_DAMAGED = "{} was set aside as damaged, and may repeat what was erased: look at it, and remove it"
+_DAMAGED = "{} is a damaged or unfinished copy, and may repeat what was erased: look at it, and remove it"
 _COPIES = "{} of transcripts removed, as a turn that was erased is in them; the agents' own files are never changed"
 _WORDS = 60
 """Characters that are shown of an event."""

@@ -115,16 +115,24 @@ def end(project: str, *, now: float | None = None) -> Pause | None:
 
 
 def take_over(source: str, target: str) -> None:
-    """Extend the pause of a project, if any, to the project that takes over its memory.
+    """Extend the pauses of a project, current and past, to the project that takes over its memory.
 
-    Raises StoreError if it cannot be read or written.
+    Raises StoreError if they cannot be read or written.
     """
-    now = time.time()
-    found = next((one for one in read().pauses if one.project == source), None)
-    if found is None or (found.until is not None and found.until <= now):
+    if not folder().is_dir():
         return
-    begin(target, found.until)
-    end(source)
+    with _changing(time.time()) as kept:
+        past = [one._replace(project=target) for one in read(past=True).past if one.project == source]
+        if past:
+            _archive(past)
+        found = [one for one in kept.pauses if one.project == source]
+        if not found:
+            return
+        both = [*found, *(one for one in kept.pauses if one.project == target)]
+        ends = [one.until for one in both if one.until is not None]
+        until = max(ends) if len(ends) == len(both) else None
+        pause = Pause(target, min(one.since for one in both), until)
+        _write(kept._replace(pauses=(*(one for one in kept.pauses if one.project != target), pause)))
 
 
 def reset() -> None:

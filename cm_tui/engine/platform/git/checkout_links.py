@@ -338,4 +338,4 @@ def _change(change: Callable[[dict[str, Any]], None]) -> None:
     with holding(file.with_suffix(".lock")):
         known = _read()
         change(known)
-        write_json(file, known, indent=1)
+        write_json(file, known, indent=1, keep_damaged=True)

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from cm_tui.engine.platform.journal.archive import ARCHIVED, Archive
-from cm_tui.engine.platform.journal.event import MOVED, clean_line
+from cm_tui.engine.platform.journal.event import MOVED, Position, clean_line
 from cm_tui.engine.platform.journal.journal import START, Journal
 
 _OF_AN_ARCHIVE = frozenset({MOVED, ARCHIVED})
 """Kinds of events with places in an archive."""
 
 
-def take_over(source: Journal, target: Journal) -> int:
-    """Copy the events of a journal that another one lacks, unchanged; return how many.
+def take_over(source: Journal, target: Journal, after: Position = START) -> Position:
+    """Copy the events of a journal that another one lacks, unchanged; return the place behind the last one.
 
-    After a crash, run it again: copied events are recognised by their ids. Raises StoreError if one of them cannot be
-    read or written.
+    `after`: only events behind this place, written since the others were copied. After a crash, run it again: copied
+    events are recognised by their ids. Raises StoreError if one of them cannot be read or written.
     """
-    known = {event.id for event in target.read(START)}
-    copied = 0
+    known = {event.id for event in target.read(START)} if after == START else set()
     archive = Archive(source)
+    files = archive.files() if after == START else []
     # Archived events are restored in their original form: the numbers of another archive's files would clash.
-    archived = (
-        one for number in archive.files() for episode, turn in archive.whole(number) for one in (*turn, episode)
-    )
-    for event in (*archived, *source.read(START)):
-        if event.kind in _OF_AN_ARCHIVE:
-            continue
-        if event.id not in known:
+    archived = (one for number in files for episode, turn in archive.whole(number) for one in (*turn, episode))
+    end = after
+    for event in (*archived, *source.read(after)):
+        end = event.position
+        if event.kind not in _OF_AN_ARCHIVE and event.id not in known:
             fields = {"id": event.id, "time": event.time, "kind": event.kind, "head": event.head, "data": event.data}
             target.append_line(clean_line(fields))
             known.add(event.id)
-            copied += 1
-    return copied
+    return end
