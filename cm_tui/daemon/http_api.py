@@ -77,8 +77,13 @@ def path_of(text: str, what: str) -> Path:
 
 def value_of(body: dict[str, Any], name: str, kind: type[T], default: T | None = None) -> T:
     """Return a value of a request. Raises UsageError if it is of another type."""
-    value: T = rpc.checked(TypeAdapter(kind), body.get(name, default), name)
+    key: Any = kind
+    value: T = rpc.checked(_adapter(key), body.get(name, default), name)
     return value
+
+
+_adapter = functools.cache(TypeAdapter)
+"""Makes what checks values of a type, once: that takes longer than most requests."""
 
 
 THREADS = 32

@@ -17,6 +17,7 @@ from cm_tui.config import load_config
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.store import memory
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.lru import LRU
@@ -286,6 +287,9 @@ class ProjectPool:
             # Background work of a closed project has released it.
             self._closed_at = None
             has_rested = True
+        if has_rested and not self.opened():
+            # A third of what is left: nothing counts tokens until a project is opened.
+            tokenizer.release()
         if has_rested:
             # What a project worked with refers to itself, and is rarely collected otherwise.
             gc.collect()

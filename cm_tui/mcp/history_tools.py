@@ -124,8 +124,8 @@ def drift(
 
     tombstoned: gone since it was indexed, or at that commit; drifted: its lines differ; unindexed: not in the index.
     """
-    engine, state = where.indexed()
-    plan = engine.plan()
+    engine, _ = where.indexed()
+    state, plan = where.projects.state(engine), engine.plan()
     changes = changes_of(plan)
     rows, total, current, place = _rows(engine, head_sha, offset + limit)
     rows = rows[offset:]

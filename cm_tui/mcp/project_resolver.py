@@ -145,6 +145,8 @@ class EngineFor(Protocol):
 
 FRESH_SECONDS = 5.0
 """How long what is known of an index is believed before it is looked at again."""
+INDEXED_SECONDS = 60.0
+"""How long it is believed that there is an index."""
 
 CLIENT_FOLDERS: ContextVar[tuple[Path, ...]] = ContextVar("client_folders", default=())
 """What the client has open, while a resource or a prompt is made; tools are given it."""
@@ -201,11 +203,11 @@ class ProjectResolver:
             return "Give the absolute path of its folder."
         return f"Give an absolute path, such as {named}, or leave `project` out."
 
-    def state(self, engine: Engine) -> ProjectStatus:
-        """The project's status, at most a few seconds old."""
+    def state(self, engine: Engine, seconds: float = FRESH_SECONDS) -> ProjectStatus:
+        """The project's status, at most so many seconds old."""
         key, now = str(engine.root), time.monotonic()
         known = self._states.get(key)
-        if known is None or now - known[0] > FRESH_SECONDS or not known[1].indexed:
+        if known is None or now - known[0] > seconds or not known[1].indexed:
             known = self._states[key] = (now, engine.status())
         return known[1]
 
@@ -215,7 +217,8 @@ class ProjectResolver:
 
     def indexed(self, engine: Engine) -> ProjectStatus:
         """The status of a project that can be asked. Raises NotIndexedError if it has no index yet."""
-        state = self.state(engine)
+        # A daemon says itself what its index is behind. To count what there is takes longer than most answers.
+        state = self.state(engine, INDEXED_SECONDS if engine.uses_daemon else FRESH_SECONDS)
         if not state.indexed:
             raise NotIndexedError(
                 f"{engine.root} has no index yet.", hint="Call codememory_ingest with confirmed=true, then ask again."
@@ -290,7 +293,8 @@ class CallTarget:
 
     def note_recalled(self, engine: Engine, paths: Iterable[str]) -> None:
         """Count what the agent was given of the memory."""
-        engine.note_recalled([*paths], actor="agent", agent=self.agent)
+        if given := [*paths]:
+            engine.note_recalled(given, actor="agent", agent=self.agent)
 
     def indexed(self) -> tuple[Engine, ProjectStatus]:
         """The engine of an indexed project, and its status. Raises NotIndexedError if it has no index yet."""

@@ -74,7 +74,8 @@ def project_overview(ctx: Request, project: Given | None = None) -> str:
 
 def _overview(projects: ProjectResolver, project: str | None) -> str:
     engine = projects.engine(project)
-    return clean(overview(engine, projects.indexed(engine)))
+    projects.indexed(engine)
+    return clean(overview(engine, projects.state(engine)))
 
 
 def file_lines(

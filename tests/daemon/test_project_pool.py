@@ -8,6 +8,7 @@ import pytest
 
 from cm_tui.daemon.project_pool import _MOST_OPEN, _REST_S, _SETTLE_S, ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.store.database import LOG, Database
 from tests.daemon.conftest import make_project
 from tests.fake_clock import FakeClock
@@ -27,6 +28,7 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
     def opened() -> list[Path]:
         return sorted(project.root for project in pool.opened())
 
+    tokenizer.count("in the vocabulary")
     for root in roots:
         with pool.acquire(ProjectRef(str(root))):
             clock.advance(1)
@@ -44,10 +46,12 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
     trimmed.clear()
     pool.rest()
     assert not trimmed
+    assert tokenizer._encoding.cache_info().currsize
     clock.advance(_REST_S)
     pool.rest()
     pool.rest()
     assert trimmed == [clock.monotonic()]
+    assert not tokenizer._encoding.cache_info().currsize
 
 
 def test_a_folder_that_becomes_a_repository_is_located_again(cm_home: Path, tmp_path: Path) -> None:

@@ -71,6 +71,11 @@ def cut(text: str, most: int) -> str:
     return _encoding().decode(tokens[:most], errors="ignore")
 
 
+def release() -> None:
+    """Release the vocabulary's memory; the next text loads it again."""
+    _encoding.cache_clear()
+
+
 @cache
 def _encoding() -> Encoding:
     # Late import: it and the vocabulary take 0.2 s and 55 MB.

@@ -117,3 +117,8 @@ def test_dependencies_and_importers(project):
     assert [i.path for i in p.graph.importers("numpy").rows] == ["main.py"]
     with pytest.raises(NotFoundError):
         p.graph.importers("nobody")
+
+
+def test_a_namespace_of_a_language_without_facts_of_its_own_fails_no_question(project):
+    p = project({**FILES, "Shop.vb": "Namespace Shop\n    Class Cart\n    End Class\nEnd Namespace\n"})
+    assert [edge.qualname for edge in p.graph.callers("ConfigParser.parse").rows] == ["parse_config"]

@@ -15,7 +15,7 @@ from weakref import proxy
 
 from cm_tui.engine.code.graph import language_facts
 from cm_tui.engine.code.graph.import_binding import Binder, ImportRow
-from cm_tui.engine.code.graph.language_facts import BUILTIN_SCOPE, FAMILIES, sharing
+from cm_tui.engine.code.graph.language_facts import BUILTIN_SCOPE, FAMILIES, facts_of, sharing
 from cm_tui.engine.code.graph.module_index import File, ModuleIndex
 from cm_tui.engine.code.scan.content_reader import ChangedError
 from cm_tui.engine.platform.store.bulk import transpose
@@ -146,7 +146,7 @@ def fill_import_tables(view: SchemaView, manifests: Mapping[str, str]) -> Binder
 def _add_namespaces(view: SchemaView, modules: ModuleIndex) -> None:
     spanning = sharing("namespace")
     for family, name in view.rows(_NAMESPACES):
-        if family in spanning or FAMILIES[family].modules == "namespace":
+        if family in spanning or facts_of(family).modules == "namespace":
             modules.package(family, name)
 
 
