@@ -39,6 +39,11 @@ class CmError(Exception):
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
 
+    @property
+    def one_line(self) -> str:
+        """Message and hint on one line."""
+        return f"{self.message} {self.hint}".strip()
+
 
 class UsageError(CmError):
     """The words of a command or a setting are wrong."""

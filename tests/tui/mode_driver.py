@@ -119,7 +119,7 @@ class Driver:
     def _unrest(self) -> list[object]:
         """Return what is on its way."""
         tasks, engine = self.app.tasks, self.app.project.engine
-        found = [*tasks._workers.running(), *["an index run"] * bool(tasks.indexing)]
+        found = [*tasks._workers.running(), *tasks._delays.waiting, *["an index run"] * bool(tasks.indexing)]
         return found or ["the engine is being opened"] * (engine == "opening") or unrest(self.app)
 
     def _still_runs(self) -> None:
@@ -204,7 +204,7 @@ class Driver:
     @property
     def told(self) -> list[str]:
         """Every notification that is on screen, and what the bottom line says."""
-        refused = [self.app._said] if self.app._said else []
+        refused = [self.app._notice] if self.app._notice else []
         return [*(notification.message for notification in self.app._notifications), *refused]
 
 

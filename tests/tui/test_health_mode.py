@@ -105,8 +105,8 @@ async def test_the_age_of_the_index_goes_on_while_one_looks(project, monkeypatch
         monkeypatch.setattr(f"cm_tui.tui.modes.{module}.screen.EVERY", 0.02)
     async with driving(project) as driver:
         indexed = driver.app.project.status.indexed_at
-        for mode, module in modes:
-            monkeypatch.setattr(f"cm_tui.tui.modes.{module}.texts.time.time", lambda: indexed + later[0])
+        for mode, _ in modes:
+            monkeypatch.setattr("cm_tui.tui.state.project.time.time", lambda: indexed + later[0])
             await driver.press(mode)
             await driver.until(lambda: "just now" in driver.text)
             later[0] = 130.0

@@ -260,7 +260,7 @@ async def what_others_write_appears_without_a_key(driver, told):
 @pytest.mark.deep
 async def test_files_are_looked_at_again_and_again_while_the_mode_is_on_screen(told, monkeypatch):
     monkeypatch.setattr("cm_tui.tui.modes.memory.view.LOOK_AGAIN", 0.05)
-    monkeypatch.setattr("cm_tui.tui.modes.memory.inventory.LOOK_SHARE", 1)
+    monkeypatch.setattr("cm_tui.tui.tasks.ask.LOOK_SHARE", 1)
     async with driving(told, mode="6") as driver:
         (told / ".cm/notes/topics/new.md").write_text("# Newly edited\n", encoding="utf-8")
         await driver.until(lambda: "Newly edited" in titles(driver))

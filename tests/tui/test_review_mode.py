@@ -30,12 +30,17 @@ from cm_tui.model import (
 )
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.screen import MemoryScreen
-from cm_tui.tui.modes.review.dialogs import LineDialog, ReasonList, RejectDialog, SplitDialog, sections_of
+from cm_tui.tui.modes.review.dialogs import (
+    LineDialog,
+    ReasonList,
+    RejectDialog,
+    SplitDialog,
+    sections_of,
+    title_and_tags,
+)
 from cm_tui.tui.modes.review.inbox import InboxFilter, Other, key_of, read_line
-from cm_tui.tui.modes.review.proposal_lines import UnreadRow
 from cm_tui.tui.modes.review.screen import ReviewScreen
 from cm_tui.tui.modes.review.stock import Stock
-from cm_tui.tui.modes.review.topic_commands import title_and_tags
 from cm_tui.tui.screens.messages import ProjectChanged
 from cm_tui.tui.screens.question import Question
 from cm_tui.tui.state.filter_line import with_field
@@ -253,7 +258,7 @@ async def ten_thousand_are_read_as_far_as_somebody_looks(driver, narrated):
     screen = screen_of(driver)
     assert len(ids(driver)) == 10_000
     assert "10,000 wait" in driver.text
-    assert sum(not isinstance(row, UnreadRow) for row in screen.proposals.rows) == 200
+    assert sum(row is not None for row in screen.proposals.rows) == 200
     await driver.press("a", "a", "end")
     await driver.until(lambda: screen.item is not None)
     await driver.settle()

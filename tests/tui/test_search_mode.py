@@ -68,10 +68,10 @@ async def test_a_sum_that_does_not_add_up_is_shown_as_such():
 async def mode_and_profile_switch(driver, project):
     screen = await ask(driver, "store")
     await driver.press("escape", "m")
-    assert screen.session.asked.result.mode == "keyword"
+    assert screen.session.answer.result.mode == "keyword"
     assert all(part.group != "vector" for part in screen.hit.parts)
     await driver.press("m")
-    assert screen.session.asked.result.mode == "vector"
+    assert screen.session.answer.result.mode == "vector"
     before = screen.session.profile.name
     await driver.press("p")
     assert screen.session.profile.name != before
@@ -100,7 +100,7 @@ async def the_pool_is_retrieved_again(driver, project):
     screen = await ask(driver, "load record")
     await driver.press("escape", "t", *["down"] * 4, "left")
     assert screen.session.profile.pool == 190
-    assert screen.session.asked is not None
+    assert screen.session.answer is not None
 
 
 async def tuning_is_saved_to_the_project(driver, project):
@@ -121,7 +121,7 @@ async def pasted_lines_are_all_kept_and_counted(driver, project):
     await driver.settle()
     assert query.value == "read a record by name"
     assert "3 lines pasted" in driver.text
-    assert screen_of(driver).session.asked.candidates.query == "read a\n\n  record\tby\r\nname"
+    assert screen_of(driver).session.answer.candidates.query == "read a\n\n  record\tby\r\nname"
     await driver.press("backspace")
     assert "pasted" not in driver.text
     await driver.press("ctrl+u")
@@ -145,7 +145,7 @@ async def pasted_lines_are_all_kept_and_counted(driver, project):
     query.post_message(events.Paste(report))
     await driver.settle()
     assert "Read as a report: 1 frame, 1 error," in driver.text
-    assert screen_of(driver).session.asked.candidates.query == report
+    assert screen_of(driver).session.answer.candidates.query == report
     screen_of(driver).keep()
     assert driver.app.state.of("search")["query"] == report
     await driver.press("ctrl+u")

@@ -20,7 +20,7 @@ from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.app_dialogs import project_row
 from cm_tui.tui.screens.commands import key_name
-from cm_tui.tui.screens.palette import CommandPalette
+from cm_tui.tui.screens.small_lists import CommandPalette
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme.themes import style_sheets

@@ -16,7 +16,7 @@ from cm_tui.tui.screens.app_dialogs import ProjectChooser, RecordingControl
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import AddToPack, OpenEpisode, ProjectChanged
-from cm_tui.tui.screens.palette import CommandPalette
+from cm_tui.tui.screens.small_lists import CommandPalette
 from cm_tui.tui.screens.trust_dialog import TrustDialog
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.ask import Engine
@@ -176,7 +176,7 @@ class CmApp(ModeApp):
             self.go("overview")
 
     def on_run_step(self, message: RunStep) -> None:
-        """A long run got on."""
+        """Show the progress of a long run."""
         {
             "index": self.lifecycle.stepped, "history": self.lifecycle.history_stepped,
             "import": self.session_import.stepped, "narrate": self.narrator_run.stepped,
@@ -186,7 +186,7 @@ class CmApp(ModeApp):
             self.session_import.look()
 
     def on_run_ended(self, message: RunEnded) -> None:
-        """A long run is over."""
+        """A long run has ended."""
         if message.kind == "index":
             self._index_ended(message)
         elif message.kind == "history":

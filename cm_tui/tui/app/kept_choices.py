@@ -30,7 +30,7 @@ Work = Callable[[Callable[[], "Items | CmError"], Callable[["Items | CmError"], 
 
 @dataclass
 class PackSync:
-    """Hands over what was done here, and takes up what was done elsewhere; one exchange at a time.
+    """Exchanges changes of the pack with other applications, one exchange at a time.
 
     Args:
         selection: the pack on screen.
@@ -50,19 +50,19 @@ class PackSync:
     _broken: bool = False
 
     def begin(self, remembered: Items) -> None:
-        """Take up the pack of the project; before any application wrote one, what was remembered from an earlier run."""
+        """Load the pack of the project; before any application wrote one, what was remembered from an earlier run."""
         self._stamp = self._file.stamp()
         found = self._file.read()
         self._base = found or ()
         self._selection.take(remembered if found is None else found)
 
     def look(self) -> None:
-        """Take up what others did, if there is anything."""
+        """Load the changes of other applications, if there are any."""
         if self._selection.items != self._base or self._file.stamp() != self._stamp:
             self.exchange()
 
     def exchange(self) -> None:
-        """Hand over what was done here, and take up what others did."""
+        """Write the changes made here, and load those of other applications."""
         if self._busy:
             return
         self._busy = True
@@ -91,7 +91,7 @@ class PackSync:
             self.exchange()
 
     def flush(self) -> None:
-        """Hand over what was done here at once, on this thread: the last chance before the end.
+        """Write the changes made here at once, on this thread: the last chance before the end.
 
         Raises:
             CmError: another process holds the pack.

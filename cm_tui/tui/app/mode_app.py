@@ -92,7 +92,7 @@ class ParsedOnce(Stylesheet):
 
 SIGN_S = 0.08
 """Seconds after which a change that is being made shows: a person is to see a sign within 0.1 s."""
-_SAID_S = 6.0
+_NOTICE_S = 6.0
 """Seconds that the bottom line says something."""
 
 
@@ -123,10 +123,10 @@ class ModeApp(App[int]):
         """Label of the command that a key has just asked for, while it runs."""
         self.answering: Origin | None = None
         """Where the answer was asked for that is being handed over."""
-        self._said = ""
+        self._notice = ""
         """What the bottom line says: why something is not done, or what was done."""
-        self._said_style = "$warning"
-        self._said_timer: Timer | None = None
+        self._notice_style = "$warning"
+        self._notice_timer: Timer | None = None
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Colours of score parts for themes that have none."""
@@ -187,7 +187,7 @@ class ModeApp(App[int]):
 
     def on_open_revision(self, message: OpenRevision) -> None:
         """Show a past revision."""
-        self.revision.go(message.moment, message.note, asked=message.asked)
+        self.revision.go(message.moment, message.note, requested=message.requested)
 
     # --- requests and their answers ---
 
@@ -204,9 +204,9 @@ class ModeApp(App[int]):
         mode: str | None = None,
     ) -> Any:
         """Open a dialog; an answer opens one only over the screen where it was asked for."""
-        asked = self.answering
-        if asked is not None and asked.screen not in (None, self.screen):
-            self.refuse(f"{asked.command or 'A question'}: not shown, as you went on. Ask again to see it.")
+        origin = self.answering
+        if origin is not None and origin.screen not in (None, self.screen):
+            self.refuse(f"{origin.command or 'A question'}: not shown, as you went on. Ask again to see it.")
             return AwaitMount(self.screen, ())
         # They would cover what is asked.
         self.clear_information()
@@ -225,7 +225,7 @@ class ModeApp(App[int]):
         change = self.change_in_progress
         if change is not None and time.monotonic() - change.since >= SIGN_S:
             return f"◐ {change.command or 'Writing'}…", "$accent"
-        return self._said, self._said_style
+        return self._notice, self._notice_style
 
     def changes_moved(self) -> None:
         """Show what is being done, where it takes long enough to be asked about."""
@@ -234,7 +234,7 @@ class ModeApp(App[int]):
         self._draw_bottom_line()
 
     def refuse(self, text: str) -> None:
-        """Say in the bottom line why something is not done; over a dialog, which has none, in a message."""
+        """Show in the bottom line why something is not done; over a dialog, which has none, in a message."""
         self.activity_log.add(text, "warning")
         if not isinstance(self.screen, ModeScreen):
             self.notify(text, severity="warning", markup=False)
@@ -242,7 +242,7 @@ class ModeApp(App[int]):
         self._say_below(text, "$warning")
 
     def report(self, text: str) -> None:
-        """Say in the bottom line what was done; over a dialog in a message."""
+        """Show in the bottom line what was done; over a dialog in a message."""
         self.activity_log.add(text, "ok")
         # A message of what was done may be about what is undone now.
         self.clear_information()
@@ -258,21 +258,21 @@ class ModeApp(App[int]):
                 screen.show_undone()
 
     def _say_below(self, text: str, style: str) -> None:
-        self._said, self._said_style = text, style
-        if self._said_timer is not None:
-            self._said_timer.stop()
-        self._said_timer = self.set_timer(_SAID_S, self.forget_said)
+        self._notice, self._notice_style = text, style
+        if self._notice_timer is not None:
+            self._notice_timer.stop()
+        self._notice_timer = self.set_timer(_NOTICE_S, self.clear_notice)
         self._draw_bottom_line()
 
-    def forget_said(self) -> None:
-        """Take what was said out of the bottom line: it is not the answer to what is asked for next."""
-        if self._said:
-            self._said = ""
+    def clear_notice(self) -> None:
+        """Remove the notice from the bottom line: it does not answer the next command."""
+        if self._notice:
+            self._notice = ""
             self._draw_bottom_line()
 
     def _draw_bottom_line(self) -> None:
         for bar in self.screen.query(KeyBar) if self.screen_stack else ():
-            bar.refresh_text()
+            bar.refresh()
 
     def clear_information(self) -> None:
         """Remove messages of what was done; warnings and errors stay."""
@@ -280,9 +280,9 @@ class ModeApp(App[int]):
             self._unnotify(one)
 
     def clear_notifications(self) -> None:
-        """Take back what was said, in messages and in the bottom line."""
+        """Remove all messages and the notice in the bottom line."""
         super().clear_notifications()
-        self.forget_said()
+        self.clear_notice()
 
     def tell(
         self,

@@ -69,27 +69,27 @@ class Keymap:
         """Return the mistakes in the key settings; imports every mode, so call it on a worker thread."""
         rooms = {mode: _commands_of(mode) for mode in TITLES}
         known = {command.id: command for commands in (APP_COMMANDS, *rooms.values()) for command in commands}
-        said = [former] if (former := former_keys(self._given)) else []
+        messages = [former] if (former := former_keys(self._given)) else []
         for name in self.own:
             if name not in known:
                 near = nearest(name, known)
-                meant = f"; the nearest is {near}" if near else ""
-                said.append(f"tui.keys: there is no command {name}{meant}. It is ignored.")
+                suggestion = f"; the nearest is {near}" if near else ""
+                messages.append(f"tui.keys: there is no command {name}{suggestion}. It is ignored.")
         for name in self.own:
             if name in known:
-                said += self._of_command(known[name], rooms)
-        return list(dict.fromkeys(said))
+                messages += self._of_command(known[name], rooms)
+        return list(dict.fromkeys(messages))
 
     def _of_command(self, command: Command[Any], rooms: Mapping[str, Sequence[Command[Any]]]) -> Iterator[str]:
         room = command.id.partition(".")[0]
-        beside = [other for mode in (rooms if room == "app" else (room,)) for other in rooms[mode]]
+        others = [other for mode in (rooms if room == "app" else (room,)) for other in rooms[mode]]
         moving = {key for binding in RowList.BINDINGS for key in _split(_key_of(binding))}
         for key in _split(self.own[command.id]):
             if not _is_key(key):
                 yield f"tui.keys: {command.id}: there is no key {key}."
             if key in moving and not command.priority:
                 yield f"tui.keys: {command.id}: {key_name(key)} moves in lists, which have the keyboard first."
-            for other in (*beside, *APP_COMMANDS):
+            for other in (*others, *APP_COMMANDS):
                 if other.id == command.id:
                     continue
                 own = self.own.get(other.id)
@@ -146,7 +146,7 @@ _HERE = ("tui.", "profiles.", "search.", "agents.")
 
 
 class SettingsInForce:
-    """Applies settings, and says what of them cannot be applied.
+    """Applies settings, and reports those that cannot be applied.
 
     Args:
         app: has theme and keymap.
@@ -171,8 +171,8 @@ class SettingsInForce:
 
     def _apply_theme(self) -> None:
         """Take the theme of the settings, unless another one was chosen here while they said the same."""
-        said, chosen = self._app.config.tui.theme, self._app.state.theme
-        names = [chosen, said] if self._app.state.theme_over == said else [said, chosen]
+        configured, chosen = self._app.config.tui.theme, self._app.state.theme
+        names = [chosen, configured] if self._app.state.theme_over == configured else [configured, chosen]
         found = next((name for name in names if name and self._is_theme(name)), CM_DARK.name)
         self._applied = self._app.theme = found
 
@@ -188,9 +188,9 @@ class SettingsInForce:
         if theme == before:
             return
         self._take_theme(theme)
-        said = self._app.config.tui.theme
-        if said and theme != said:
-            words = f"{theme} is used here from now on. Your settings say tui.theme = “{said}”: change it there to have it everywhere."
+        configured = self._app.config.tui.theme
+        if configured and theme != configured:
+            words = f"{theme} is used here from now on. Your settings say tui.theme = “{configured}”: change it there to have it everywhere."
             self._app.tell(words, timeout=8)
 
         def show(name: str, _: object, finish: Finish) -> None:
@@ -205,9 +205,9 @@ class SettingsInForce:
 
     def _take_theme(self, theme: str) -> None:
         """Note a theme that is used here from now on."""
-        said = self._app.config.tui.theme
-        self._applied, own = theme, theme != said
-        self._app.state.theme, self._app.state.theme_over = (theme, said) if own else (None, None)
+        configured = self._app.config.tui.theme
+        self._applied, own = theme, theme != configured
+        self._app.state.theme, self._app.state.theme_over = (theme, configured) if own else (None, None)
         self._app.remember()
 
     # --- the keys ---
@@ -251,9 +251,9 @@ class SettingsInForce:
         later = [name for name in names if name not in here]
         daemon = self._app.tasks.engine is not None and self._app.tasks.engine.uses_daemon
         when = "with the next index run (^r)" if daemon else "when cm is opened again"
-        said = [f"In force now: {', '.join(here)}."] if here else []
-        said += [f"{', '.join(later)} {noun(len(later), 'counts', 'count')} {when}."] if later else []
-        self._app.tell(" ".join(said), title="Settings were changed", timeout=6)
+        messages = [f"In force now: {', '.join(here)}."] if here else []
+        messages += [f"{', '.join(later)} {noun(len(later), 'counts', 'count')} {when}."] if later else []
+        self._app.tell(" ".join(messages), title="Settings were changed", timeout=6)
 
     def _refuse(self, error: CmError) -> None:
         # The daemon reads the same file and answers nothing by half of it.
@@ -263,9 +263,7 @@ class SettingsInForce:
             if daemon
             else "What was in force before stays."
         )
-        self._app.tell(
-            f"{error.message} {error.hint} {stays}", title="Settings were changed", severity="warning", timeout=12
-        )
+        self._app.tell(f"{error.one_line} {stays}", title="Settings were changed", severity="warning", timeout=12)
 
 
 def _differing(before: Config, after: Config) -> list[str]:

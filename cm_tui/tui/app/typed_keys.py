@@ -1,4 +1,4 @@
-"""Keys that are typed faster than what they do is done: each one is handed on where the one before has led to."""
+"""Keys typed faster than their commands are done: each one is delivered once the effect of the one before is visible."""
 
 from __future__ import annotations
 

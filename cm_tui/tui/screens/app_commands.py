@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from textual.app import App
 from textual.content import Content
 
-from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.commands import Command, unless
 from cm_tui.tui.screens.help import HelpScreen
 from cm_tui.tui.screens.mode_list import MODES, PACK, TITLES, keys_of_mode
 from cm_tui.tui.screens.question import ListDialog, ask, confirm
@@ -117,7 +117,7 @@ def list_changes(screen: UndoingMode) -> None:
 
 
 def nothing_to_undo(screen: UndoingMode) -> str | None:
-    """Say why there is nothing to undo."""
+    """Return why there is nothing to undo."""
     if screen.cm.history.last is not None:
         return None
     if screen.UNDOES_EARLIER:
@@ -125,14 +125,9 @@ def nothing_to_undo(screen: UndoingMode) -> str | None:
     return "nothing was changed yet"
 
 
-def nothing_to_redo(screen: UndoingMode) -> str | None:
-    """Say why there is nothing to redo."""
-    return None if screen.cm.history.next_redo is not None else "nothing to redo"
-
-
-def nothing_to_list(screen: UndoingMode) -> str | None:
-    """Say why there is no list."""
-    return None if screen.cm.history.last is not None else "nothing was changed yet"
+nothing_to_redo: Callable[[UndoingMode], str | None] = unless(
+    lambda screen: screen.cm.history.next_redo, "nothing to redo"
+)
 
 
 def _confirmed(screen: UndoingMode, change: UndoableChange, word: str, go_on: Callable[[], None]) -> None:
@@ -147,7 +142,7 @@ def _confirmed(screen: UndoingMode, change: UndoableChange, word: str, go_on: Ca
 
 @contextmanager
 def naming(screen: UndoingMode, word: str) -> Iterator[None]:
-    """Have the bottom line name what goes on, also after a dialog, in which no command runs."""
+    """Have the bottom line name what is being done, also after a dialog, in which no command runs."""
     before, screen.cm.running_command = screen.cm.running_command, word
     try:
         yield
@@ -208,37 +203,29 @@ def narrow(screen: AnyMode) -> None:
         screen.split.widen(-1)
 
 
-def not_open(screen: AnyMode) -> str | None:
-    """Say why nothing can be asked or changed."""
-    return None if screen.cm.project.engine == "open" else "the project is not open"
+Reason = Callable[[AnyMode], str | None]
+not_open: Reason = unless(lambda screen: screen.cm.project.engine == "open", "the project is not open")
+no_index_run: Reason = unless(
+    lambda screen: screen.cm.tasks.indexing or screen.cm.project.job, "no index run is in progress"
+)
+_unchanged: Reason = unless(lambda screen: screen.cm.history.last, "nothing was changed yet")
+_no_split: Reason = unless(lambda screen: screen.split, "there is no border to move here")
+_is_now: Reason = unless(lambda screen: screen.cm.revision.moment, "this is now")
 
 
 def not_searchable(screen: AnyMode) -> str | None:
-    """Say why nothing can be searched."""
+    """Return why nothing can be searched."""
     return screen.cm.project.why_not_searchable
 
 
 def cannot_index(screen: AnyMode) -> str | None:
-    """Say why no index run can be started."""
+    """Return why no index run can be started."""
     return not_open(screen) or ("an index run is in progress" if screen.cm.tasks.indexing else None)
-
-
-def no_index_run(screen: AnyMode) -> str | None:
-    """Return why no index run can be stopped."""
-    return None if screen.cm.tasks.indexing or screen.cm.project.job else "no index run is in progress"
 
 
 def _cannot_index_again(screen: AnyMode) -> str | None:
     reason = cannot_index(screen)
     return f"{reason} already" if reason and screen.cm.tasks.indexing else reason
-
-
-def _no_split(screen: AnyMode) -> str | None:
-    return None if screen.split else "there is no border to move here"
-
-
-def _is_now(screen: AnyMode) -> str | None:
-    return None if screen.cm.revision.moment else "this is now"
 
 
 APP_COMMANDS: tuple[Command[AnyMode], ...] = (
@@ -255,7 +242,7 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
     Command("app.redo", "U", "Redo", "Redo the change that was undone last", redo_last, bar=False,
             shown=lambda screen: screen.cm.history.next_redo is not None, blocked=nothing_to_redo),
     Command("app.undo-list", "alt+u", "Undo…", "Choose from a list what to undo", list_changes, bar=False,
-            blocked=nothing_to_list),
+            blocked=_unchanged),
     Command("app.now", "0", "Back to now", "Leave the past revision that is shown",
             lambda screen: screen.cm.go_to_now(), bar=False, blocked=_is_now),
     Command("app.palette", "ctrl+p", "Commands", "Find any command by name",

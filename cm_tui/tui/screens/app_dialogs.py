@@ -186,5 +186,5 @@ def _wrong(answer: str) -> str | None:
     try:
         recording.seconds_of(answer)
     except CmError as error:
-        return f"{error.message} {error.hint}"
+        return error.one_line
     return None

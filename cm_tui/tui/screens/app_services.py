@@ -75,13 +75,13 @@ class AppServices(Protocol):
         """Show a short message."""
 
     def refuse(self, text: str) -> None:
-        """Say in the bottom line why something is not done."""
+        """Show in the bottom line why something is not done."""
 
     def report(self, text: str) -> None:
-        """Say in the bottom line what was done."""
+        """Show in the bottom line what was done."""
 
-    def forget_said(self) -> None:
-        """Take what was said out of the bottom line."""
+    def clear_notice(self) -> None:
+        """Remove the notice from the bottom line."""
 
     def show_undone(self) -> None:
         """Have every mode show what there is now: the engine undid or redid a change."""

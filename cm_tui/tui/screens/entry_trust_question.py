@@ -187,10 +187,10 @@ def question(held: HeldEntries) -> str:
     known = f"You trusted {count(held.trusted, 'entry', 'entries')} of it before." if held.trusted else ""
     if not number:
         return f"{known}\n\nIts file is {file}. Without trust they are in no answer."
-    said = "You left them out. " if held.state == "refused" else ""
+    refused = "You left them out. " if held.state == "refused" else ""
     they, them = noun(number, "it", "they"), noun(number, "it", "them")
     many = f"More than {MOST:,} are not trusted at once: mark what you read.\n" if number > MOST else ""
     return (
         f"{count(number, 'entry', 'entries')} of {file} came with it, and {noun(number, 'is', 'are')} in no answer, to you or to "
-        f"agents, until you trust {them}. {said}{known}\n\nTrusted, {they} may be taken for your own words by agents. Read {them} first.\n{many}"
+        f"agents, until you trust {them}. {refused}{known}\n\nTrusted, {they} may be taken for your own words by agents. Read {them} first.\n{many}"
     ).rstrip()

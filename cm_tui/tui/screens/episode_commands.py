@@ -33,7 +33,7 @@ _NAMES = {
 
 
 def erase_episode(screen: ModeScreen, episode: Episode, after: Callable[[Episode], None]) -> None:
-    """Say what would go with an episode, ask, ask once more, and erase it; `after` gets it then."""
+    """Show what is erased with an episode, ask twice, and erase it; `after` gets it then."""
 
     def found(report: ErasureReport) -> None:
         confirm_by_word(
@@ -42,10 +42,10 @@ def erase_episode(screen: ModeScreen, episode: Episode, after: Callable[[Episode
         )  # fmt: skip
 
     def erased(report: ErasureReport) -> None:
-        beside = [told_of_neighbours(report.neighbours)] if report.neighbours else []
-        said = ". ".join([f"Erased {counts(report)}", *beside, *report.notes])
-        screen.cm.tell(f"{said}.")
-        screen.cm.activity_log.add(f"{said}.", "ok")
+        neighbours = [told_of_neighbours(report.neighbours)] if report.neighbours else []
+        message = ". ".join([f"Erased {counts(report)}", *neighbours, *report.notes])
+        screen.cm.tell(f"{message}.")
+        screen.cm.activity_log.add(f"{message}.", "ok")
         seen = screen.cm.revision.episode
         if seen is not None and seen.id == episode.id:
             screen.cm.go_to_now()
@@ -63,12 +63,12 @@ def counts(report: ErasureReport) -> str:
 def question(episode: Episode, report: ErasureReport) -> str:
     """What is asked before it goes."""
     seen = [event for event in report.events if event.kind != "episode"][:_SHOWN]
-    beside = [told_of_neighbours(report.neighbours, named=1)] if report.neighbours else []
-    told = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*report.reasons, *beside, *report.notes)]
+    neighbours = [told_of_neighbours(report.neighbours, named=1)] if report.neighbours else []
+    notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*report.reasons, *neighbours, *report.notes)]
     return (
         f"Erase “{elide_end(query_text(episode), _ASKED)}” for good?\n\n"
         f"What goes from the journal: {counts(report)}. With it go the passages and vectors made from them. "
-        "Commits and files stay as they are.\n" + "\n".join([*map(_line, seen), *told])
+        "Commits and files stay as they are.\n" + "\n".join([*map(_line, seen), *notes])
     )
 
 
@@ -78,7 +78,7 @@ def _line(event: ErasedEvent) -> str:
 
 
 def read_episode(screen: ModeScreen, name: str) -> None:
-    """Tell an episode in Episodes, by its id."""
+    """Show an episode in Episodes, by its id."""
 
     def found(episode: Episode) -> None:
         screen.post_message(ReadEpisode(episode.id, episode.session))
@@ -87,7 +87,7 @@ def read_episode(screen: ModeScreen, name: str) -> None:
 
 
 def cannot_resume(one: Episode | Session | None) -> str | None:
-    """Say why no agent can be opened at the session of an episode; None when it can."""
+    """Return why no agent can be opened at the session of an episode; None when it can."""
     if one is None:
         return "choose a session or an episode first"
     try:

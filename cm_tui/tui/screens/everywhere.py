@@ -18,6 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from cm_tui.counts import count
+from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.everywhere import EverywhereResult, FoundElsewhere, recall_everywhere
 from cm_tui.errors import CmError
@@ -45,8 +46,6 @@ def engine_at(own: Engine, own_root: Path, root: Path) -> Iterator[Engine]:
     if projects.locate(root)[1] == projects.locate(own_root)[1]:
         yield own
         return
-    from cm_tui.daemon.open_engine import open_engine
-
     with closing(open_engine(root)) as engine:
         yield engine
 
@@ -155,7 +154,7 @@ class EverywhereScreen(ModalScreen[None]):
     def _failed(self, error: CmError) -> None:
         if self.is_attached:
             self._title("Everywhere")
-            self._show((), f"✖ {error.message} {error.hint}".strip())
+            self._show((), f"✖ {error.one_line}")
 
     def _show(self, rows: tuple[FoundElsewhere, ...], empty: str) -> None:
         self.hits.set_rows(rows, empty=empty)
@@ -183,7 +182,7 @@ class EverywhereScreen(ModalScreen[None]):
 
         def failed(error: CmError) -> None:
             if self.is_attached:
-                self.query_one(ProseList).set_rows((), empty=f"✖ {error.message} {error.hint}".strip())
+                self.query_one(ProseList).set_rows((), empty=f"✖ {error.one_line}")
 
         self._mode.ask("everywhere-text", call, got, failed, delay=SETTLING)
 

@@ -38,8 +38,8 @@ def project_facts(cm: AppServices) -> list[Fact]:
     branch = cm.project.branch
     if cm.project.is_behind_head:
         # What is shown is not what is checked out: nothing is more important.
-        said = (f"⎇ {branch} · ", f"⎇ {elide_middle(branch, 12)} · ") if branch else ("", "")
-        facts.insert(0, Fact(1, f"{said[0]}index behind", "$warning", f"{said[1]}behind"))
+        lead = (f"⎇ {branch} · ", f"⎇ {elide_middle(branch, 12)} · ") if branch else ("", "")
+        facts.insert(0, Fact(1, f"{lead[0]}index behind", "$warning", f"{lead[1]}behind"))
     elif branch:
         facts.append(Fact(1, f"⎇ {branch}", "$secondary", f"⎇ {elide_middle(branch, 20)}"))
     facts.append(Fact(0, name, "bold $foreground", elide_middle(name, 24)))

@@ -109,7 +109,7 @@ class ListMode(InputMode):
     def keep(self) -> None:
         """The filter."""
         super().keep()
-        self.cm.state.of(self.MODE).update(filter=self.filter_input.value)
+        self.choices.update(filter=self.filter_input.value)
 
     def say_problem(self, *lines: str) -> None:
         """Show the problems of the filter, and warnings."""
@@ -120,7 +120,7 @@ class ListMode(InputMode):
         if is_read:
             self.cm.tell_error(error)
         else:
-            rows.set_rows((), empty=one_line(f"✖ {error.message} {error.hint}".strip()))
+            rows.set_rows((), empty=one_line(f"✖ {error.one_line}"))
             self.refresh_keys()
 
     # --- undo ---

@@ -48,7 +48,7 @@ class OpenRevision(Message):
 
     moment: CommitPoint
     note: str = ""
-    asked: str = ""
+    requested: str = ""
 
 
 @dataclass
@@ -69,7 +69,7 @@ class OpenEpisode(OpenInMode):
 
 @dataclass
 class ReadEpisode(OpenInMode):
-    """Tell an episode in the episodes mode, among those of its session."""
+    """Show an episode in the episodes mode, among those of its session."""
 
     opens = "episodes.open_turn"
     name: str

@@ -102,6 +102,11 @@ class ModeScreen(Screen[None]):
         """The mode's own widgets."""
         return ()
 
+    @property
+    def choices(self) -> dict[str, Any]:
+        """What the next run finds again; changes to it are kept."""
+        return self.cm.state.of(self.MODE)
+
     # --- commands ---
 
     @property
@@ -122,7 +127,7 @@ class ModeScreen(Screen[None]):
         if reason := command.why_not(self):
             self.cm.refuse(f"{command.label}: {reason}")
             return
-        self.cm.forget_said()
+        self.cm.clear_notice()
         self.cm.running_command = command.label
         try:
             command.run(self)
@@ -188,7 +193,7 @@ class ModeScreen(Screen[None]):
         return None
 
     def do(self, call: Call[T], then: Then[T], fail: Fail | None = None, *, once: str = "") -> None:
-        """Have the engine do what the person wants, after what they wanted before; nothing newer replaces it.
+        """Have the engine make a change, after earlier ones; no later request replaces it.
 
         Args:
             call: has the engine do it, on a worker thread.
@@ -206,7 +211,7 @@ class ModeScreen(Screen[None]):
         return doing
 
     def drop_question(self, topic: str) -> None:
-        """Forget a question: its answer, should it come, is not wanted any more."""
+        """Drop a request: its answer is outdated."""
         self.cm.tasks.drop(f"{self.MODE}.{topic}")
 
     # --- what others tell ---
@@ -218,26 +223,26 @@ class ModeScreen(Screen[None]):
     def on_mount(self) -> None:
         """Show what is known already. Textual calls the `on_mount` of a mode, which restores its state, before this one."""
         if self.split:
-            self.split.set_share(self.cm.state.of(self.MODE).get("share"))
+            self.split.set_share(self.choices.get("share"))
         self.query_one(RevisionBar).refresh_text()
         self.project_changed()
         self.restored = True
 
     def on_project_changed(self) -> None:
         """The project's state changed."""
-        self.query_one(Header).refresh_text()
-        self.query_one(KeyBar).refresh_text()
+        self.query_one(Header).refresh()
+        self.query_one(KeyBar).refresh()
         self.project_changed()
 
     def on_pack_selection_changed(self) -> None:
         """The pack changed."""
-        self.query_one(Header).refresh_text()
+        self.query_one(Header).refresh()
         self.pack_selection_changed()
 
     def on_revision_changed(self) -> None:
         """Another revision is shown."""
         self.query_one(RevisionBar).refresh_text()
-        self.query_one(KeyBar).refresh_text()
+        self.query_one(KeyBar).refresh()
         self.revision_changed()
 
     def revision_changed(self) -> None:
@@ -250,9 +255,9 @@ class ModeScreen(Screen[None]):
         """For a mode to override: `self.cm.pack_selection` has news."""
 
     def keep(self) -> None:
-        """Write what should be found again into `self.cm.state.of(self.MODE)`; a mode adds what is its own."""
+        """Write what should be found again into `self.choices`; a mode adds what is its own."""
         if self.split:
-            self.cm.state.of(self.MODE)["share"] = self.split.share
+            self.choices["share"] = self.split.share
 
     # --- undo ---
 
@@ -313,7 +318,7 @@ class ModeScreen(Screen[None]):
     @on(events.DescendantFocus)
     def refresh_keys(self) -> None:
         """Draw the key bar again, after something made commands possible or impossible."""
-        self.query_one(KeyBar).refresh_text()
+        self.query_one(KeyBar).refresh()
 
 
 class ModePart(Widget):

@@ -322,7 +322,7 @@ class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
             self.dismiss(partial(self._then, row))
 
     def note(self, words: Content | str) -> None:
-        """Say something below the list."""
+        """Show words below the list."""
         note = self.query_one("#dialog-note", Static)
         note.update(Content(words) if isinstance(words, str) else words)
         note.display = True

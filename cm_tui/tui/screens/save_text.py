@@ -88,7 +88,7 @@ def ask_and_save(
         suggestion: a name for the first time.
         then: called when it is being written, and not given up.
     """
-    state, root = screen.cm.state.of(screen.MODE), screen.cm.root
+    state, root = screen.choices, screen.cm.root
     kept = state.get("file")
 
     def named(answer: str) -> None:

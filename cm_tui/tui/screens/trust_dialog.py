@@ -30,10 +30,10 @@ _LABELS: dict[Choice, str] = {
 }  # fmt: skip
 
 
-def about_settings(asked: RepositoryTrust, answered: Callable[[Choice], None]) -> Question:
+def about_settings(trust: RepositoryTrust, answered: Callable[[Choice], None]) -> Question:
     """Return the question about a repository's settings; what could not be shown whole is not trusted."""
-    choices: tuple[Choice, ...] = ("revoked",) if asked.state == "trusted" else ("refused", "trusted")
-    return _question("Settings of this repository", _settings(asked), choices, answered, whole=not asked.unshowable)
+    choices: tuple[Choice, ...] = ("revoked",) if trust.state == "trusted" else ("refused", "trusted")
+    return _question("Settings of this repository", _settings(trust), choices, answered, whole=not trust.unshowable)
 
 
 def about_files(files: Sequence[HeldFile], answered: Callable[[Choice], None]) -> Question:
@@ -70,15 +70,15 @@ def _file(one: HeldFile) -> str:
     return "\n".join([json.dumps(one.path), *(f"  • {json.dumps(ask)[1:-1]}" for ask in one.asks)])
 
 
-def _settings(asked: RepositoryTrust) -> str:
-    effects = "\n".join(f"  • {effect}" for effect in asked.effects)
-    settings = "\n".join(f"  {setting.name} = {setting.value}" for setting in asked.settings)
-    told = {
+def _settings(trust: RepositoryTrust) -> str:
+    effects = "\n".join(f"  • {effect}" for effect in trust.effects)
+    settings = "\n".join(f"  {setting.name} = {setting.value}" for setting in trust.settings)
+    lead = {
         "trusted": "You trusted it to",
         "refused": "You said no when this repository wanted to",
-    }.get(asked.state, "This repository wants to")
-    whole = f"It cannot be trusted: {asked.unshowable}.\n\n" if asked.unshowable else ""
-    return f"{whole}{told}\n{effects}\n\nIts file {asked.file} says\n{settings}\n\nWhat else a repository may set counts already."
+    }.get(trust.state, "This repository wants to")
+    whole = f"It cannot be trusted: {trust.unshowable}.\n\n" if trust.unshowable else ""
+    return f"{whole}{lead}\n{effects}\n\nIts file {trust.file} says\n{settings}\n\nWhat else a repository may set counts already."
 
 
 T = TypeVar("T")
@@ -194,8 +194,8 @@ class TrustDialog:
     # --- entries ---
 
     def _ask_entries(self, held: HeldEntries) -> None:
-        def answered(choice: str, meant: HeldEntries) -> None:
-            self._work("-entries", partial(_decide_entries, meant, choice), partial(self._entries_decided, choice))
+        def answered(choice: str, entries: HeldEntries) -> None:
+            self._work("-entries", partial(_decide_entries, entries, choice), partial(self._entries_decided, choice))
 
         ask(self._cm, EntryTrustQuestion(held, self._cm, answered))
 

@@ -120,7 +120,7 @@ class _EngineChange(Generic[A]):
         return answer
 
     def note(self, answer: A) -> bool:
-        """Take up what was made; False where nothing was changed."""
+        """Record a change that was made; False where nothing was changed."""
         made = self._of(answer)
         if made.change:
             ids = getattr(made, "ids", ()) or (made.id,)
@@ -174,17 +174,22 @@ class _EngineChange(Generic[A]):
         mode.cm.tell_error(error)
 
 
-def note_reversible(
-    screen: ModeScreen, label: str, about: str, undo: Call[object], redo: Call[object]
-) -> UndoableChange:
-    """Note a change that the engine makes and that another call of it reverses.
+def do_reversible(
+    screen: ModeScreen, label: str, about: str, call: Call[A], then: Then[A], *, undo: Call[object], redo: Call[object],
+    fail: Fail | None = None, once: str = "",
+) -> UndoableChange:  # fmt: skip
+    """Have the engine make a change that another call of it reverses.
 
     Args:
         screen: the mode in which it is made.
         label: what is done.
         about: what it changes.
+        call: makes it.
+        then: gets the answer.
         undo: reverses it; raises `RefusedError` where it was changed since.
         redo: makes it again.
+        fail: gets the error; shown as a notification when not given.
+        once: name of what must not be asked for again meanwhile.
     """
 
     def through(call: Call[object]) -> Run:
@@ -202,8 +207,13 @@ def note_reversible(
 
         return run
 
+    def failed(error: CmError) -> None:
+        screen.cm.history.drop(change)
+        (fail or screen.cm.tell_error)(error)
+
     change = UndoableChange(label, screen.MODE, through(undo), through(redo), frozenset({about}))
     screen.cm.history.add(change)
+    screen.do(call, then, failed, once=once)
     return change
 
 
@@ -236,8 +246,8 @@ def undo_earlier(screen: ModeScreen) -> None:
         with naming(screen, "Undo"):
             _answered(screen, partial(_undo, name=change), finish, screen.cm.tell_error)
 
-    def found(told: tuple[Undone, str, tuple[str, ...]]) -> None:
-        last, title, modes = told
+    def found(result: tuple[Undone, str, tuple[str, ...]]) -> None:
+        last, title, modes = result
         if screen.MODE in modes or last.conflicts:
             undo(last.change)  # where there are conflicts, both sides are shown first
             return
@@ -269,8 +279,8 @@ def earlier_change(screen: ModeScreen, id_: str, label: str, about: Iterable[str
 def _answered(screen: ModeScreen, call: Callable[..., tuple[Undone, str]], finish: Finish, failed: Fail) -> None:
     """Undo; where a text changed since, ask which side stays."""
 
-    def undone(told: tuple[Undone, str]) -> None:
-        finish(_words(*told))
+    def undone(result: tuple[Undone, str]) -> None:
+        finish(_words(*result))
         screen.cm.show_undone()
 
     def undo() -> None:
@@ -279,11 +289,11 @@ def _answered(screen: ModeScreen, call: Callable[..., tuple[Undone, str]], finis
     def leave() -> None:
         screen.cm.tell("Nothing was undone: it stays as it is now.")
 
-    def done(told: tuple[Undone, str]) -> None:
-        if told[0].conflicts:
-            confirm(screen, _both_sides(told[0]), "Take back all the same", undo, no=leave)
+    def done(result: tuple[Undone, str]) -> None:
+        if result[0].conflicts:
+            confirm(screen, _both_sides(result[0]), "Take back all the same", undo, no=leave)
         else:
-            undone(told)
+            undone(result)
 
     screen.do(call, done, failed, once=UNDO)
 
@@ -302,26 +312,15 @@ def _title(engine: Engine, undone: Undone) -> str:
 
 def _title_and_modes(engine: Engine, undone: Undone) -> tuple[str, tuple[str, ...]]:
     """Return the title of the first changed thing, and the modes that show it; both empty where it is not found."""
-    for read, modes in (
-        (_title_of_episode, ("episodes",)),
-        (_title_of_entry, ("memory",)),
-        (_title_of_note, ("memory", "review")),
-    ):
+    reads: tuple[tuple[Callable[[str], str], tuple[str, ...]], ...] = (
+        (lambda name: headline(engine.episode(name)), ("episodes",)),
+        (lambda name: one_line(engine.entry(name).title), ("memory",)),
+        (lambda name: one_line(engine.note(name, lines=1).note.title), ("memory", "review")),
+    )
+    for read, modes in reads if undone.ids else ():
         with suppress(NotFoundError, UsageError, RefusedError, StoreError):
-            return (read(engine, undone.ids[0]), modes) if undone.ids else ("", ())
+            return read(undone.ids[0]), modes
     return "", ()
-
-
-def _title_of_episode(engine: Engine, name: str) -> str:
-    return headline(engine.episode(name))
-
-
-def _title_of_entry(engine: Engine, name: str) -> str:
-    return one_line(engine.entry(name).title)
-
-
-def _title_of_note(engine: Engine, name: str) -> str:
-    return one_line(engine.note(name, lines=1).note.title)
 
 
 def _words(undone: Undone, title: str) -> str:

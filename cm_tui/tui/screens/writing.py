@@ -89,7 +89,7 @@ _TITLE = 70
 
 def words_of_error(error: CmError) -> str:
     """Return an error and what to do about it, in one line."""
-    return one_line(f"{error.message} {error.hint}".strip())
+    return one_line(error.one_line)
 
 
 class WritingScreen(ModalScreen[None], Generic[V]):
@@ -164,7 +164,7 @@ class WritingScreen(ModalScreen[None], Generic[V]):
             self.dismiss()
 
     def say(self, wrong: str) -> None:
-        """Say what is wrong."""
+        """Show what is wrong."""
         hint = self.query_one("#writing-hint", Static)
         hint.update(Content(wrong))
         hint.add_class("-wrong")
@@ -177,6 +177,13 @@ class WritingScreen(ModalScreen[None], Generic[V]):
             self.dismiss()
         else:
             confirm(self, "Throw away what you wrote?", "Throw it away", self.dismiss)
+
+
+def _field(label: str, line: Input) -> Horizontal:
+    """Return an input with its label."""
+    line.compact = True
+    words = Static(Content.styled(f"{label:<10}", "$muted"), classes="writing-label")
+    return Horizontal(words, line, classes="writing-field")
 
 
 _SCOPES = (("project", "this project"), ("user", "all projects"))
@@ -213,13 +220,9 @@ class EntryDialog(WritingScreen[EntryDraft]):
         draft = self._draft
         yield Choice("category", [(one, one) for one in get_args(Category)], draft.category, id="entry-category")
         yield Choice("scope", _SCOPES, draft.scope, id="entry-scope")
-        for name, value, empty in (
-            ("title", draft.title, "the first line of the text"),
-            ("keywords", ", ".join(draft.keywords), "with commas between them"),
-        ):
-            with Horizontal(classes="writing-field"):
-                yield Static(Content.styled(f"{name:<10}", "$muted"), classes="writing-label")
-                yield Input(value, placeholder=empty, id=f"entry-{name}", compact=True)
+        yield _field("title", Input(draft.title, placeholder="the first line of the text", id="entry-title"))
+        words = Input(", ".join(draft.keywords), placeholder="with commas between them", id="entry-keywords")
+        yield _field("keywords", words)
 
     def value(self) -> EntryDraft:
         """Return the entry."""
@@ -264,9 +267,7 @@ class NoteDialog(WritingScreen[NoteDraft]):
 
     def fields(self) -> Iterable[Widget]:
         """The note."""
-        with Horizontal(classes="writing-field"):
-            yield Static(Content.styled(f"{'to':<10}", "$muted"), classes="writing-label")
-            yield Input(self._note_name, placeholder="the log of today", id="note-name", compact=True)
+        yield _field("to", Input(self._note_name, placeholder="the log of today", id="note-name"))
 
     def value(self) -> NoteDraft:
         """Return what was written."""

@@ -54,8 +54,8 @@ def _moved(before: Sequence[PackRequest], mine: Sequence[PackRequest], result: l
     order = [item for item in mine if item in known]
     if order == [item for item in before if item in known]:
         return result
-    wanted = iter(order)
-    return [next(wanted) if item in known else item for item in result]
+    ordered = iter(order)
+    return [next(ordered) if item in known else item for item in result]
 
 
 _LONGEST = 60
@@ -106,7 +106,7 @@ def _named(items: Items) -> str:
 
 @dataclass
 class PackSelection:
-    """Requests in the order wanted; lines of one file that are already covered are not taken twice.
+    """Requests in their order; lines of one file that are already covered are not added twice.
 
     Args:
         changed: called after every change that was made here.

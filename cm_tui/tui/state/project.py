@@ -18,7 +18,7 @@ from cm_tui.model import (
     ProjectStatus,
     RecordingState,
 )
-from cm_tui.tui.widgets.text import count, duration
+from cm_tui.tui.widgets.text import ago, count, duration
 
 State = Literal["", "ok", "warning", "error"]
 
@@ -32,6 +32,13 @@ class LogLine:
     at: float
     text: str
     state: State = ""
+
+
+def when_indexed(status: ProjectStatus) -> str:
+    """Return how long ago the project was indexed."""
+    if not status.indexed:
+        return "never"
+    return ago(max(0.0, time.time() - status.indexed_at)) if status.indexed_at else "some time ago"
 
 
 class ActivityLog:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
 from cm_tui.model.dates import day
 from cm_tui.tui.widgets.text import one_line
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 SHORT_SHA = 8
 
@@ -30,7 +28,7 @@ class ShownRevision:
         """Why it is not exactly what was asked for."""
         self.episode: Episode | None = None
         """Who saw it, where that is why it is shown."""
-        self.asked = ""
+        self.requested = ""
         """The commit that was asked for; empty: now."""
 
     @property
@@ -39,10 +37,10 @@ class ShownRevision:
         return self.moment.sha if self.moment else None
 
     def go(
-        self, moment: CommitPoint | None, note: str = "", episode: Episode | None = None, *, asked: str = ""
+        self, moment: CommitPoint | None, note: str = "", episode: Episode | None = None, *, requested: str = ""
     ) -> None:
-        """Stand at a revision, as an agent saw it where an episode is given; None: come back to now."""
-        self.asked = asked or (moment.sha if moment else "")
+        """Show a revision, as an agent saw it where an episode is given; None: now."""
+        self.requested = requested or (moment.sha if moment else "")
         if (moment, note, episode) != (self.moment, self.note, self.episode):
             self.moment, self.note, self.episode = moment, note, episode
             self._changed()
@@ -77,9 +75,9 @@ def query_text(episode: Episode) -> str:
 
 def headline(episode: Episode) -> str:
     """Return what it was about, in one line: what was asked, else what was answered."""
-    asked = query_text(episode)
+    prompt = query_text(episode)
     if any(prompt.strip() for prompt in episode.prompts) or not episode.answer.strip():
-        return asked
+        return prompt
     return " ".join(one_line(episode.answer[:400]).split())
 
 

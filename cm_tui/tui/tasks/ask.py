@@ -5,16 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, StoreError
 from cm_tui.model import Page
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-else:
-    # Importing it takes longer than a frame; what is asked gets it as an argument.
-    Engine = Any
 
 __all__ = ["Ask", "Call", "Engine", "Fail", "Then", "as_cm_error"]
 

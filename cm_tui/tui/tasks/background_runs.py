@@ -1,4 +1,4 @@
-"""Work on the project that goes on in the background: imports of past sessions, and passes of the narrator."""
+"""Work on the project in the background: imports of past sessions, and passes of the narrator."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ class ProjectWork:
 class SessionImport(ProjectWork):
     """Asks what there is to import, imports it, and shows how far that is."""
 
-    _asked = False
+    _has_looked = False
     _answered = False
 
     def look(self) -> None:
         """Ask what there is to import, once: on a machine with many sessions it takes a moment."""
-        if not self._asked:
-            self._asked = True
+        if not self._has_looked:
+            self._has_looked = True
             self._look(lambda: None, lambda _: None)
 
     def look_again(self, then: Callable[[], None], fail: Fail) -> None:
-        """Ask once more, as agents may have held sessions since; `then` is called with the answer in the view."""
+        """Ask again, as agents may have held sessions since; `then` is called with the answer in the view."""
         self._answered = False
         self._look(then, fail)
 
@@ -181,11 +181,11 @@ def report_words(report: NarratorReport) -> str:
     new += [f"{report.changed:,} changed"] if report.changed else []
     new += [f"{report.withdrawn:,} withdrawn"] if report.withdrawn else []
     found = ", ".join(new) or "nothing new"
-    said = [
+    sentences = [
         f"{count(report.episodes, 'episode')} read: {found}; {report.waiting:,} {'waits' if report.waiting == 1 else 'wait'}."
     ]
     if report.approved:
-        said.append(f"{count(len(report.approved), 'proposal')} approved by your policy.")
+        sentences.append(f"{count(len(report.approved), 'proposal')} approved by your policy.")
     if report.cost.used:
-        said.append(f"{report.cost.used:,} tokens of {report.cost.model} in {count(report.cost.calls, 'call')}.")
-    return " ".join([*said, *report.notes, *report.cost.notes])
+        sentences.append(f"{report.cost.used:,} tokens of {report.cost.model} in {count(report.cost.calls, 'call')}.")
+    return " ".join([*sentences, *report.notes, *report.cost.notes])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from cm_tui.errors import CmError
 from cm_tui.model import Progress
 from cm_tui.tui.tasks.background_runs import ProjectWork
-from cm_tui.tui.tasks.daemon_listener import JobEnded
+from cm_tui.tui.tasks.engine_tasks import JobEnded
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class DaemonSync(ProjectWork):
         return engine.own_jobs if engine is not None else set()
 
     def stepped(self, job: str, progress: Progress) -> None:
-        """A job got on."""
+        """Show the progress of a job."""
         if job == self.view.job and job not in self._own:
             self.lifecycle.stepped(progress)
 

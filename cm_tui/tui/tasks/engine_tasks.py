@@ -6,6 +6,7 @@ a thread, and never sees the answer to a question that it has replaced by a newe
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,12 +17,66 @@ from typing import Any, NamedTuple, TypeVar
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from cm_tui.errors import CmError
-from cm_tui.model import Progress
-from cm_tui.tui.tasks import daemon_listener
+from cm_tui.errors import CancelledError, CmError
+from cm_tui.model import IndexSummary, Progress
 from cm_tui.tui.tasks.ask import Call, Engine, Fail, Then, as_cm_error
-from cm_tui.tui.tasks.daemon_listener import JobEnded
 from cm_tui.tui.tasks.long_tasks import Answer, DelayedRequests, LongTasks, Origin
+
+# --- what other clients do: the daemon's events and jobs ---
+
+Deliver = Callable[[Callable[[], None]], None]
+"""Has a function called on the application's thread."""
+
+
+@dataclass
+class JobEnded:
+    """A job of the daemon has ended, or can no longer be followed."""
+
+    job: str
+    summary: IndexSummary | None
+    error: CmError | None
+
+    @property
+    def cancelled(self) -> bool:
+        """True when it was stopped."""
+        return isinstance(self.error, CancelledError)
+
+
+def listen(engine: Engine, event: Callable[[dict[str, Any]], None], deliver: Deliver, stop: threading.Event) -> None:
+    """Deliver the daemon's events until the end; returns at once for an engine that uses the store directly."""
+    from cm_tui.daemon import subscribe
+
+    if not engine.uses_daemon:
+        return
+    for record in subscribe.events(stop):
+        if record["event"] == "disconnected":
+            # The next daemon counts its jobs from one again.
+            engine.own_jobs.clear()
+        if stop.is_set():
+            return
+        deliver(partial(event, record))
+
+
+def follow(
+    job: str, step: Callable[[str, Progress], None], end: Callable[[JobEnded], None], deliver: Deliver, stop: threading.Event
+) -> None:  # fmt: skip
+    """Deliver a job's steps and its end."""
+    from cm_tui.daemon import subscribe
+
+    summary: IndexSummary | None = None
+    try:
+        for progress in subscribe.watch(job):
+            if stop.is_set():
+                return
+            summary = progress.summary or summary
+            deliver(partial(step, job, progress))
+    except Exception as error:  # noqa: BLE001 - shown on screen
+        deliver(partial(end, JobEnded(job, summary, as_cm_error(error))))
+    else:
+        deliver(partial(end, JobEnded(job, summary, None)))
+
+
+# --- the way from screens to the engine, and back ---
 
 T = TypeVar("T")
 
@@ -71,7 +126,7 @@ class EngineTasks(LongTasks):
         self._ids = count(1)
         self._latest: dict[str, int] = {}
         self._waiting: list[Callable[[], None]] = []
-        self._delays = DelayedRequests(target, self._send, self._workers.follow)
+        self._delays = DelayedRequests(target, self._send)
 
     # --- the engine ---
 
@@ -123,7 +178,7 @@ class EngineTasks(LongTasks):
         return request
 
     def do(self, call: Call[T], then: Then[T], fail: Fail, *, once: str = "") -> None:
-        """Have the engine do what a person wants, after what they wanted before: no later request takes its place.
+        """Have the engine make a change, after earlier ones: no later request replaces it.
 
         Args:
             call: has the engine do it; runs on a worker thread.
@@ -183,7 +238,7 @@ class EngineTasks(LongTasks):
         self.work(run, lambda deliver: deliver(), topic=topic)
 
     def drop(self, topic: str) -> None:
-        """Forget a question: its answer, should it come, is not wanted any more."""
+        """Drop a request: its answer is outdated."""
         self._delays.release(topic)
         self._latest.pop(topic, None)
 
@@ -222,15 +277,11 @@ class EngineTasks(LongTasks):
     def listen(self, event: Callable[[dict[str, Any]], None]) -> None:
         """Hear of what happens in the daemon, where the engine goes through one."""
         if self.engine is not None:
-            self._workers.run_beside(
-                partial(daemon_listener.listen, self.engine, event, self._workers.deliver, self._workers.stopped)
-            )
+            self._workers.run_beside(partial(listen, self.engine, event, self._workers.deliver, self._workers.stopped))
 
     def follow(self, job: str, step: Callable[[str, Progress], None], end: Callable[[JobEnded], None]) -> None:
         """Follow another client's job."""
-        self._workers.run_beside(
-            partial(daemon_listener.follow, job, step, end, self._workers.deliver, self._workers.stopped)
-        )
+        self._workers.run_beside(partial(follow, job, step, end, self._workers.deliver, self._workers.stopped))
 
     # --- the end ---
 
@@ -247,8 +298,8 @@ class EngineTasks(LongTasks):
 
     @property
     def busy(self) -> bool:
-        """True while anything is running."""
-        return bool(self._workers.running())
+        """True while anything is running, or is delayed."""
+        return bool(self._workers.running() or self._delays.waiting)
 
     def stop(self) -> None:
         """Take no more work, forget what waits, and ask what runs to stop; returns at once."""

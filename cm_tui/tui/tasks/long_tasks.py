@@ -86,12 +86,6 @@ class WorkerThreads:
         """Have a function called on the application's thread."""
         self.post(Answer("", 0, call))
 
-    def follow(self, future: Future[None]) -> None:
-        """Count a future as running until it is done; an uncaught error ends the application."""
-        with self._lock:
-            self._running.add(future)
-        future.add_done_callback(self._finished)
-
     def running(self) -> list[Future[None]]:
         """Return what is on its way."""
         with self._lock:
@@ -119,7 +113,10 @@ class WorkerThreads:
 
     def _submit(self, pool: ThreadPoolExecutor, work: Callable[[], None]) -> None:
         if not self._closing:
-            self.follow(pool.submit(work))
+            future = pool.submit(work)
+            with self._lock:
+                self._running.add(future)
+            future.add_done_callback(self._finished)
 
     def _finished(self, future: Future[None]) -> None:
         with self._lock:
@@ -139,45 +136,39 @@ class DelayedRequests:
     Args:
         target: whose timers are used.
         send: sends a request after its delay.
-        follow: called for each waiting request, with a future that is done when the wait ends.
     """
 
     _target: MessagePump
     _send: Callable[[Callable[[], None]], None]
-    _follow: Callable[[Future[None]], None]
-    _held: dict[str, tuple[Timer, Future[None], Callable[[], None]]] = field(default_factory=dict)
+    waiting: dict[str, tuple[Timer, Callable[[], None]]] = field(default_factory=dict)
+    """By topic: what sends a request, and the request."""
 
     def hold(self, topic: str, seconds: float, work: Callable[[], None]) -> None:
         """Send work off later, unless a newer request of the topic comes first."""
         self.release(topic)
-        held: Future[None] = Future()
-        self._follow(held)
 
         def leave() -> None:
             # A timer that fired is heard of later, even if it was stopped meanwhile for a newer request.
-            if not held.done():
-                self._send(work)
+            if topic in self.waiting and self.waiting[topic][1] is work:
                 self.release(topic)
+                self._send(work)
 
-        self._held[topic] = (self._target.set_timer(seconds, leave), held, work)
+        self.waiting[topic] = (self._target.set_timer(seconds, leave), work)
 
     def release(self, topic: str) -> None:
         """Forget a request that did not leave yet."""
-        if topic in self._held:
-            timer, held, _ = self._held.pop(topic)
-            timer.stop()
-            held.set_result(None)
+        if topic in self.waiting:
+            self.waiting.pop(topic)[0].stop()
 
     def send_all(self) -> None:
         """Send off everything that waits."""
-        for topic, (_, held, work) in list(self._held.items()):
-            if not held.done():
-                self._send(work)
+        for topic, (_, work) in list(self.waiting.items()):
             self.release(topic)
+            self._send(work)
 
     def release_all(self) -> None:
         """Forget everything that waits."""
-        for topic in list(self._held):
+        for topic in list(self.waiting):
             self.release(topic)
 
 
@@ -190,7 +181,7 @@ Steps = Callable[["Engine", Cancel], Iterator[Progress]]
 
 @dataclass
 class RunStep(Message):
-    """A run got on."""
+    """The progress of a run."""
 
     kind: RunKind
     progress: Progress
@@ -198,7 +189,7 @@ class RunStep(Message):
 
 @dataclass
 class RunEnded(Message):
-    """A run is over: with what its steps summed up, or with the error that stopped it."""
+    """A run has ended: with the result of its steps, or with the error that stopped it."""
 
     kind: RunKind
     error: CmError | None = None

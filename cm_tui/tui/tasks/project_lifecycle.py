@@ -177,7 +177,7 @@ class ProjectLifecycle(ProjectWork):
     # --- the history ---
 
     def _read_on(self) -> None:
-        """Read the past in the background, as far as the configuration wants it; a daemon does that by itself."""
+        """Read the past in the background, as far as the configuration asks for; a daemon does that by itself."""
 
         def got(required: bool) -> None:
             if required:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Generic, TypeVar
 
 from cm_tui.config import Config
+from cm_tui.engine.api.projects import checkout_head
+from cm_tui.engine.api.recording import recording_state
 from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import CheckoutHead, RecordingState, ResolvedRevision
 from cm_tui.tui.state.project import ProjectView
@@ -54,11 +55,11 @@ class Watch(Generic[T]):
 
 
 def head_watch(tasks: EngineTasks, view: ProjectView, changed: Callable[[], None]) -> Watch[CheckoutHead]:
-    """Notice that another branch or commit was checked out, long before an index run is over."""
+    """Notice that another branch or commit was checked out, long before an index run ends."""
 
     def begin() -> Callable[[], CheckoutHead] | None:
         engine, status = tasks.engine, view.status
-        return None if engine is None or status is None or not status.git else partial(_checkout_head, engine.root)
+        return None if engine is None or status is None or not status.git else partial(checkout_head, engine.root)
 
     def got(head: CheckoutHead) -> None:
         if head != view.head:
@@ -75,7 +76,7 @@ def recording_watch(
 
     def begin() -> Callable[[], RecordingState] | None:
         engine = tasks.engine
-        return None if engine is None else partial(_recording_state, engine.root, config().agents.record)
+        return None if engine is None else partial(recording_state, engine.root, records=config().agents.record)
 
     def got(state: RecordingState | None, error: CmError | None = None) -> None:
         before = (view.recording, str(view.recording_error))
@@ -84,18 +85,6 @@ def recording_watch(
             changed()
 
     return Watch(tasks, "app.recording-watch", begin, got, partial(got, None))
-
-
-def _checkout_head(root: Path) -> CheckoutHead:
-    from cm_tui.engine.api.projects import checkout_head
-
-    return checkout_head(root)
-
-
-def _recording_state(root: Path, records: bool) -> RecordingState:
-    from cm_tui.engine.api import recording
-
-    return recording.recording_state(root, records=records)
 
 
 class RevisionTracker:
@@ -126,7 +115,7 @@ class RevisionTracker:
         self._seen = news
         if moment is None:
             return
-        asked = self._revision.asked
+        requested = self._revision.requested
 
         def got(place: ResolvedRevision) -> None:
             if self._revision.moment != moment:
@@ -135,7 +124,7 @@ class RevisionTracker:
                 self._tell(f"History was rewritten: {name_of(moment)} is no longer on the mainline.")
             episode = self._revision.episode
             seen = replace(episode, moment=place.moment, why=place.note) if episode else None
-            self._revision.go(place.moment, place.note, seen, asked=asked)
+            self._revision.go(place.moment, place.note, seen, requested=requested)
 
         def failed(error: CmError) -> None:
             if self._revision.moment != moment:
@@ -144,6 +133,6 @@ class RevisionTracker:
                 self._revision.go(None)
                 self._tell(f"History was rewritten: {name_of(moment)} is gone, and you are back at now.")
             else:
-                self._tell(f"{error.message} {error.hint}".strip())
+                self._tell(error.one_line)
 
-        self._tasks.ask("app.revision", lambda engine: engine.resolve(asked), got, failed)
+        self._tasks.ask("app.revision", lambda engine: engine.resolve(requested), got, failed)

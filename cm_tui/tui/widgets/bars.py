@@ -78,8 +78,8 @@ def score_bar(hit: Hit, width: int, top: float, *, plain: bool = False) -> Conte
     """
     sums = group_sums(hit.parts)
     scale = max(top, 1e-9)
-    kept = max(0.0, sums.gained - sums.lost)
-    shrink = kept / sums.gained if sums.gained else 0.0
+    left = max(0.0, sums.gained - sums.lost)
+    shrink = left / sums.gained if sums.gained else 0.0
     shares = [sums.gains[group] * shrink / scale for group in PART_GROUPS]
     shares += [sums.losses[group] / scale for group in PART_GROUPS]
     cells = cells_of(shares, width)
@@ -122,7 +122,7 @@ def cell_bar(share: float, width: int) -> str:
 
 
 def budget_bar(used: int, budget: int, room: int, colour: str = "$success", *, over: bool = False) -> Content:
-    """Return how full a budget is; `over`: more was wanted than it has room for."""
+    """Return how full a budget is; `over`: more was requested than it has room for."""
     filled = min(room, max(1 if used else 0, round(room * used / budget))) if budget else 0
     rest = ("╍", "$warning") if over else ("─", "$faint")
     return Content.assemble(" ", ("━" * filled, colour), (rest[0] * (room - filled), rest[1]))

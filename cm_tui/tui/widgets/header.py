@@ -65,10 +65,6 @@ class Header(Widget):
         self._read_facts = facts
         self._choose = choose
 
-    def refresh_text(self) -> None:
-        """Draw again."""
-        self.refresh()
-
     def render(self) -> Content:
         """Tabs on the left, what there is room for on the right."""
         tabs = self._fitting_tabs()
@@ -118,19 +114,19 @@ class Header(Widget):
     def _facts(self, room: int) -> Content:
         """The most important facts that fit, in the order of the screen."""
         facts = self._read_facts()
-        kept: list[int] = []
+        fitting: list[int] = []
         for index, fact in enumerate(facts):
-            if _width(*(facts[one].short or facts[one].text for one in kept), fact.short or fact.text) <= room:
-                kept.append(index)
+            if _width(*(facts[one].short or facts[one].text for one in fitting), fact.short or fact.text) <= room:
+                fitting.append(index)
         # Those that fit are said in full as far as there is room, the most important first.
-        said = {index: facts[index].short or facts[index].text for index in kept}
-        for index in kept:
-            longer = {**said, index: facts[index].text}
+        texts = {index: facts[index].short or facts[index].text for index in fitting}
+        for index in fitting:
+            longer = {**texts, index: facts[index].text}
             if _width(*longer.values()) <= room:
-                said = longer
+                texts = longer
         dot = Content.styled(" · ", "$faint")
-        order = sorted(kept, key=lambda index: facts[index].place)
-        return dot.join(Content.styled(said[index], facts[index].style) for index in order)
+        order = sorted(fitting, key=lambda index: facts[index].place)
+        return dot.join(Content.styled(texts[index], facts[index].style) for index in order)
 
 
 def _brief(label: str, letters: int | None) -> str:
@@ -181,10 +177,6 @@ class KeyBar(Widget):
         self._read_entries = entries
         self._run_command = run
 
-    def refresh_text(self) -> None:
-        """Draw again."""
-        self.refresh()
-
     def on_click(self, event: events.Click) -> None:
         """A click on an entry does it."""
         if command := event.style.meta.get("command"):
@@ -209,7 +201,7 @@ class KeyBar(Widget):
 
 @dataclass(frozen=True)
 class RevisionWords:
-    """What is said of a past revision."""
+    """The words about a past revision."""
 
     text: str
     back_key: str

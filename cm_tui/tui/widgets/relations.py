@@ -19,7 +19,7 @@ from cm_tui.model import Edge, ImportEdge, Symbol, SymbolKey
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import Panel
-from cm_tui.tui.widgets.text import elide_end, elide_path, one_line
+from cm_tui.tui.widgets.text import name_and_place, one_line
 
 TABS = ("definitions", "callers", "callees", "imports", "importers")
 Tab = Literal["definitions", "callers", "callees", "imports", "importers"]
@@ -142,16 +142,11 @@ class RelationList(RowList[Relation]):
         word = row.resolution
         # The last cell is left to the border.
         room = width - len(indent) - 5 - (len(word) + 2 if word else 0)
-        place = one_line(row.place)
-        # The folders give way first, then the name, then what names the file; all the room there is is used.
-        name_width = min(cell_len(row.name), max(room // 2, room - cell_len(place.rpartition("/")[2]) - 2))
-        name = elide_end(one_line(row.name), name_width)
-        place = elide_path(place, room - cell_len(name) - 2)
-        gap = max(1, room - cell_len(name) - cell_len(place))
+        name, place, gap = name_and_place(one_line(row.name), one_line(row.place), room)
         dim = "$muted" if not row.path else ""
         return Content.assemble(
             (indent + mark, "$warning" if row.candidates or row.candidate else ""),
-            (f"{letter} ", style), (name, dim), " " * gap, (place, "$muted"),
+            (f"{letter} ", style), (name, dim), gap, (place, "$muted"),
             (f"  {word}" if word else "", RESOLUTION_STYLES.get(word, "")),
         )  # fmt: skip
 
@@ -194,7 +189,7 @@ class TabLine(Widget):
         return Content(" " if squeeze else "  ").join(pieces)
 
     def action_choose(self, tab: str) -> None:
-        """Tell who listens."""
+        """Post that the row was chosen."""
         self.post_message(self.Chosen(tab))
 
 

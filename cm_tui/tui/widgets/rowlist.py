@@ -62,7 +62,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
     """Show the cursor only with the focus: the rows are lines of a text."""
 
     @dataclass
-    class Told(Message):
+    class RowMessage(Message):
         """Something about a row."""
 
         rows: RowList[Any]
@@ -73,13 +73,13 @@ class RowList(ScrollView, Generic[R], can_focus=True):
             """The list."""
             return self.rows
 
-    class Highlighted(Told):
+    class Highlighted(RowMessage):
         """The cursor stands on another row."""
 
-    class Chosen(Told):
+    class Chosen(RowMessage):
         """Enter or a click on the row that the cursor stands on."""
 
-    class Wanted(Message):
+    class RowsRequested(Message):
         """Rows on screen, or under the cursor, are not loaded yet.
 
         Args:
@@ -104,7 +104,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         self._draw = draw
         self._empty = empty
         self._hover = -1
-        self._wanted: set[Hashable] = set()
+        self._requested: set[Hashable] = set()
         """Groups requested since these rows came."""
 
     # --- what is shown ---
@@ -127,9 +127,9 @@ class RowList(ScrollView, Generic[R], can_focus=True):
 
     def placeholder(self, group: Hashable = None) -> Content:
         """Draw a row that is not loaded, and ask for those of its group once."""
-        if group not in self._wanted:
-            self._wanted.add(group)
-            self.post_message(self.Wanted(group, max(self.cursor, self.row_at(self.size.height)) + 1))
+        if group not in self._requested:
+            self._requested.add(group)
+            self.post_message(self.RowsRequested(group, max(self.cursor, self.row_at(self.size.height)) + 1))
         return Content.styled("   …", "$muted")
 
     def row_at(self, y: int) -> int:
@@ -152,7 +152,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         if empty is not None:
             self._empty = empty
         self._hover = -1
-        self._wanted.clear()
+        self._requested.clear()
         cursor = max(0, min(cursor, len(rows) - 1))
         if rows and self.is_heading(rows[cursor]):
             cursor = min(cursor + 1, len(rows) - 1)
@@ -164,7 +164,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
             self.post_message(self.Highlighted(self, self.current))
 
     def say(self, words: str) -> None:
-        """Say why there is nothing, while there is nothing."""
+        """Show why there are no rows, while there are none."""
         if not self._rows:
             self.set_rows((), empty=words)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from math import ceil
 
 from textual import events
@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from cm_tui.tui.widgets.text import elide_path, one_line
+from cm_tui.tui.widgets.text import elide_middle, elide_path, fit, one_line
 
 WAITING = "-waiting"
 """The class of a panel that shows what is not wanted any more."""
@@ -144,11 +144,33 @@ class FittedText(Static):
         if event.size.width != self._width:
             self._lay_out()
 
+    def redraw(self) -> None:
+        """Lay out again where the text reads differently by now, such as an age."""
+        if self._make(max(30, self._width)) != self.content:
+            self._lay_out()
+
     def _lay_out(self) -> None:
         self._width = self.size.width
         content = self._make(max(30, self._width))
         self.display = bool(content.plain)
         self.update(content)
+
+
+def facts_table(pairs: Iterable[tuple[str, str]], width: int, label: int) -> Content:
+    """Return a line for each fact that has a value, behind its name in `label` cells."""
+    return Content("\n").join(
+        Content.assemble((fit(name, label), "$muted"), (elide_middle(one_line(value), width - label), "$foreground"))
+        for name, value in pairs
+        if value
+    )
+
+
+def numbers_table(numbers: Mapping[str, int]) -> list[Content]:
+    """Return a line for each number, the greatest first, before its name."""
+    return [
+        Content.assemble((f"{number:>7,}  ", "bold"), (one_line(name), "$soft"))
+        for name, number in sorted(numbers.items(), key=lambda item: -item[1])
+    ]
 
 
 class FittedLine(Widget):

@@ -11,7 +11,7 @@ from cm_tui.counts import count
 from cm_tui.model.text import one_line
 
 __all__ = [
-    "ago", "count", "duration", "elide_end", "elide_middle", "elide_path", "fit", "number_of", "one_line", "sentence",
+    "ago", "count", "duration", "elide_end", "elide_middle", "elide_path", "fit", "name_and_place", "number_of", "one_line", "sentence",
     "short_count", "size", "wrapped",
 ]  # fmt: skip
 
@@ -44,6 +44,16 @@ def elide_end(text: str, width: int) -> str:
     if cell_len(text) <= width:
         return text
     return f"{_take(text, width - 1)}…" if width > 0 else ""
+
+
+def name_and_place(name: str, place: str, room: int) -> tuple[str, str, str]:
+    """Fit a name and where it stands into cells together; return both, and the blanks between them.
+
+    The folders give way first, then the name, then what names the file; all the room there is is used.
+    """
+    name = elide_end(name, max(room // 2, room - cell_len(place.rpartition("/")[2]) - 2))
+    place = elide_path(place, max(0, room - cell_len(name) - 2))
+    return name, place, " " * max(1, room - cell_len(name) - cell_len(place))
 
 
 def fit(text: str, width: int) -> str:

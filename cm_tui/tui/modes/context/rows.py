@@ -215,8 +215,8 @@ def time_lines(one: Assembly, width: int) -> Lines:
     lines: Lines = [Content.assemble(" " * named, (scale, "$muted"))]
     lines += [_step(step, end, room, named) for step in one.steps]
     slow = max(one.steps, key=lambda step: step.ms)
-    told = f"{count(len(one.steps), 'step')}; the longest is {slow.name} of {one_line(slow.source)}."
-    return [*lines, Content(""), Content.styled(told, "$muted")]
+    summary = f"{count(len(one.steps), 'step')}; the longest is {slow.name} of {one_line(slow.source)}."
+    return [*lines, Content(""), Content.styled(summary, "$muted")]
 
 
 def _step_name(step: AssemblyStep) -> str:
@@ -231,8 +231,8 @@ def _step(step: AssemblyStep, end: float, room: int, named: int) -> Content:
     name = elide_middle(_step_name(step), named - 1).ljust(named)
     colour = _OUTCOMES[step.outcome]
     bar = Content.assemble(" " * before, ("█" * long, colour), " " * (room - before - long))
-    said = step.outcome if step.outcome != "ok" else f"{step.found}×" if step.found else ""
-    return Content.assemble(name, bar, (f" {step.ms:>6.1f} ms ", "$foreground"), (said, colour))
+    result = step.outcome if step.outcome != "ok" else f"{step.found}×" if step.found else ""
+    return Content.assemble(name, bar, (f" {step.ms:>6.1f} ms ", "$foreground"), (result, colour))
 
 
 def file_lines(found: Definitions, width: int) -> Lines:

@@ -165,7 +165,7 @@ def _remembered(one: Assembly) -> tuple[str, ...]:
 def keep_snapshot(screen: ContextView) -> None:
     """Keep a snapshot of what is shown."""
     prompt, budget, off = screen.prompt, screen.budget, tuple(screen.off)
-    screen.do(lambda engine: engine.assemble(prompt, budget=budget, without=off), screen.kept)
+    screen.do(lambda engine: engine.assemble(prompt, budget=budget, without=off), screen.show_kept)
 
 
 def edit_file(screen: ContextView, row: SourceRow) -> None:

@@ -70,7 +70,7 @@ class ContextView(InputMode):
         self.marked: list[str] = []
         self.lists_snapshots = False
         self._seen_status: object = None
-        self._asked = 0
+        self._request = 0
         """The question that is not answered yet, or 0."""
 
     def compose_body(self) -> Iterable[Widget]:
@@ -87,9 +87,8 @@ class ContextView(InputMode):
             yield Panel(LineList(id="context-lines", empty=""), id="context-detail-panel", title=TITLES["text"])
 
     def on_mount(self) -> None:
-        """Take up prompt and budget of the last run."""
-        kept = self.cm.state.of(self.MODE)
-        budget, prompt, tab = kept.get("budget"), kept.get("prompt"), kept.get("tab")
+        """Restore prompt and budget of the last run."""
+        budget, prompt, tab = self.choices.get("budget"), self.choices.get("prompt"), self.choices.get("tab")
         self.budget = budget if isinstance(budget, int) and budget > 0 else DEFAULT_BUDGET
         self.tab = next((one for one in TABS if one == tab), "text")
         if isinstance(prompt, str):
@@ -101,7 +100,7 @@ class ContextView(InputMode):
     def keep(self) -> None:
         """Prompt, budget and tab."""
         super().keep()
-        self.cm.state.of(self.MODE).update(prompt=self.prompt, budget=self.budget, tab=self.tab)
+        self.choices.update(prompt=self.prompt, budget=self.budget, tab=self.tab)
 
     # --- widgets ---
 
@@ -147,15 +146,15 @@ class ContextView(InputMode):
             self.drop_question("assemble")
             self._show(None)
             return
-        self._asked = self.ask(
+        self._request = self.ask(
             "assemble", lambda engine: engine.assemble(prompt, budget=budget, without=off, keep=False), self._show,
             self._failed, delay=delay,
         )  # fmt: skip
-        self.set_timer(delay + DIM_AFTER, partial(self._dim, self._asked))
+        self.set_timer(delay + DIM_AFTER, partial(self._dim, self._request))
 
-    def _dim(self, asked: int) -> None:
+    def _dim(self, request: int) -> None:
         """Dim what answers an older question, where the newer one takes longer than a moment."""
-        if asked != self._asked:
+        if request != self._request:
             return
         if not self.sources.rows:
             self.sources.set_rows([], empty=ASSEMBLING)
@@ -172,7 +171,7 @@ class ContextView(InputMode):
         self.sources.focus()
 
     def _answered(self) -> None:
-        self._asked = 0
+        self._request = 0
         end_waiting(self.query_one("#context-list-panel"))
 
     def _show(self, one: Assembly | None) -> None:
@@ -303,8 +302,8 @@ class ContextView(InputMode):
         self.lines.focus()
         self.refresh_keys()
 
-    def kept(self, one: Assembly) -> None:
-        """Take in the snapshot that was kept of what is shown."""
+    def show_kept(self, one: Assembly) -> None:
+        """List the snapshot that was saved of what is shown."""
         if self.shown is not None and not self.is_past:
             self.shown = replace(self.shown, id=one.id)
         self.cm.tell(f"Kept as {one.id}." if one.id else " ".join(one.notes) or "No snapshot was kept.", timeout=3)

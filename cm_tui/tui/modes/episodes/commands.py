@@ -116,9 +116,9 @@ def _under(hunks: Sequence[Hunk], line: int, text: str) -> tuple[Hunk, int]:
     return (inside[0], line - inside[0].start) if inside else (hunks[0], 0)
 
 
-def _nearest(lines: Sequence[str], wanted: Sequence[str], start: int) -> int | None:
+def _nearest(lines: Sequence[str], sought: Sequence[str], start: int) -> int | None:
     """Return where lines stand in a file one below the other, nearest to a line of it; None: nowhere."""
-    body = list(wanted[:-1] if wanted and not wanted[-1].strip() else wanted)
+    body = list(sought[:-1] if sought and not sought[-1].strip() else sought)
     if not any(one.strip() for one in body):
         return None
     found = (
@@ -205,7 +205,7 @@ def open_then(screen: EpisodesView) -> None:
     """Show the file under the cursor as the agent saw it."""
     episode = screen.story.episode
     if screen.story.place is not None and episode is not None and episode.moment is not None:
-        screen.cm.revision.go(episode.moment, episode.why, episode, asked=episode.sha)
+        screen.cm.revision.go(episode.moment, episode.why, episode, requested=episode.sha)
         _open_at(screen, "old", screen.cm.revision.at)
 
 

@@ -42,8 +42,8 @@ def listed(screen: EpisodesView) -> EpisodeFilter:
     return of_key(screen.where, screen.session_key)
 
 
-def with_meant(screen: EpisodesView, then: Callable[[Sequence[Episode]], None]) -> None:
-    """Find the episodes that are meant: the selected ones, else all of the session, else the one under the cursor."""
+def with_selected(screen: EpisodesView, then: Callable[[Sequence[Episode]], None]) -> None:
+    """Find the episodes to change: the selected ones, else all of the session, else the one under the cursor."""
     if screen.selected:
         then(tuple(screen.selected.values()))
     elif screen.on_sessions and screen.session_key:
@@ -54,7 +54,7 @@ def with_meant(screen: EpisodesView, then: Callable[[Sequence[Episode]], None]) 
 
 
 def nothing_selected(screen: EpisodesView) -> str | None:
-    """Say why there is nothing to change."""
+    """Return why there is nothing to change."""
     if screen.selecting:
         return "what you selected is still being read"
     if screen.selected or screen.episode is not None:
@@ -81,8 +81,8 @@ def change(screen: EpisodesView, episodes: Sequence[Episode], edit: EpisodeEdit)
 
 
 def flip_pin(screen: EpisodesView) -> None:
-    """Pin, or no more where all that is meant is pinned."""
-    with_meant(
+    """Pin, or unpin where all of the episodes to change are pinned."""
+    with_selected(
         screen,
         lambda episodes: change(screen, episodes, EpisodeEdit(pinned=not all(one.pinned for one in episodes))),
     )
@@ -95,21 +95,21 @@ def rate(screen: EpisodesView, rating: int) -> None:
         same = all(one.rating == rating for one in episodes)
         change(screen, episodes, EpisodeEdit(rating=0 if same else rating))
 
-    with_meant(screen, found)
+    with_selected(screen, found)
 
 
 def prompt_tags(screen: EpisodesView) -> None:
     """Ask for tags: those that all have stand there already."""
-    with_meant(screen, partial(_prompt_tags, screen))
+    with_selected(screen, partial(_prompt_tags, screen))
 
 
 def _prompt_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
     common = [tag for tag in episodes[0].tags if all(tag in one.tags for one in episodes)]
 
     def answered(text: str) -> None:
-        wanted = tags_in(text)
-        add = tuple(tag for tag in wanted if any(tag not in one.tags for one in episodes))
-        remove = tuple(tag for tag in common if tag not in wanted)
+        tags = tags_in(text)
+        add = tuple(tag for tag in tags if any(tag not in one.tags for one in episodes))
+        remove = tuple(tag for tag in common if tag not in tags)
         if add or remove:
             change(screen, episodes, EpisodeEdit(add_tags=add, remove_tags=remove))
 
@@ -129,7 +129,7 @@ def tags_in(text: str) -> list[str]:
 
 
 def forget(screen: EpisodesView) -> None:
-    """Forget what is meant, or bring it back where all of it is forgotten."""
+    """Forget the episodes, or restore them where all of them are forgotten."""
 
     def found(episodes: Sequence[Episode]) -> None:
         back = all(one.state == "forgotten" for one in episodes)
@@ -143,7 +143,7 @@ def forget(screen: EpisodesView) -> None:
         words = f"Forget {count(len(episodes), 'episode')} of {where}?\n\nThey disappear from lists, search and agents. u undoes it."
         confirm(screen, words, "Forget", lambda: change(screen, episodes, edit))
 
-    with_meant(screen, found)
+    with_selected(screen, found)
 
 
 def select(screen: EpisodesView) -> None:
@@ -219,7 +219,7 @@ _NAMED, _WIDTH = 6, 56
 
 
 def cannot_purge(screen: EpisodesView) -> str | None:
-    """Say why nothing can be deleted."""
+    """Return why nothing can be deleted."""
     chosen = [*screen.selected.values()] or [one for one in (screen.episode,) if one is not None]
     if screen.where.state == "archived" or any(one.state == "archived" for one in chosen):
         return None
@@ -227,8 +227,8 @@ def cannot_purge(screen: EpisodesView) -> str | None:
 
 
 def purge(screen: EpisodesView) -> None:
-    """Delete what is meant and archived, after two questions."""
-    with_meant(screen, partial(_look, screen))
+    """Delete the archived episodes among those to change, after two questions."""
+    with_selected(screen, partial(_look, screen))
 
 
 def _look(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
@@ -262,9 +262,9 @@ def question(episodes: Sequence[Episode], report: PurgeReport) -> str:
 
 
 def _gone(screen: EpisodesView, report: PurgeReport) -> None:
-    said = f"Deleted for good: {count(len(report.ids), 'archived episode')}."
-    screen.cm.tell(said)
-    screen.cm.activity_log.add(said, "ok")
+    message = f"Deleted for good: {count(len(report.ids), 'archived episode')}."
+    screen.cm.tell(message)
+    screen.cm.activity_log.add(message, "ok")
     for one in report.ids:
         screen.selected.pop(one, None)
     if screen.story.episode is not None and screen.story.episode.id in report.ids:
@@ -288,8 +288,8 @@ _LIST = re.compile(r"^[ \t]*([-*+•]|[0-9]{1,3}[.)])[ \t]", re.MULTILINE)
 def words_of(episode: Episode) -> str:
     """Return what an episode taught, to begin with: what the agent concluded, else what was asked, else the verdict."""
     concluded = conclusion(episode.answer)
-    said = next((one for one in (concluded, *episode.prompts, episode.verdict) if one.strip()), "")
-    return said.strip()[:_MOST_CHARACTERS]
+    lesson = next((one for one in (concluded, *episode.prompts, episode.verdict) if one.strip()), "")
+    return lesson.strip()[:_MOST_CHARACTERS]
 
 
 def conclusion(answer: str) -> str:
@@ -297,19 +297,19 @@ def conclusion(answer: str) -> str:
     paragraphs = [
         part.strip() for part in re.split(r"\n[ \t]*\n", _HEADING.sub("", _CODE.sub("", answer))) if part.strip()
     ]
-    told = [part for part in paragraphs if not part.endswith("?")]
-    if not told:
+    statements = [part for part in paragraphs if not part.endswith("?")]
+    if not statements:
         return ""
-    last = told[-1]
+    last = statements[-1]
     if _LIST.search(last):
-        lead = told[-2] if len(told) > 1 and told[-2].endswith(":") and _LIST.match(last) else ""
+        lead = statements[-2] if len(statements) > 1 and statements[-2].endswith(":") and _LIST.match(last) else ""
         return f"{lead}\n{last}".strip()
-    kept: list[str] = []
+    sentences: list[str] = []
     for one in reversed(_SENTENCE_END.split(last)):
-        if kept and (len(kept) == _SENTENCES or sum(map(len, kept)) + len(one) > _CHARACTERS):
+        if sentences and (len(sentences) == _SENTENCES or sum(map(len, sentences)) + len(one) > _CHARACTERS):
             break
-        kept.insert(0, one)
-    return " ".join(kept)
+        sentences.insert(0, one)
+    return " ".join(sentences)
 
 
 def to_entry(screen: EpisodesView, episode: Episode) -> None:
@@ -323,8 +323,8 @@ def to_entry(screen: EpisodesView, episode: Episode) -> None:
             )  # fmt: skip
 
         def wrote(entry: Entry) -> None:
-            said = "Already saved." if entry.again else "Saved as an entry; u undoes it."
-            screen.cm.tell(" ".join((said, *entry.notes)))
+            message = "Already saved." if entry.again else "Saved as an entry; u undoes it."
+            screen.cm.tell(" ".join((message, *entry.notes)))
 
         draft = EntryDraft(words_of(whole), elide_end(headline(whole), _TITLE), "Experience")
         ask_entry(screen, "An entry of this episode", draft, write, wrote)

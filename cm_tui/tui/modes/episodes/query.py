@@ -55,7 +55,7 @@ class Term:
 
 
 def terms_of(text: str) -> list[Term]:
-    """Take a line apart: words and values of fields, of which those with blanks stand in double quotes."""
+    """Parse a line into words and values of fields; values with blanks are in double quotes."""
     found = []
     for piece in pieces_of(text):
         field, colon, value = piece.partition(":")
@@ -113,7 +113,7 @@ def problems_of(text: str) -> list[str]:
         try:
             filter_of(str(term))
         except UsageError as error:
-            wrong.append(f"{error.message} {error.hint}".strip())
+            wrong.append(error.one_line)
     return wrong
 
 
@@ -178,8 +178,8 @@ class ValidLines:
             while self._lines and _is_unfinished(self._lines[-1], text):
                 self._lines.pop()
             before = self._lines[-1] if self._lines else ""
-            said = f"Still shown is what fits {before}." if before.strip() else "Still shown is everything."
-            return filter_of(before), f"{' '.join(wrong)} {said}"
+            fallback = f"Still shown is what fits {before}." if before.strip() else "Still shown is everything."
+            return filter_of(before), f"{' '.join(wrong)} {fallback}"
         self._lines = [*self._lines[-_KEPT:], text]
         return filter_of(text), ""
 
@@ -242,8 +242,8 @@ _CHOICES = (
 def _words(field: str, value: str) -> str:
     if field != "outcome":
         return value
-    mark, _, said = OUTCOMES["" if value == UNSAID else value]
-    return f"{mark} {said}"
+    mark, _, label = OUTCOMES["" if value == UNSAID else value]
+    return f"{mark} {label}"
 
 
 class FacetList(RowList[FacetRow]):

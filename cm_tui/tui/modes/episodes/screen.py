@@ -62,7 +62,7 @@ class EpisodesScreen(EpisodesView, commands=EPISODES_COMMANDS):
 
     @on(events.DescendantFocus)
     def _focus_moved(self, event: events.DescendantFocus) -> None:
-        """Tell what the list with the focus is of: a session, or one of its episodes."""
+        """Show the story of what the focused list is about: a session, or one of its episodes."""
         if event.widget is self.session_list and not self.on_sessions:
             self.remove_class("-in-turns")
             self.show_session()

@@ -138,15 +138,15 @@ class SessionList(RowList[SessionRow]):
         )  # fmt: skip
 
     def _facts(self, row: SessionRow, session: Session, width: int) -> Content:
-        told = [one_line(session.agent) or "by hand", count(session.episodes, "turn")]
+        facts = [one_line(session.agent) or "by hand", count(session.episodes, "turn")]
         if session.failed:
-            told.append(f"{session.failed:,} failed")
+            facts.append(f"{session.failed:,} failed")
         if session.tokens:
-            told.append(f"{short_count(session.tokens)} tokens")
+            facts.append(f"{short_count(session.tokens)} tokens")
         if session.files:
-            told.append(count(session.files, "file"))
+            facts.append(count(session.files, "file"))
         lead = 7 + 2 * row.depth
-        return Content.styled(" " * lead + fitting(told, width - 1 - lead), "$muted")
+        return Content.styled(" " * lead + fitting(facts, width - 1 - lead), "$muted")
 
 
 _ROOMY = 44

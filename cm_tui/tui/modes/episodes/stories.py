@@ -35,8 +35,8 @@ def turn_head(episode: Episode) -> Content:
     if episode.pinned:
         second.append(Content.styled(f"{PINNED} pinned", "$accent"))
     if episode.rating:
-        sign, tone, said = RATINGS[episode.rating]
-        second.append(Content.styled(f"{sign} {said}", tone))
+        sign, tone, label = RATINGS[episode.rating]
+        second.append(Content.styled(f"{sign} {label}", tone))
     if episode.tokens:
         second.append(Content(f"{short_count(episode.tokens)} {noun(episode.tokens, 'token')}"))
     if episode.tags:
@@ -169,8 +169,10 @@ def _plan(episode: Episode) -> Iterator[Part]:
 def _steps(episode: Episode) -> Iterator[Part]:
     if not episode.step_count:
         return
-    kept = len(episode.steps)
-    some = f"{kept:,} of {count(episode.step_count, 'step')}" if kept < episode.step_count else count(kept, "step")
+    listed = len(episode.steps)
+    some = (
+        f"{listed:,} of {count(episode.step_count, 'step')}" if listed < episode.step_count else count(listed, "step")
+    )
     yield Part("What it did", word=some, heading=True)
     yield from (_step(step, episode.root) for step in episode.steps)
 

@@ -49,7 +49,7 @@ class StoryList(RowList[StoryLine]):
 
 
 class StoryPanel(ModePanel):
-    """Reads what is to be told, lays it out off the screen's thread, and folds it."""
+    """Loads a story, lays it out off the screen's thread, and folds it."""
 
     @dataclass
     class Leads(Message):
@@ -88,7 +88,7 @@ class StoryPanel(ModePanel):
     # --- the story ---
 
     def read(self, name: str) -> None:
-        """Tell an episode; what is on screen stays, dimmed, until it is there."""
+        """Show an episode; what is on screen stays, dimmed, until it is loaded."""
         if name == self._goal:
             return
         self._goal, self._fresh = name, True
@@ -120,7 +120,7 @@ class StoryPanel(ModePanel):
         self.mode.ask("names", lambda engine: engine.mentions_of(path), got, lambda _: None, delay=_NAMES_DELAY)
 
     def tell(self, key: object, parts: Parts, *, keep: bool = False) -> None:
-        """Tell something that is there already.
+        """Show a story that is loaded already.
 
         Args:
             key: identifies the story.
@@ -133,7 +133,7 @@ class StoryPanel(ModePanel):
         self._take(None, parts, keep=keep)
 
     def say(self, words: str) -> None:
-        """Tell nothing, and say why."""
+        """Show no story, and say why."""
         self.mode.drop_question("story")
         self._goal, self.episode, self._parts, self._laid = None, None, None, None
         end_waiting(self)
@@ -153,7 +153,7 @@ class StoryPanel(ModePanel):
         self._lay_out(keep=keep)
 
     def _failed(self, error: CmError) -> None:
-        self.say(f"{error.message} {error.hint}".strip())
+        self.say(error.one_line)
 
     # --- laying out ---
 

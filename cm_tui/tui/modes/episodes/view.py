@@ -12,17 +12,23 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cm_tui.counts import noun
-from cm_tui.errors import CmError
-from cm_tui.model import Episode, Session
-from cm_tui.tui.modes.episodes.query import BY_HAND, Term, is_session
-from cm_tui.tui.modes.episodes.recorded import LOOK_AGAIN, MOST_TURNS, ActivityPanel, RecordedEpisodes, Totals
+from cm_tui.errors import CmError, NotFoundError
+from cm_tui.model import Episode, EpisodeFilter, Page, Session
+from cm_tui.tui.modes.episodes.query import BY_HAND, Term, ValidLines, is_session, of_key
+from cm_tui.tui.modes.episodes.recorded import DAYS, ActivityPanel, Totals
 from cm_tui.tui.modes.episodes.session_list import ROOMY, SessionList, SessionRow, TurnList, by_day
 from cm_tui.tui.modes.episodes.stories import session_head, session_story, turn_head
 from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
+from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import ReadEpisode
+from cm_tui.tui.tasks.ask import Engine, GrowingRows, Repeated, Then
 from cm_tui.tui.widgets.split import Panel, Split
 from cm_tui.tui.widgets.text import count, number_of, one_line
 
+LOOK_AGAIN = 5.0
+"""Seconds after which totals are asked for again: agents work on meanwhile."""
+MOST_TURNS = 1_000
+"""Most episodes of one session in a story; of a longer session, the newest."""
 MOST_NEWEST = 200
 """Most episodes in the list of all sessions."""
 NOTHING = (
@@ -31,11 +37,37 @@ NOTHING = (
 )
 
 
-class EpisodesView(RecordedEpisodes):
+class EpisodesView(ListMode):
     """Keeps filter, lists and story in step with each other."""
 
-    _listed: Collection[str] = ()
-    """Ids of the episodes that are listed."""
+    FILTER, PROBLEM = "episode-filter", "filter-problem"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.where = EpisodeFilter()
+        """What the line of the filter asks for."""
+        self.totals: Totals | None = None
+        self.selected: dict[str, Episode] = {}
+        """Episodes that the person selected, by id."""
+        self.selecting: set[str] = set()
+        """Sessions that are being selected: their episodes are not all read yet."""
+        self.session_key: str | None = None
+        """The session whose episodes are listed: its id, or what else `scope` names; None before the first answer."""
+        self.goal: ReadEpisode | None = None
+        """The episode that another mode led to, until it is listed."""
+        self.led_to: ReadEpisode | None = None
+        """The same, until the person goes elsewhere."""
+        self.sessions = GrowingRows[Session](
+            "sessions", self.ask, self.drop_question, lambda row: row.id, self.sessions_changed, self.show_failure
+        )
+        self.turns = GrowingRows[Episode](
+            "turns", self.ask, self.drop_question, lambda row: row.id, self.turns_changed, self.show_failure
+        )
+        self._totals = Repeated[Totals]("stats", self.ask, self.show_failure, LOOK_AGAIN)
+        self._begun = False
+        self._lines = ValidLines()
+        self._listed: Collection[str] = ()
+        """Ids of the episodes that are listed."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Totals and filter above; sessions and their episodes at the left, the story at the right."""
@@ -52,10 +84,9 @@ class EpisodesView(RecordedEpisodes):
             yield StoryPanel(id="story-panel")
 
     def on_mount(self) -> None:
-        """Take up what the last run left."""
-        kept = self.cm.state.of(self.MODE)
-        self.fill_filter(kept.get("filter"))
-        session = kept.get("session")
+        """Restore the state of the last run."""
+        self.fill_filter(self.choices.get("filter"))
+        session = self.choices.get("session")
         self.session_key = session if isinstance(session, str) else None
         self.session_list.focus()
         self.set_interval(LOOK_AGAIN, self._poll)
@@ -63,7 +94,7 @@ class EpisodesView(RecordedEpisodes):
     def keep(self) -> None:
         """The filter, and the session."""
         super().keep()
-        self.cm.state.of(self.MODE).update(session=self.session_key)
+        self.choices.update(session=self.session_key)
 
     # --- parts ---
 
@@ -73,7 +104,7 @@ class EpisodesView(RecordedEpisodes):
 
     @property
     def list_shown(self) -> SessionList | TurnList:
-        """The list that is meant."""
+        """The list that commands are about."""
         return self.session_list if self.on_sessions else self.turn_list
 
     @property
@@ -93,8 +124,76 @@ class EpisodesView(RecordedEpisodes):
 
     @property
     def on_sessions(self) -> bool:
-        """True while a session is meant, not one of its episodes."""
+        """True while commands are about a session, not one of its episodes."""
         return not self.has_class("-in-turns")
+
+    # --- news ---
+
+    @on(events.ScreenResume)
+    def _entered(self) -> None:
+        self._poll(due=True)
+
+    def _poll(self, *, due: bool = False) -> None:
+        """Ask whether something was recorded meanwhile."""
+        if self._begun and self.is_current and (due or self._totals.is_due):
+            self._read_totals(self._check_story)
+
+    def _read_totals(self, then: Then[Totals], *, delay: float = 0.0) -> None:
+        where = self.where
+
+        def call(engine: Engine) -> Totals:
+            stats = engine.episode_stats(where=where, days=DAYS)
+            return Totals(stats, engine.episodes(where=of_key(where, BY_HAND), limit=1).total)
+
+        self._totals.read(call, then, delay=delay)
+
+    def _check_story(self, totals: Totals) -> None:
+        if totals != self.totals:
+            self.show_totals(totals)
+            self.sessions.again()
+            self.turns.again()
+
+    # --- asking ---
+
+    def refresh_rows(self, *, delay: float = 0.0) -> None:
+        """Ask for what the line of the filter leaves; while it cannot be read, for what the last one left that could."""
+        before = self.where
+        self.where, wrong = self._lines.read(self.filter_input.value)
+        self.say_problem(wrong)
+        if wrong and self.totals is not None and self.where == before:
+            return
+        self._read_totals(self.show_totals, delay=delay)
+        where = self.where
+        self.sessions.read(
+            lambda engine, before, limit: engine.sessions(where=where, before=before, limit=limit), delay=delay
+        )
+        self.read_turns(delay=delay)
+
+    def reload(self) -> None:
+        """Request the same rows again after a change."""
+        self._read_totals(self.show_totals)
+        self.sessions.again()
+        self.turns.again()
+        self.story.again()
+
+    def read_turns(self, *, delay: float = 0.0) -> None:
+        """Ask for the episodes of the session, or for the newest."""
+        where, key = of_key(self.where, self.session_key), self.session_key
+
+        def everything(engine: Engine, before: str | None, limit: int) -> Page[Episode]:
+            return engine.episodes(where=where, before=before, limit=limit)
+
+        def of_session(engine: Engine, before: str | None, limit: int) -> Page[Episode]:  # noqa: ARG001 - read at once
+            try:
+                page = engine.episodes(where=where, limit=MOST_TURNS)
+            except NotFoundError:
+                # All of it was deleted for good meanwhile.
+                return Page((), 0)
+            rows = tuple(reversed(page.rows))
+            left = page.total - len(rows)
+            return Page(rows, len(rows), f"the newest {len(rows):,} of {page.total:,}" if left > 0 else page.note)
+
+        self.turns.read(of_session if is_session(key) else everything, delay=delay)
 
     # --- answers ---
 
@@ -106,10 +205,9 @@ class EpisodesView(RecordedEpisodes):
         self.refresh_keys()
 
     def show_failure(self, error: CmError) -> None:
-        """Say why nothing could be read."""
-        words = f"{error.message} {error.hint}".strip()
-        self.query_one(ActivityPanel).say(words, "$error")
-        self.session_list.set_rows((), empty=words)
+        """Show why nothing could be read."""
+        self.query_one(ActivityPanel).say(error.one_line, "$error")
+        self.session_list.set_rows((), empty=error.one_line)
         self.sessions.clear()
 
     def sessions_changed(self, new: bool) -> None:
@@ -160,7 +258,13 @@ class EpisodesView(RecordedEpisodes):
 
     def project_changed(self) -> None:
         """Ask once the project is open; past sessions may have been found, or imported."""
-        super().project_changed()
+        view = self.cm.project
+        if view.engine != "open":
+            self.query_one(ActivityPanel).say(view.why_not_searchable or "Opening the project…")
+        elif not self._begun:
+            self._begun = True
+            self.refresh_rows()
+        self.refresh_keys()
         if self.totals is not None and not self.sessions.rows:
             self._show_sessions()
 
@@ -212,7 +316,7 @@ class EpisodesView(RecordedEpisodes):
     # --- the story ---
 
     def show_session(self, *, keep: bool = False) -> None:
-        """Tell the session whose episodes are listed."""
+        """Show the story of the session whose episodes are listed."""
         rows = self.turns.rows
         if not rows:
             self.story.label("Story")
@@ -222,12 +326,12 @@ class EpisodesView(RecordedEpisodes):
         one_session = is_session(key)
         children = [one for one in self.sessions.rows if one_session and one.parent == key]
         self.story.label("Session" if one_session else "By hand" if key == BY_HAND else "The newest episodes")
-        told = tuple(rows[: MOST_TURNS if one_session else MOST_NEWEST])
-        self.story.head(session_head(session, told, by_hand=key == BY_HAND))
-        self.story.tell(("session", key), partial(session_story, told, children, whose=not one_session), keep=keep)
+        listed = tuple(rows[: MOST_TURNS if one_session else MOST_NEWEST])
+        self.story.head(session_head(session, listed, by_hand=key == BY_HAND))
+        self.story.tell(("session", key), partial(session_story, listed, children, whose=not one_session), keep=keep)
 
     def show_turn(self, row: Episode) -> None:
-        """Tell an episode whole."""
+        """Show the story of an episode."""
         self.story.label("Episode")
         self.story.head(turn_head(row))
         self.story.read(row.id)
@@ -240,7 +344,7 @@ class EpisodesView(RecordedEpisodes):
             self.session_list.cursor = place
 
     def open_turn(self, name: str, session: str) -> None:
-        """Tell an episode among those of its session, whatever was filtered before."""
+        """Show an episode among those of its session, whatever was filtered before."""
         self.goal = self.led_to = ReadEpisode(name, session)
         self.session_key = session or BY_HAND
         self.fill_filter("")
@@ -248,7 +352,7 @@ class EpisodesView(RecordedEpisodes):
             self.refresh_rows()
 
     def _come_to(self, goal: ReadEpisode) -> None:
-        """Put the cursor on the episode that another mode led to, and tell it, listed or not."""
+        """Put the cursor on the episode that another mode opened, and show its story, listed or not."""
         place = self.turn_list.place_of(goal.name)
         if place is None and is_session(self.session_key) and not self.turns.rows:
             return

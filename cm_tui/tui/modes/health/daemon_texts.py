@@ -19,6 +19,7 @@ from cm_tui.tui.modes.health.texts import hang
 from cm_tui.tui.screens.frame import STAGES
 from cm_tui.tui.tasks.ask import Engine, as_cm_error
 from cm_tui.tui.widgets.bars import share_bar
+from cm_tui.tui.widgets.split import facts_table
 from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, one_line, size
 
 if TYPE_CHECKING:
@@ -95,13 +96,13 @@ def gather(engine: Engine | None) -> DaemonFacts:
 def _daemon() -> tuple[DaemonReport | None, tuple[JobRecord, ...]]:
     from cm_tui.daemon import bootstrap, checkup, runtime_dir, subscribe
 
-    said = bootstrap.health()
-    if said is None:
+    record = bootstrap.health()
+    if record is None:
         return None, ()
     report = DaemonReport(
-        int(said["pid"]), str(said["version"]), float(said["started"]), int(said["memory_bytes"]),
-        tuple(str(project["root"]) for project in said["projects"]), int(said["listeners"]),
-        said.get("settings") != runtime_dir.settings_digest(), checkup.checks_of(said),
+        int(record["pid"]), str(record["version"]), float(record["started"]), int(record["memory_bytes"]),
+        tuple(str(project["root"]) for project in record["projects"]), int(record["listeners"]),
+        record.get("settings") != runtime_dir.settings_digest(), checkup.checks_of(record),
     )  # fmt: skip
     return report, tuple(subscribe.jobs())
 
@@ -152,10 +153,7 @@ def daemon_text(facts: DaemonFacts, width: int) -> Content:
         ("memory", f"{size(daemon.memory_bytes)}; {count(daemon.listeners, 'application')} listening"),
         *(("projects" if not place else "", root) for place, root in enumerate(daemon.projects)),
     ]
-    lines = [
-        Content.assemble((fit(name, _LABEL), "$muted"), (elide_middle(one_line(value), width - _LABEL), "$foreground"))
-        for name, value in rows
-    ]
+    lines = [facts_table(rows, width, _LABEL)]
     if daemon.other_settings:
         words = "It runs with other CM_* settings than this terminal; `cm serve --stop` lets the next start with these."
         lines.append(hang(Content.styled("! ", "$warning"), 2, words, "$foreground", width))

@@ -11,8 +11,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from cm_tui.engine.api.projects import examine_closed
 from cm_tui.errors import CmError
-from cm_tui.model import Check, FileEntry, ProjectStatus
+from cm_tui.model import Check, FileEntry
 from cm_tui.model.freshness import GitHooks
 from cm_tui.tui.modes.health import daemon_texts as daemon_text
 from cm_tui.tui.modes.health import texts as text
@@ -116,11 +117,11 @@ def _ask_reset(screen: HealthScreen, episodes: int) -> None:
 
 
 def _remove(screen: HealthScreen, *, drop_episodes: bool) -> None:
-    said = "The index and the episodes were removed" if drop_episodes else "The index was removed"
+    message = "The index and the episodes were removed" if drop_episodes else "The index was removed"
 
     def removed(_: None) -> None:
-        screen.cm.activity_log.add(f"{said}.", "ok")
-        screen.cm.tell(f"{said}; i makes a new one.")
+        screen.cm.activity_log.add(f"{message}.", "ok")
+        screen.cm.tell(f"{message}; i makes a new one.")
         screen.cm.lifecycle.refresh_status()
 
     screen.ask("reset", lambda engine: engine.reset(drop_episodes=drop_episodes), removed)
@@ -157,8 +158,6 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
     _checks: tuple[Check, ...] = ()
     facts: DaemonFacts | None = None
     _looking = False
-    _told_when = ""
-    """How long ago the index was made, as it is on screen."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Panels in two columns, or in one where it is narrow."""
@@ -213,23 +212,17 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
             self._put("files", Content(""))
             self._put("skipped", Content(""))
             return
-        self._show_index(status)
+        self._put("index", lambda width: text.index_text(status, width))
         self._put("skipped", text.skipped_text(status), "s lists them" if status.skipped else "")
         if status.errors:
             self.ask("files", lambda engine: [entry for entry in engine.files().rows if entry.error], self._got_files)
         else:
             self._got_files([])
 
-    def _show_index(self, status: ProjectStatus) -> None:
-        self._told_when = text.when(status)
-        self._put("index", lambda width: text.index_text(status, width))
-
     def _tick(self) -> None:
-        """Draw the index again once its age is another: that costs a comparison a second, and a text a minute."""
-        status = self.cm.project.status
-        shown = self.is_current and status is self._seen_status and status is not None and status.indexed
-        if shown and status is not None and text.when(status) != self._told_when:
-            self._show_index(status)
+        """Show how old the index is by now."""
+        if self.is_current:
+            self.query_one("#health-index", FittedText).redraw()
 
     def _got_files(self, files: list[FileEntry]) -> None:
         self._put("files", text.files_text(files), f"{len(files):,}" if files else "")
@@ -296,15 +289,8 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
         self.query_one("#health-checks").border_subtitle = Content("checking…")
         if self.cm.project.engine == "open":
             self.ask("checks", lambda engine: engine.doctor(), self._got_checks, self._no_checks)
-            return
-        root = self.cm.root
-
-        def examine() -> tuple[Check, ...]:
-            from cm_tui.engine.api.projects import examine_closed
-
-            return examine_closed(root)
-
-        self.cm.tasks.work(examine, self._got_checks, topic="health.checks")
+        else:
+            self.cm.tasks.work(partial(examine_closed, self.cm.root), self._got_checks, topic="health.checks")
 
     @property
     def all_checks(self) -> tuple[Check, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
@@ -11,9 +10,10 @@ from textual.content import Content
 
 from cm_tui.model import Check, FileEntry, ProjectStatus
 from cm_tui.model.dates import local_clock
-from cm_tui.tui.state.project import LogLine
+from cm_tui.tui.state.project import LogLine, when_indexed
 from cm_tui.tui.widgets.bars import share_bar
-from cm_tui.tui.widgets.text import ago, count, fit, one_line, size
+from cm_tui.tui.widgets.split import numbers_table
+from cm_tui.tui.widgets.text import count, fit, one_line, size
 
 FILES_SHOWN = 100
 _PARTS = re.compile(r"[^/]*/|[^/]+")
@@ -88,7 +88,7 @@ def index_text(status: ProjectStatus, width: int) -> Content:
     rows = [
         ("store", status.store, ""),
         ("on disk", size(status.disk_bytes), ""),
-        ("indexed", when(status), ""),
+        ("indexed", when_indexed(status), ""),
         ("at commit", _commit(status), "$warning" if status.is_behind_head else ""),
         ("content", ", ".join(counts), ""),
         ("search", status.mode, "" if status.mode == "hybrid" else "$warning"),
@@ -112,10 +112,7 @@ def skipped_text(status: ProjectStatus) -> Content:
     """List the number of skipped files by reason."""
     if not status.skipped:
         return Content.styled("No files were skipped.", "$muted")
-    rows = sorted(status.skipped.items(), key=lambda row: -row[1])
-    return Content("\n").join(
-        Content.assemble((f"{number:>7,}  ", "bold"), (one_line(reason), "$soft")) for reason, number in rows
-    )
+    return Content("\n").join(numbers_table(status.skipped))
 
 
 def files_text(files: Sequence[FileEntry]) -> Content:
@@ -140,13 +137,6 @@ def log_text(lines: Iterable[LogLine], width: int) -> Content:
         label = Content.assemble((f"{clock} ", "$muted"), (f"{mark} ", style))
         rows.append(hang(label, 11, line.text, "$foreground", width))
     return Content("\n").join(rows)
-
-
-def when(status: ProjectStatus) -> str:
-    """Return how long ago it was indexed."""
-    if not status.indexed or status.indexed_at is None:
-        return "never"
-    return ago(max(0.0, time.time() - status.indexed_at))
 
 
 def _commit(status: ProjectStatus) -> str:

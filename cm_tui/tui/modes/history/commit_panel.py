@@ -19,6 +19,7 @@ from cm_tui.model import CommitPoint, HistoryStatus, Page, Progress
 from cm_tui.model.dates import day
 from cm_tui.model.history import reading_text
 from cm_tui.tui.modes.history.rows import RECORDED
+from cm_tui.tui.screens.list_mode import TYPING
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.tasks.ask import Engine, GrowingRows
 from cm_tui.tui.widgets.bars import share_bar
@@ -42,7 +43,7 @@ class CommitList(RowList["CommitPoint | None"]):
 
     @dataclass
     class Marked(Message):
-        """The person wants this revision as the other one."""
+        """This revision was marked as the other one to compare."""
 
         moment: CommitPoint
 
@@ -135,19 +136,19 @@ def coverage_text(status: HistoryStatus | None, reading: Progress | None, error:
     """How much of the history is known, in honest words."""
     if reading is not None:
         return Content("\n").join(_reading(reading.done, reading.total, width, "x stops"))
-    lines = [Content.styled(f"{error.message} {error.hint}".strip(), "$error")] if error is not None else []
+    lines = [Content.styled(error.one_line, "$error")] if error is not None else []
     if status is not None:
         lines += _reading(status.known, status.wanted, width) if status.wanted else _known(status)
     return Content("\n").join(lines)
 
 
-def _reading(known: int, wanted: int, width: int, key: str = "") -> list[Content]:
+def _reading(known: int, total: int, width: int, key: str = "") -> list[Content]:
     """Show the progress of reading history, in the same numbers as Health."""
-    share = known / wanted if wanted else 0.0
+    share = known / total if total else 0.0
     bar = share_bar(share, max(6, width - 16))
     return [
         Content.assemble(bar, (f" {100 * share:3.0f}%  ", "$soft"), (key, "$accent")),
-        Content.styled(reading_text(known, wanted), "$soft"),
+        Content.styled(reading_text(known, total), "$soft"),
     ]
 
 
@@ -162,10 +163,6 @@ def _known(status: HistoryStatus) -> list[Content]:
     elif status.known < status.length and not status.complete:
         lines.append(Content.assemble(("b", "bold $accent"), (" reads the rest", "$soft")))
     return lines + [Content.styled(words, "$muted") for words in status.notes]
-
-
-TYPING = 0.15
-"""Seconds without a key after which letters are looked for."""
 
 
 class CommitPanel(ModePanel):
@@ -253,10 +250,10 @@ class CommitPanel(ModePanel):
 
     def _failed(self, error: CmError) -> None:
         self.has_failed = True
-        self._no_line(f"{error.message} {error.hint}".strip())
+        self._no_line(error.one_line)
 
     def _no_line(self, words: str) -> None:
-        """Say why there is no line now; once there is one again, the cursor comes back to where it is."""
+        """Show why no commits can be listed; once they can, the cursor returns to where it is."""
         self._requested_ordinal = self._requested_ordinal or self._here
         self._pages = None
         self.commits.set_rows((), empty=words)
@@ -344,7 +341,7 @@ class CommitPanel(ModePanel):
     # --- what is known ---
 
     def show_known(self, status: HistoryStatus | None, reading: Progress | None, error: CmError | None) -> None:
-        """Say how far history is known, or how far it is being read."""
+        """Show how far history is known, or how far it is being read."""
         commits, note = self.commits, self.query_one("#commit-note", Static)
         if status is not None:
             first, last = status.known_from, status.known_to

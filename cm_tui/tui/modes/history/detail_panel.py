@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from cm_tui.errors import CmError, NotFoundError
+from cm_tui.errors import CmError
 from cm_tui.model import Edge, Page
 from cm_tui.model.history import BEFORE_FIRST
 from cm_tui.tui.modes.history.rows import HistoryRow, Spot
@@ -52,7 +52,7 @@ def load_diff(engine: Engine, row: HistoryRow) -> SymbolDiff:
         if after is None:
             raise
         # What is not known before is no reason to hide what came of it, nor to call all of it new.
-        return SymbolDiff(None, after, (), f"{error.message} {error.hint}".strip())
+        return SymbolDiff(None, after, (), error.one_line)
     return SymbolDiff(before, after, tuple(diff_lines(_text(before), _text(after))))
 
 
@@ -153,12 +153,12 @@ class DetailPanel(TabPanel, ModePart):
         self._read()
 
     def wait(self, words: str) -> None:
-        """Say that the rows above are being read, among which the one that is shown may not be any more."""
+        """Show that the rows above are being read; the one that is shown may not be among them any more."""
         if self._row is not None:
             show_waiting(self, words)
 
     def end_wait(self) -> None:
-        """Say that the rows above are there: unless it is being read, the row that is shown is one of them."""
+        """Show that the rows above are loaded: unless it is being read, the row that is shown is one of them."""
         if self._row is None or self.loaded is not None or self._row.body or self._asks_edges:
             self._arrived()
 
@@ -239,8 +239,7 @@ class DetailPanel(TabPanel, ModePart):
         self.relations.set_rows(rows, empty=page.note or f"No {active} at that revision.")
 
     def _failed(self, error: CmError) -> None:
-        gone = "It is not in the index." if isinstance(error, NotFoundError) else ""
-        self._clear(f"{error.message} {error.hint}".strip() or gone)
+        self._clear(error.one_line)
 
     # --- tabs ---
 

@@ -53,10 +53,10 @@ class Filled:
     total: str = ""
 
     @classmethod
-    def of(cls, found: Iterable[HistoryRow], page: Page[Any], empty: str, *beside: str) -> Filled:
+    def of(cls, found: Iterable[HistoryRow], page: Page[Any], empty: str, *notes: str) -> Filled:
         """Return the rows of a page with what is said beside the title, or why there are none."""
         rows_ = tuple(found)
-        note = " · ".join(filter(None, beside)) if rows_ else page.note or empty
+        note = " · ".join(filter(None, notes)) if rows_ else page.note or empty
         return cls(rows_, note, number_of(len(page.rows), page.total))
 
 
@@ -134,7 +134,7 @@ class HistoryLoader:
         return self.subject if tab == "life" else None
 
     def drop(self, tab: str) -> None:
-        """Forget what was asked for a tab: its answer, should it come, is not wanted any more."""
+        """Drop the request for a tab: its answer is outdated."""
         self._drop(tab)
 
     def fill(self, tab: str) -> None:
@@ -238,7 +238,7 @@ class HistoryLoader:
                 self.unread.add(tab)
                 self._filled(tab, Filled((), f"{words}. This commit is shown as soon as it is read."))
             else:
-                self._filled(tab, Filled((), f"{error.message} {error.hint}".strip()))
+                self._filled(tab, Filled((), error.one_line))
 
         self.unread.discard(tab)
         self._ask(tab, call, take, failed, delay=SETTLING)
@@ -272,7 +272,7 @@ _FLEETING = frozenset({"drift"})
 
 
 class TabsPanel(TabPanel):
-    """Keeps what was filled in by tab, and wants a tab filled when it is looked at.
+    """Holds the rows of each tab, and requests those of a tab when it is opened.
 
     Args:
         request: asks for what a tab shows; `fill` takes it.

@@ -17,6 +17,7 @@ from cm_tui.model import Drift, Episode, PruneReport, ResolvedRevision
 from cm_tui.model.dates import length
 from cm_tui.tui.modes.history.view import HistoryView
 from cm_tui.tui.screens.episode_commands import erase_episode
+from cm_tui.tui.screens.list_mode import TYPING
 from cm_tui.tui.screens.question import Finder, Line, ListDialog, ask, ask_line, confirm
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.state.revision import agent_of, name_of, query_text, short_name_of
@@ -127,15 +128,13 @@ def counts(report: PruneReport) -> str:
 def question(report: PruneReport) -> str:
     """What is asked before it goes."""
     first = report.before
-    kept = f"#{first.ordinal:,} {first.sha[:8]} and what came after stay." if first else "Only now stays."
+    rest = f"#{first.ordinal:,} {first.sha[:8]} and what came after stay." if first else "Only now stays."
     return (
-        f"Drop {counts(report)}?\n\n{kept} Questions about earlier revisions will say that history was removed. "
+        f"Drop {counts(report)}?\n\n{rest} Questions about earlier revisions will say that history was removed. "
         "Nothing of git is touched: b reads it again."
     )
 
 
-TYPING = 0.15
-"""Seconds without a key after which letters are looked for."""
 _NONE = (
     "No agent's session was recorded yet. `cm agent install AGENT` wires one; its turns are listed here from then on."
 )
@@ -205,7 +204,7 @@ class EpisodeChooser(ListDialog[Episode]):
     def _failed(self, error: CmError) -> None:
         self._found.clear()
         self._show(new=True)
-        self.list.set_rows((), empty=f"{error.message} {error.hint}".strip())
+        self.list.set_rows((), empty=error.one_line)
 
     # --- the cursor ---
 
@@ -278,7 +277,7 @@ def _show(screen: HistoryView, episode: Episode) -> None:
     else:
         screen.loader.mark = None
         screen.arrive(episode.moment, episode.why, episode.sha)
-        screen.cm.revision.go(episode.moment, episode.why, episode, asked=episode.sha)
+        screen.cm.revision.go(episode.moment, episode.why, episode, requested=episode.sha)
     screen.panel.forget("episode")
     screen.activate("episode")
     screen.rows.focus()

@@ -27,7 +27,7 @@ from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
 from cm_tui.tui.widgets.patches import FilePatch, file_patches
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import ago, count, elide_end, elide_middle, elide_path, number_of, one_line
+from cm_tui.tui.widgets.text import ago, count, elide_end, elide_middle, name_and_place, number_of, one_line
 
 CHANGE_MARKS = {
     "added": ("+", "$success"), "removed": ("−", "$error"), "changed": ("~", "$primary"),
@@ -202,13 +202,9 @@ class HistoryList(RowList[HistoryRow]):
         word = elide_middle(one_line(row.word), max(8, width // 3))
         # The last cell is left to the border.
         room = width - 6 - (cell_len(word) + 2 if word else 0)
-        place, name = one_line(row.place), one_line(row.name)
-        # The folders give way first, then the name, then what names the file; all the room there is is used.
-        name = elide_end(name, max(room // 2, room - cell_len(place.rpartition("/")[2]) - 2))
-        place = elide_path(place, max(0, room - cell_len(name) - 2))
-        gap = max(1, room - cell_len(name) - cell_len(place))
+        name, place, gap = name_and_place(one_line(row.name), one_line(row.place), room)
         return Content.assemble(
-            (f" {row.mark} ", f"bold {row.style}" if row.style else ""), (f"{letter} ", style), name, " " * gap,
+            (f" {row.mark} ", f"bold {row.style}" if row.style else ""), (f"{letter} ", style), name, gap,
             (place, "$muted"), (f"  {word}" if word else "", row.word_style),
         )  # fmt: skip
 

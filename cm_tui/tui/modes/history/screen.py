@@ -61,7 +61,7 @@ def _episode(screen: HistoryView) -> Episode | None:
 def show_everywhere(screen: HistoryView) -> None:
     """Show this revision in every mode."""
     if screen.point is not None:
-        screen.post_message(OpenRevision(screen.point, screen.head.note, screen.head.asked))
+        screen.post_message(OpenRevision(screen.point, screen.head.note, screen.head.requested))
 
 
 def flip_mark(screen: HistoryView) -> None:

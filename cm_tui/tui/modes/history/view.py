@@ -30,7 +30,7 @@ class RevisionHeading(Vertical):
 
     note = ""
     """Why the revision is not exactly what was asked for."""
-    asked = ""
+    requested = ""
     """The commit that was asked for; empty: that of the revision."""
     _noted = ""
     """The commit that the note is about."""
@@ -40,14 +40,14 @@ class RevisionHeading(Vertical):
         yield Static(id="history-head", markup=False)
         yield Static(id="history-where", markup=False)
 
-    def say(self, note: str, about: CommitPoint, asked: str = "") -> None:
+    def say(self, note: str, about: CommitPoint, requested: str = "") -> None:
         """Note something about a revision, and the commit that it stands for."""
-        self.note, self._noted, self.asked = note, about.sha, asked
+        self.note, self._noted, self.requested = note, about.sha, requested
 
     def show(self, point: CommitPoint | None, mark: CommitPoint | None) -> None:
         """Show the revision under the cursor and the marked one."""
         if point is not None and point.sha != self._noted:
-            self.note = self.asked = ""
+            self.note = self.requested = ""
         marked = mark is not None
         head = self.query_one("#history-head", Static)
         # A layout of the whole screen with each step along the line would be felt.
@@ -108,9 +108,9 @@ class HistoryView(InputMode):
         self.loader = HistoryLoader(self.ask, self.drop_question, self._fill, self._reading)
         self.looked: ResolvedRevision | None = None
         """Since when changes were new in this session."""
-        self._beside: CommitPoint | None = None
+        self._side_commit: CommitPoint | None = None
         """The commit off the mainline that is the point while the cursor stays on its nearest ancestor."""
-        self._beside_reached = False
+        self._side_reached = False
         self._drift_due = 0.0
         """When to look for drift again, by the clock that only rises."""
 
@@ -124,9 +124,8 @@ class HistoryView(InputMode):
                 yield DetailPanel(id="detail-panel")
 
     def on_mount(self) -> None:
-        """Take up what the last run left."""
-        kept = self.cm.state.of(self.MODE)
-        tab = kept.get("tab")
+        """Restore the state of the last run."""
+        tab = self.choices.get("tab")
         self.panel.tabs.active = tab if tab in TABS else TABS[0]
         self.commits.focus()
         self.set_interval(LOOK_AGAIN, self._poll)
@@ -134,7 +133,7 @@ class HistoryView(InputMode):
     def keep(self) -> None:
         """The tab."""
         super().keep()
-        self.cm.state.of(self.MODE)["tab"] = self.panel.tabs.active
+        self.choices["tab"] = self.panel.tabs.active
 
     # --- parts ---
 
@@ -207,8 +206,8 @@ class HistoryView(InputMode):
     def _reading(self) -> str:
         """Return the progress of reading the history, in this process or another; empty while it is not being read."""
         history, step = self.cm.project.history, self.cm.project.reading
-        known, wanted = (step.done, step.total) if step else (history.known, history.wanted) if history else (0, 0)
-        return f"History is being read: {known:,} of {count(wanted, 'commit')}" if step or wanted else ""
+        known, total = (step.done, step.total) if step else (history.known, history.wanted) if history else (0, 0)
+        return f"History is being read: {known:,} of {count(total, 'commit')}" if step or total else ""
 
     def _read_line(self, status: ProjectStatus) -> None:
         """Read the commits when they may be others than those that are here, or could not be read."""
@@ -258,7 +257,7 @@ class HistoryView(InputMode):
         self.commits.shown = shown.moment
         self.commits.redraw()
         if shown.moment is not None and shown.moment == self.point:
-            self.head.say(shown.note, shown.moment, shown.asked)
+            self.head.say(shown.note, shown.moment, shown.requested)
             self.head.show(self.point, self.loader.mark)
         if shown.episode is not None:
             self.loader.episode = shown.episode
@@ -273,14 +272,14 @@ class HistoryView(InputMode):
 
     def _point_at(self, row: CommitPoint | None) -> CommitPoint | None:
         """Return the point while the cursor is on a row of the list."""
-        beside = self._beside
-        if beside is None or row is None:
+        side = self._side_commit
+        if side is None or row is None:
             return row
-        if row.ordinal == max(1, beside.ordinal):
-            self._beside_reached = True
-            return beside
-        if self._beside_reached:
-            self._beside = None
+        if row.ordinal == max(1, side.ordinal):
+            self._side_reached = True
+            return side
+        if self._side_reached:
+            self._side_commit = None
         return row
 
     def point_changed(self) -> None:
@@ -299,11 +298,11 @@ class HistoryView(InputMode):
 
     # --- going to a name ---
 
-    def arrive(self, moment: CommitPoint, note: str, asked: str = "") -> None:
-        """Put the point on a revision, and say what must be said of it."""
-        self.head.say(note, moment, asked)
+    def arrive(self, moment: CommitPoint, note: str, requested: str = "") -> None:
+        """Move the point to a revision, and show its note."""
+        self.head.say(note, moment, requested)
         self.loader.point = moment
-        self._beside, self._beside_reached = (moment if moment.ahead else None), False
+        self._side_commit, self._side_reached = (moment if moment.ahead else None), False
         self.commit_panel.go(replace(moment, ordinal=max(1, moment.ordinal)))
         self.point_changed()
 

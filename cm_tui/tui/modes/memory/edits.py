@@ -81,7 +81,7 @@ def fix_names(screen: MemoryView, entry: Entry) -> None:
 
 
 def confirm(screen: MemoryView, item: Entry | Note) -> None:
-    """Say that what names something gone is true all the same."""
+    """Confirm that an item which names removed code is still true."""
     _change(screen, item, lambda engine: engine.confirm_stale(path_of(item)))
 
 
@@ -123,7 +123,7 @@ def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
 
 
 def _changed(screen: MemoryView, title: str, change: MemoryChange) -> None:
-    screen.told(with_titles(change.words, {change.id: title}), undoable=bool(change.change))
+    screen.show_result(with_titles(change.words, {change.id: title}), undoable=bool(change.change))
 
 
 # --- taking it elsewhere ---

@@ -66,7 +66,7 @@ def read_inventory(engine: Engine, where: MemoryFilter, limits: Mapping[str, int
             found = _of_groups(partial(read, engine, where), groups, limits)
         except StoreError as error:
             # The others can be read, and are shown.
-            notes.append(f"{error.message} {error.hint}".strip())
+            notes.append(error.one_line)
             continue
         for group, page in found:
             notes += [page.note] if page.note else []
@@ -107,8 +107,8 @@ def _entries(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[
     if where.state in _KEPT_ENTRIES:
         every = engine.entries(match=where.text, category=category, scope=where.scope, limit=MOST_ROWS)
         fits = _KEPT_ENTRIES[where.state](engine)
-        kept = [entry for entry in every.rows if fits(entry)]
-        return Page(tuple(kept[:limit]), len(kept), every.note)
+        fitting = [entry for entry in every.rows if fits(entry)]
+        return Page(tuple(fitting[:limit]), len(fitting), every.note)
     forgotten = where.state == "forgotten"
     page = engine.entries(match=where.text, category=category, scope=where.scope, forgotten=forgotten, limit=limit)
     return Page(page.rows, page.total, page.note)
@@ -118,8 +118,8 @@ def _notes(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[It
     if where.state:
         every = engine.notes(match=where.text, kind=key, scope=where.scope, limit=MOST_ROWS)
         fits = _KEPT_NOTES[where.state](engine)
-        kept = [note for note in every.rows if fits(note)]
-        return Page(tuple(kept[:limit]), len(kept), every.note)
+        fitting = [note for note in every.rows if fits(note)]
+        return Page(tuple(fitting[:limit]), len(fitting), every.note)
     page = engine.notes(match=where.text, kind=key, scope=where.scope, limit=limit)
     return Page(page.rows, page.total, page.note)
 
@@ -182,7 +182,7 @@ class InventoryWatch:
             self.read()
 
     def read(self, *, delay: float = 0.0) -> None:
-        """Ask for the same once more, as far as it was read."""
+        """Request the same rows again, as far as they were read."""
         where, limits = self.where, dict(self._limits)
 
         def got(found: Inventory) -> None:

@@ -174,9 +174,9 @@ class HitList(RowList[Hit]):
             top = max((group_sums(hit.parts).gained for hit in self.rows), default=1.0)
             bar = score_bar(row, _BAR, top, plain=self.app.no_color)
             return Content.assemble("    ", bar, " ", answering_line(row, width - _BAR - 6).stylize_before("$muted"))
-        told = facts(row, self.authors.get(row.path), width - 4 - _SCORE - 1)
+        about = facts(row, self.authors.get(row.path), width - 4 - _SCORE - 1)
         return Content.assemble(
-            (f"{row.rank:>3} ", "$secondary"), told, " ", (f"{row.score:7.3f} ", "bold $foreground")
+            (f"{row.rank:>3} ", "$secondary"), about, " ", (f"{row.score:7.3f} ", "bold $foreground")
         )
 
 

@@ -13,8 +13,18 @@ from textual.widgets import Static
 from cm_tui.engine.api.weight import tokens
 from cm_tui.errors import CmError
 from cm_tui.model import ENTRIES, NOTES, Duplicates, Entry, Hit, Mention, Note, NoteText
-from cm_tui.tui.modes.memory.facts import entry_facts, note_facts, proposal_facts, proposal_text
-from cm_tui.tui.modes.memory.groups import About, Item, is_same, key_of, path_of, read_about
+from cm_tui.tui.modes.memory.groups import (
+    About,
+    Item,
+    entry_facts,
+    is_same,
+    key_of,
+    note_facts,
+    path_of,
+    proposal_facts,
+    proposal_text,
+    read_about,
+)
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.small_lists import names_in
 from cm_tui.tui.tasks.ask import Engine
@@ -96,8 +106,8 @@ class ItemPanel(ModePanel):
             text = engine.source(hit.path).text
             return (engine.entry(name) if hit.source == ENTRIES else None), text
 
-        def got(told: tuple[Item | None, str]) -> None:
-            self.item, self.text = told
+        def got(found: tuple[Item | None, str]) -> None:
+            self.item, self.text = found
             self._next, self._about = None, About()
             self._first = first if hit.source == NOTES else 1
             self.label(hit.source.capitalize())
@@ -109,7 +119,7 @@ class ItemPanel(ModePanel):
             self.post_message(self.Shown())
 
         def failed(error: CmError) -> None:
-            self.clear(f"✖ {error.message} {error.hint}".strip())
+            self.clear(f"✖ {error.one_line}")
 
         self.mode.drop_question("text")
         self.mode.ask("hit", call, got, failed, delay=SETTLING)
@@ -138,14 +148,14 @@ class ItemPanel(ModePanel):
         if item is None or not width:
             return
         if isinstance(item, Entry):
-            told = entry_facts(item, width, self._about, self.doubles_of(item))
+            lines_ = entry_facts(item, width, self._about, self.doubles_of(item))
         elif isinstance(item, Note):
             weight = tokens(self.text) if self.is_whole and self.text else None
-            told = note_facts(item, weight, width, self._about)
+            lines_ = note_facts(item, weight, width, self._about)
         else:
-            told = proposal_facts(item, width)
+            lines_ = proposal_facts(item, width)
         facts.display = True
-        facts.update(told)
+        facts.update(lines_)
         lines = self.text.count("\n") + 1 if self.text else 0
         total = item.lines if isinstance(item, Note) and not self.is_whole else lines
         self.label(subtitle=number_of(lines, total, "line"))
@@ -165,7 +175,7 @@ class ItemPanel(ModePanel):
         self.mode.ask("about", lambda engine: read_about(engine, path), got, lambda _: None, delay=ABOUT_DELAY)
 
     def again(self) -> None:
-        """Tell what is known of the item once more."""
+        """Show what is known of the item again."""
         if self.item is not None:
             self._read_about(self.item)
             self._tell()
@@ -199,7 +209,7 @@ class ItemPanel(ModePanel):
     def _unreadable(self, note: Note, error: CmError) -> None:
         self.text, self._next = "", None
         self._tell()
-        self.prose.clear(f"✖ {note.id}: {error.message} {error.hint}".strip())
+        self.prose.clear(f"✖ {note.id}: {error.one_line}")
         self.post_message(self.Shown())
 
     @on(ProseList.Highlighted)

@@ -2,26 +2,137 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from textual import events, on
 from textual.widgets import Input
 
 from cm_tui.model import EPISODES, Entry, Note, Proposal
-from cm_tui.tui.modes.memory import edits, reasons
+from cm_tui.tui.modes.memory import edits
 from cm_tui.tui.modes.memory.groups import SHOWS, title_of
 from cm_tui.tui.modes.memory.item_list import HitList, ItemList
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.modes.memory.view import MemoryView
-from cm_tui.tui.modes.memory.writing import edit_entry, edit_entry_outside, edit_note, merge, new_entry, write_into_note
+from cm_tui.tui.modes.memory.writing import (
+    cannot_edit_note,
+    edit_entry,
+    edit_entry_outside,
+    edit_note,
+    merge,
+    new_entry,
+    write_into_note,
+)
 from cm_tui.tui.screens.app_commands import not_open, undo_last
-from cm_tui.tui.screens.commands import Command, on_item
+from cm_tui.tui.screens.commands import Command, on_item, unless
 from cm_tui.tui.screens.episode_commands import read_episode
 from cm_tui.tui.screens.list_mode import TYPING, find
 from cm_tui.tui.screens.messages import OpenSearch
 from cm_tui.tui.screens.small_lists import open_names
 from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.widgets.sourcelist import ProseList
+
+# --- why a command is not possible now ---
+
+Reason = Callable[[MemoryView], str | None]
+no_item: Reason = unless(lambda screen: screen.item, "there is nothing under the cursor")
+no_rows: Reason = unless(lambda screen: screen.items.rows, "nothing is listed")
+no_proposal: Reason = unless(lambda screen: isinstance(screen.item, Proposal), "not a proposal of an agent")
+
+
+def nothing_to_read(screen: MemoryView) -> str | None:
+    """Return why there is no text."""
+    return None if screen.is_querying and screen.hits.current is not None else no_item(screen)
+
+
+def no_query(screen: MemoryView) -> str | None:
+    """Return why no explanation can replace the text."""
+    if not screen.is_querying:
+        return "only search results have scores (s searches)"
+    return None if screen.has_class("-narrow") else "both are on screen"
+
+
+def entry_of(screen: MemoryView) -> Entry | None:
+    """Return the entry under the cursor; None: it is none."""
+    return screen.item if isinstance(screen.item, Entry) else None
+
+
+def no_entry(screen: MemoryView) -> str | None:
+    """Return why there is no entry."""
+    return no_item(screen) or (None if isinstance(screen.item, Entry) else "not an entry")
+
+
+def why_fixed(entry: Entry) -> str | None:
+    """Return why an entry cannot be changed."""
+    if entry.forgotten is not None:
+        return "it was forgotten: d restores it"
+    return "it is included in the clone: trust it first (T)" if entry.held else None
+
+
+def unless_item(
+    note: Callable[[Note], str | None], entry: Callable[[Entry], str | None], proposal: str = "accept the proposal first (+)"
+) -> Reason:  # fmt: skip
+    """Make the reason why a command is not possible for the item under the cursor, of one for each type of item."""
+
+    def reason(screen: MemoryView) -> str | None:
+        item = screen.item
+        if isinstance(item, Note):
+            return note(item)
+        return entry(item) if isinstance(item, Entry) else no_item(screen) or proposal
+
+    return reason
+
+
+def _not_writable(note: Note) -> str | None:
+    return None if note.writable else "it can only be changed in other programs"
+
+
+cannot_pin = unless_item(lambda _: "only entries can be pinned", why_fixed, "not an entry")
+cannot_edit = unless_item(cannot_edit_note, why_fixed)
+cannot_edit_outside = unless_item(lambda _: None, why_fixed)
+cannot_move = unless_item(_not_writable, why_fixed)
+cannot_forget = unless_item(
+    _not_writable, lambda entry: "it is included in the clone: T excludes it" if entry.held else None,
+    "decline the proposal instead (-)",
+)  # fmt: skip
+no_piece = unless_item(
+    lambda note: None if note.digest else "it cannot be read",
+    lambda entry: "it is excluded from results" if entry.held or entry.forgotten is not None else None,
+)
+
+
+def cannot_accept(screen: MemoryView) -> str | None:
+    """Return why there is nothing to accept."""
+    item = screen.item
+    if isinstance(item, Proposal) or (isinstance(item, Entry) and item.unapproved):
+        return None
+    return no_item(screen) or "not a proposal of an agent or an unapproved Rule"
+
+
+def no_double(screen: MemoryView) -> str | None:
+    """Return why there is nothing to merge an item with."""
+    entry = entry_of(screen)
+    if entry is not None and entry.id in screen.items.marks.doubles:
+        return why_fixed(entry)
+    return no_entry(screen) or "no near-duplicate entry"
+
+
+def not_stale(screen: MemoryView) -> str | None:
+    """Return why there is nothing to confirm."""
+    item = screen.item
+    if item is not None and screen.items.marks.is_stale(item):
+        return None
+    return no_item(screen) or "all names in it exist"
+
+
+def cannot_fix(screen: MemoryView) -> str | None:
+    """Return why a renamed symbol cannot be replaced."""
+    if isinstance(screen.item, Note) and not_stale(screen) is None:
+        return "it is a file of yours: e changes it"
+    return not_stale(screen) or no_entry(screen)
+
+
+# --- memory ---
 
 
 def find_item(screen: MemoryView) -> None:
@@ -99,56 +210,56 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
     Command("memory.read", "enter", "Read",
             "Focus the text; open the code that a line names; esc returns", read,
-            palette=False, blocked=reasons.nothing_to_read),
+            palette=False, blocked=nothing_to_read),
     Command("memory.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find_item,
             blocked=not_open),
     Command("memory.accept", "plus", "Accept", "Accept an agent's proposal, or approve a Rule",
-            partial(decide_proposal, accept=True), bar="possible", blocked=reasons.cannot_accept),
+            partial(decide_proposal, accept=True), bar="possible", blocked=cannot_accept),
     Command("memory.decline", "minus", "Decline", "Decline an agent's proposal; nothing changes",
-            partial(decide_proposal, accept=False), bar="possible", blocked=reasons.no_proposal),
+            partial(decide_proposal, accept=False), bar="possible", blocked=no_proposal),
     Command("memory.merge", "x", "Merge", "Compare with a near-duplicate entry, and merge them",
-            on_item({Entry: merge}), bar="possible", blocked=reasons.no_double),
+            on_item({Entry: merge}), bar="possible", blocked=no_double),
     Command("memory.fix", "F", "Fix names", "Replace renamed symbols by their new names",
-            on_item({Entry: edits.fix_names}), bar="possible", blocked=reasons.cannot_fix),
+            on_item({Entry: edits.fix_names}), bar="possible", blocked=cannot_fix),
     Command("memory.true", "t", "Still true", "Confirm that it is still true, although it names missing code",
-            on_item({Entry: edits.confirm, Note: edits.confirm}), bar="possible", blocked=reasons.not_stale),
+            on_item({Entry: edits.confirm, Note: edits.confirm}), bar="possible", blocked=not_stale),
     Command("memory.ask", "s", "Search", "Search entries, notes and past sessions by meaning",
             query, blocked=not_open),
     Command("memory.why", "v", "Why", "Switch between the text of a result and its score",
-            lambda screen: screen.toggle_class("-why"), bar="possible", blocked=reasons.no_query),
+            lambda screen: screen.toggle_class("-why"), bar="possible", blocked=no_query),
     Command("memory.new", "n", "New", "Write an entry: a rule, knowledge or experience", new_entry,
             blocked=not_open),
     Command("memory.write", "w", "Write", "Write into a note: the log of today, or the one under the cursor", write,
             blocked=not_open),
     Command("memory.edit", "e", "Edit", "Edit in place; concurrent changes are merged",
-            on_item({Entry: edit_entry, Note: edit_note}), blocked=reasons.cannot_edit),
+            on_item({Entry: edit_entry, Note: edit_note}), blocked=cannot_edit),
     Command("memory.forget", "d", "Forget", "Forget the entry or delete the note; d brings a forgotten entry back",
-            on_item({Entry: edits.forget, Note: edits.forget}), blocked=reasons.cannot_forget),
+            on_item({Entry: edits.forget, Note: edits.forget}), blocked=cannot_forget),
     Command("memory.undo", "u", "Undo", "Undo the last change, of any mode; then your earlier ones in this project",
             undo_last, blocked=not_open),
     Command("memory.show", "f", "Show", "All, entries only, notes only", next_show, blocked=not_open),
     Command("memory.pin", "p", "Pin", "Agents cannot change a pinned entry; the same key unpins it",
-            on_item({Entry: edits.flip_pin}), blocked=reasons.cannot_pin),
+            on_item({Entry: edits.flip_pin}), blocked=cannot_pin),
     Command("memory.move", "m", "Move", "To all projects, or to this one; of a note: give it another name",
-            on_item({Note: edits.move_note, Entry: edits.move_entry}), bar=False, blocked=reasons.cannot_move),
+            on_item({Note: edits.move_note, Entry: edits.move_entry}), bar=False, blocked=cannot_move),
     Command("memory.never", "r", "Never recall", "Exclude it from results and from agents; the same key reverts that",
-            on_item({Entry: edits.flip_never_recall}), bar=False, blocked=reasons.cannot_pin),
+            on_item({Entry: edits.flip_never_recall}), bar=False, blocked=cannot_pin),
     Command("memory.outside", "E", "Editor",
             "Change it in $VISUAL or $EDITOR: the file of a note, the text of an entry",
             on_item({Entry: edit_entry_outside, Note: edit_note_outside}), bar=False,
-            blocked=reasons.cannot_edit_outside),
-    Command("memory.add", "a,space", "Pack", "Put it into the pack", edits.add_to_pack, blocked=reasons.no_piece),
-    Command("memory.copy", "y", "Copy", "Copy the text", edits.copy_text, bar=False, blocked=reasons.no_item),
+            blocked=cannot_edit_outside),
+    Command("memory.add", "a,space", "Pack", "Put it into the pack", edits.add_to_pack, blocked=no_piece),
+    Command("memory.copy", "y", "Copy", "Copy the text", edits.copy_text, bar=False, blocked=no_item),
     Command("memory.copy-name", "Y", "Copy name", "Copy the id of an entry, the path of a note", edits.copy_name,
-            bar=False, blocked=reasons.no_item),
+            bar=False, blocked=no_item),
     Command("memory.search", "o", "In Search", "Search the code for its title", search_name, bar=False,
-            blocked=reasons.no_piece),
+            blocked=no_piece),
     Command("memory.scope", "S", "Scope", "Both scopes, this project only, all projects only", next_scope,
             bar=False, blocked=not_open),
     Command("memory.before", "left_square_bracket", "Group before", "To the group before this one",
-            lambda screen: screen.items.jump(-1), bar=False, blocked=reasons.no_rows),
+            lambda screen: screen.items.jump(-1), bar=False, blocked=no_rows),
     Command("memory.after", "right_square_bracket", "Group after", "To the group after this one",
-            lambda screen: screen.items.jump(1), bar=False, blocked=reasons.no_rows),
+            lambda screen: screen.items.jump(1), bar=False, blocked=no_rows),
     Command("memory.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", MemoryView.zoom, bar=False),
 )  # fmt: skip
 
@@ -175,7 +286,7 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
     # --- a question ---
 
     @on(Input.Changed, "#memory-question")
-    def _asked(self) -> None:
+    def _query_typed(self) -> None:
         self.question.ask(self.question_input.value.strip(), delay=TYPING)
 
     @on(HitList.Highlighted, "#memory-hits")
@@ -198,8 +309,8 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
         """Open the code that the line under the cursor names."""
         open_names(self, self.panel.names)
 
-    @on(ItemList.Wanted)
-    def _rows_wanted(self, event: ItemList.Wanted) -> None:
+    @on(ItemList.RowsRequested)
+    def _rows_requested(self, event: ItemList.RowsRequested) -> None:
         self.stock.read_on(event.group.key, self.items.read_of(event.group, event.many))
 
     @on(ItemPanel.Shown)

@@ -62,8 +62,8 @@ class MemoryView(ListMode):
                 yield Panel(ScoreExplanation(id="memory-why"), id="memory-why-panel", title="Why")
 
     def on_mount(self) -> None:
-        """Take up what the last run left."""
-        self.stock.where, self._wrong = read_line(self.fill_filter(self.cm.state.of(self.MODE).get("filter")))
+        """Restore the state of the last run."""
+        self.stock.where, self._wrong = read_line(self.fill_filter(self.choices.get("filter")))
         self.panel.doubles_of = lambda entry: self.items.marks.doubles.get(entry.id, ())
         self.items.focus()
         self.set_interval(LOOK_AGAIN, self._poll)
@@ -80,7 +80,7 @@ class MemoryView(ListMode):
 
     @property
     def item(self) -> Item | None:
-        """The entry, note or proposal that is meant."""
+        """The entry, note or proposal that commands are about."""
         return self.panel.item if self.is_querying else self.items.item
 
     # --- asking in words ---
@@ -130,7 +130,7 @@ class MemoryView(ListMode):
         hits = question.result.hits if question.result else ()
         problem = question.problem
         if problem:
-            empty = f"✖ {problem.message} {problem.hint}"
+            empty = f"✖ {problem.one_line}"
         elif question.is_searching:
             empty = "Searching…"
         else:
@@ -197,14 +197,14 @@ class MemoryView(ListMode):
         self.stock.filter_by(where, delay=delay)
 
     def reload(self) -> None:
-        """Ask for the same once more."""
+        """Request the same rows again."""
         self.stock.read()
 
     def _failed(self, error: CmError) -> None:
         self.show_failure_in(self.items, error, is_read=self.stock.found is not None)
 
-    def told(self, words: str, *, undoable: bool) -> None:
-        """Say what was done, and show what there is then."""
+    def show_result(self, words: str, *, undoable: bool) -> None:
+        """Report what was done, and show the new state."""
         self.cm.tell(f"{sentence(words)}{'; u undoes it' if undoable else ''}.")
         self.reload()
 

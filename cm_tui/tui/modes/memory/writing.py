@@ -116,9 +116,9 @@ def new_entry(screen: MemoryView) -> None:
 
     def wrote(entry: Entry) -> None:
         screen.pending = key_of(entry)
-        said = "Already saved." if entry.again else "Saved; u undoes it."
+        message = "Already saved." if entry.again else "Saved; u undoes it."
         redacted = f" {count(entry.redacted, 'secret')} redacted." if entry.redacted else ""
-        screen.cm.tell(" ".join([f"{said}{redacted}", *entry.notes]))
+        screen.cm.tell(" ".join([f"{message}{redacted}", *entry.notes]))
         screen.reload()
 
     ask_entry(screen, "A new entry", draft, write, wrote)
@@ -128,11 +128,11 @@ def edit_entry(screen: MemoryView, entry: Entry) -> None:
     """Change an entry in a dialog."""
     began = EntryDraft(entry.content, entry.title, entry.category, entry.scope, entry.keywords)
 
-    def submit(wanted: EntryDraft, answer: Answer) -> None:
+    def submit(draft: EntryDraft, answer: Answer) -> None:
         def changed(change: MemoryChange) -> None:
-            screen.told(change.words, undoable=bool(change.change))
+            screen.show_result(change.words, undoable=bool(change.change))
 
-        _update(screen, entry, edit_between(began, wanted), changed, answer=answer)
+        _update(screen, entry, edit_between(began, draft), changed, answer=answer)
 
     screen.app.push_screen(EntryDialog(f"Change the entry {entry.id}", began, submit))
 
@@ -145,13 +145,13 @@ def _update(
     )
 
 
-def edit_between(began: EntryDraft, wanted: EntryDraft) -> EntryEdit:
+def edit_between(began: EntryDraft, draft: EntryDraft) -> EntryEdit:
     """Return the changed fields only, so that other fields keep concurrent edits."""
     return EntryEdit(
-        content=wanted.content if wanted.content != began.content.strip() else None,
-        title=wanted.title if wanted.title != began.title.strip() else None,
-        category=wanted.category if wanted.category != began.category else None,
-        keywords=wanted.keywords if wanted.keywords != began.keywords else None,
+        content=draft.content if draft.content != began.content.strip() else None,
+        title=draft.title if draft.title != began.title.strip() else None,
+        category=draft.category if draft.category != began.category else None,
+        keywords=draft.keywords if draft.keywords != began.keywords else None,
     )
 
 
@@ -164,7 +164,7 @@ def edit_entry_outside(screen: MemoryView, entry: Entry) -> None:
 
     def changed(change: MemoryChange) -> None:
         shutil.rmtree(file.parent, ignore_errors=True)
-        screen.told(change.words, undoable=bool(change.change))
+        screen.show_result(change.words, undoable=bool(change.change))
 
     def failed(error: CmError) -> None:
         # What was written is not lost: its file stays.
@@ -188,9 +188,9 @@ def write_into_note(screen: MemoryView, name: str = "") -> None:
 
 
 def report_note(screen: MemoryView, change: NoteChange) -> None:
-    """Say what became of a note."""
-    taken = f"; {count(change.redacted, 'secret')} redacted" if change.redacted else ""
-    screen.told(f"{change.words}{taken}", undoable=bool(change.change))
+    """Report the result of writing a note."""
+    redacted = f"; {count(change.redacted, 'secret')} redacted" if change.redacted else ""
+    screen.show_result(f"{change.words}{redacted}", undoable=bool(change.change))
 
 
 def merge_base(engine: Engine, name: str) -> str:
@@ -205,7 +205,7 @@ def merge_base(engine: Engine, name: str) -> str:
 
 
 def cannot_edit_note(note: Note) -> str | None:
-    """Say why a note is not changed in place."""
+    """Return why a note cannot be changed in place."""
     if not note.writable:
         return "it can only be changed in other programs: E opens its file"
     if note.problem and not note.digest:
@@ -236,8 +236,8 @@ def _write(screen: MemoryView, name: str, base: str, text: str, decision: Decisi
         # Comparing long texts takes a moment, so do it on the worker thread.
         return change, lines_of(change.conflict) if change.conflict is not None else None
 
-    def wrote(told: tuple[NoteChange, ConflictLines | None]) -> None:
-        change, lines = told
+    def wrote(result: tuple[NoteChange, ConflictLines | None]) -> None:
+        change, lines = result
         if lines is None:
             answer("")
             report_note(screen, change)
@@ -251,7 +251,7 @@ def _write(screen: MemoryView, name: str, base: str, text: str, decision: Decisi
 
         ask(screen, conflict_question(name, lines, decided))
 
-    do_undoable(screen, call, wrote, lambda error: answer(words_of_error(error)), of=lambda told: told[0])
+    do_undoable(screen, call, wrote, lambda error: answer(words_of_error(error)), of=lambda result: result[0])
 
 
 _TITLE = 50
@@ -271,7 +271,7 @@ def merge(screen: MemoryView, entry: Entry) -> None:
 
     def done(change: MemoryChange) -> None:
         screen.pending = ("entry", change.id)
-        screen.told(change.words, undoable=bool(change.change))
+        screen.show_result(change.words, undoable=bool(change.change))
 
     def merge_into(stays: Entry, goes: Entry) -> None:
         do_undoable(

@@ -81,7 +81,7 @@ def rescue(screen: OverviewScreen) -> None:
 
 
 def import_sessions(screen: OverviewScreen) -> None:
-    """Record past sessions of agents; where none are known, look once more."""
+    """Record past sessions of agents; where none are known, look again."""
     if screen.cm.project.sessions_to_import:
         screen.cm.session_import.start()
         return
@@ -138,8 +138,6 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
         "queries answer as soon as its files are parsed, vectors fill in behind."
     )
 
-    _told_when = ""
-    """How long ago the index was made, as it is on screen."""
     work: WorkState | None = None
     """Where the last session stopped; None: not asked yet."""
 
@@ -174,7 +172,7 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
         known = view.status if view.status and view.status.indexed else view.plan
         skipped = text.skipped_text(known.skipped if known else {}, view.status)
         self._put("project", lambda width: text.project_text(view, cm.root, width))
-        self._show_index()
+        self._put("index", lambda width: text.index_text(view, width))
         self._put("languages", lambda width: text.languages_text(known.languages if known else {}, width))
         self._put("skipped", skipped)
         self._put("next", lambda width: text.next_text(view, width))
@@ -198,20 +196,12 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
         self.refresh_keys()
 
     def _no_work(self, error: CmError) -> None:
-        self._put("work", Content.styled(f"{error.message} {error.hint}".strip(), "$error"))
-
-    def _show_index(self) -> None:
-        view = self.cm.project
-        self._told_when = text.when_indexed(view.status) if view.status else ""
-        self._put("index", lambda width: text.index_text(view, width))
+        self._put("work", Content.styled(error.one_line, "$error"))
 
     def _tick(self) -> None:
-        """Draw the index again once its age is another: that costs a comparison a second, and a text a minute."""
-        view = self.cm.project
-        if not self.is_current or view.engine == "failed" or view.status is None:
-            return
-        if text.when_indexed(view.status) != self._told_when:
-            self._show_index()
+        """Show how old the index is by now."""
+        if self.is_current:
+            self.query_one("#ov-index", FittedText).redraw()
 
     @property
     def why_no_rebuild(self) -> str | None:

@@ -9,26 +9,21 @@ from pathlib import Path
 from rich.cells import cell_len
 from textual.content import Content
 
+from cm_tui.counts import noun
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import AGENT_TITLES, IndexSummary, Progress, ProjectStatus, WorkState
 from cm_tui.model.progress import WAIT
-from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.state.project import ProjectView, when_indexed
 from cm_tui.tui.widgets.bars import share_bar
-from cm_tui.tui.widgets.text import ago, count, duration, elide_end, elide_middle, fit, one_line, size, wrapped
+from cm_tui.tui.widgets.split import facts_table, numbers_table
+from cm_tui.tui.widgets.text import ago, count, duration, elide_end, fit, one_line, size, wrapped
 
 STAGES = (
     ("scan", "find files"), ("parse", "parse"), ("store", "store"), ("keywords", "keywords"), ("vectors", "vectors"),
     ("graph", "graph"),
 )  # fmt: skip
 LANGUAGES_SHOWN = 12
-
-
-def _rows(pairs: list[tuple[str, str]], width: int, label: int = 12) -> Content:
-    return Content("\n").join(
-        Content.assemble((fit(name, label), "$muted"), (elide_middle(value, width - label), "$foreground"))
-        for name, value in pairs
-        if value
-    )
+_LABEL = 12
 
 
 def _commit_of(view: ProjectView) -> str:
@@ -36,42 +31,32 @@ def _commit_of(view: ProjectView) -> str:
     sha = (view.head.sha if view.head else None) or (status.head if status else None)
     if not sha:
         return ", no commit yet"
-    behind = (
-        f", the index is of {status.indexed_head[:10]}"
-        if status and status.indexed_head and view.is_behind_head
-        else ""
-    )
-    return f" at {sha[:10]}{behind}"
+    behind = status.indexed_head if status and view.is_behind_head else None
+    return f" at {sha[:10]}{f', the index is of {behind[:10]}' if behind else ''}"
 
 
 def project_text(view: ProjectView, root: Path, width: int) -> Content:
     """Where it is, what git says, what is in the index."""
     status = view.status
     if status is None:
-        return _rows([("folder", str(root)), ("", "opening…")], width)
+        return facts_table([("folder", str(root)), ("", "opening…")], width, _LABEL)
     git = f"{view.branch or 'detached'}{_commit_of(view)}" if status.git else "not a git repository"
+    partly = status.has_vectors and status.embedded < status.passages
+    vectors = f", {status.embedded:,} with a vector" if partly else ""
     rows = [("folder", status.root), ("git", git), ("identity", status.identity)]
     if status.indexed:
         rows += [
             ("files", f"{status.files:,}" + (f", {status.errors:,} not read in full" if status.errors else "")),
             ("symbols", f"{status.symbols:,}"),
             ("references", f"{status.references:,}"),
-            (
-                "passages",
-                f"{status.passages:,}"
-                + (
-                    f", {status.embedded:,} with a vector"
-                    if status.has_vectors and status.embedded < status.passages
-                    else ""
-                ),
-            ),
+            ("passages", f"{status.passages:,}{vectors}"),
         ]
     rows += [
         ("model", status.model),
         ("search", _mode_words(status)),
         ("store", f"{size(status.disk_bytes)} in {status.store}"),
     ]
-    return _rows(rows, width)
+    return facts_table(rows, width, _LABEL)
 
 
 _OFF = "vectors are switched off"
@@ -121,11 +106,6 @@ def _state(status: ProjectStatus | None, *, after_problem: bool) -> list[Content
     if after_problem:
         return []
     return [Content.styled("○ No index yet.", "$warning") if status else Content.styled("Opening…", "$muted")]
-
-
-def when_indexed(status: ProjectStatus) -> str:
-    """Return how long ago it was indexed."""
-    return ago(time.time() - status.indexed_at) if status.indexed_at else "some time ago"
 
 
 def _summary(summary: IndexSummary) -> Content:
@@ -199,10 +179,7 @@ def languages_text(languages: Mapping[str, int], width: int) -> Content:
 
 def skipped_text(skipped: Mapping[str, int], status: ProjectStatus | None) -> Content:
     """List the number of skipped files by reason."""
-    lines = [
-        Content.assemble((f"{number:>7,}  ", "bold"), (reason, "$soft"))
-        for reason, number in sorted(skipped.items(), key=lambda item: -item[1])
-    ]
+    lines = numbers_table(skipped)
     if status and status.errors:
         words = "not read in full: see Health"
         lines.append(Content.assemble((f"{status.errors:>7,}  ", "bold $warning"), (words, "$soft")))
@@ -229,18 +206,14 @@ def _how_far(step: Progress) -> str:
 
 def _memory(view: ProjectView) -> str:
     if view.waiting and (rules := view.waiting.rules):
-        return f"{count(rules, 'Rule')} of agents {_wait(rules)} for your approval; no agent follows {'it' if rules == 1 else 'them'} before"
+        return f"{count(rules, 'Rule')} of agents {noun(rules, 'waits', 'wait')} for your approval; no agent follows {noun(rules, 'it', 'them')} before"
     return "Memory: entries and notes"
 
 
 def _review(view: ProjectView) -> str:
     if view.waiting and (items := view.waiting.items):
-        return f"{count(items, 'item')} {_wait(items)} for your decision"
+        return f"{count(items, 'item')} {noun(items, 'waits', 'wait')} for your decision"
     return "Review: proposals, requests by agents, memories to check"
-
-
-def _wait(number: int) -> str:
-    return "waits" if number == 1 else "wait"
 
 
 def _sessions(view: ProjectView) -> Iterator[tuple[str, str]]:
@@ -252,12 +225,14 @@ def _sessions(view: ProjectView) -> Iterator[tuple[str, str]]:
     if view.sessions_to_import:
         yield "m", f"Import {count(view.sessions_to_import, 'past session')} of {_agents(view)}"
     if view.expiring:
-        are = "is" if view.expiring == 1 else "are"
-        yield "R", f"Keep copies: {count(view.expiring, 'session')} {are} deleted within 5 days"
+        yield (
+            "R",
+            f"Keep copies: {count(view.expiring, 'session')} {noun(view.expiring, 'is', 'are')} deleted within 5 days",
+        )
 
 
 def next_text(view: ProjectView, width: int) -> Content:
-    """What one can do now; a line that is too long goes on below its words."""
+    """What one can do now; a line that is too long is continued below its words."""
     rows = []
     empty = view.status is not None and view.status.indexed and not view.status.files
     if empty and view.progress is None:
@@ -282,16 +257,13 @@ def next_text(view: ProjectView, width: int) -> Content:
             ("", f"Overwritten lines of {count(view.status.conflicts, 'note')} were kept: `cm notes conflicts`")
         )
     if view.status and view.status.stale:
-        rows.append(("t", _stale(view.status.stale)))
+        stale = view.status.stale
+        words = f"{count(stale, 'memory', 'memories')} {noun(stale, 'names', 'name')} missing or renamed code"
+        rows.append(("t", words))
     return Content("\n").join(
         Content.assemble((f"{key}  ", "bold $accent"), ("\n   ".join(wrapped(words, width - 3)), "$soft"))
         for key, words in rows
     )
-
-
-def _stale(number: int) -> str:
-    names = "names" if number == 1 else "name"
-    return f"{count(number, 'memory', 'memories')} {names} missing or renamed code"
 
 
 def work_text(state: WorkState, width: int) -> Content:
@@ -324,13 +296,11 @@ def error_text(view: ProjectView, *, can_repair: bool) -> Content:
     lines = [Content.styled(f"✖ {error.message}", "bold $error")]
     if error.hint:
         lines.append(Content.styled(error.hint, "$foreground"))
-    lines.append(Content(""))
-    if can_repair:
-        lines.append(
-            Content.assemble(("b  ", "bold $accent"), "Rebuild the index: it contains only data from your files")
-        )
-    again = "Try again, once the other process is done" if isinstance(error, StoreBusyError) else "Try again"
-    lines.append(Content.assemble(("r  ", "bold $accent"), again))
-    lines.append(Content.assemble(("9  ", "bold $accent"), "Health: check the installation"))
-    lines.append(Content.assemble(("q  ", "bold $accent"), "Leave"))
-    return Content("\n").join(lines)
+    keys = {
+        "b": "Rebuild the index: it contains only data from your files" if can_repair else "",
+        "r": "Try again, once the other process is done" if isinstance(error, StoreBusyError) else "Try again",
+        "9": "Health: check the installation",
+        "q": "Leave",
+    }
+    helps = [Content.assemble((f"{key}  ", "bold $accent"), words) for key, words in keys.items() if words]
+    return Content("\n").join([*lines, Content(""), *helps])

@@ -161,9 +161,8 @@ class PackView(ModeScreen):
             yield Panel(preview, id="pack-preview-panel", title="Markdown")
 
     def on_mount(self) -> None:
-        """Take up budget and question of the last run."""
-        kept = self.cm.state.of(self.MODE)
-        budget, question = kept.get("budget"), kept.get("question")
+        """Restore budget and question of the last run."""
+        budget, question = self.choices.get("budget"), self.choices.get("question")
         if isinstance(budget, int) and budget > 0:
             self.budget = budget
         if isinstance(question, str):
@@ -174,7 +173,7 @@ class PackView(ModeScreen):
     def keep(self) -> None:
         """Budget and question; the pieces are kept by the application."""
         super().keep()
-        self.cm.state.of(self.MODE).update(budget=self.budget, question=self.cm.pack_selection.question)
+        self.choices.update(budget=self.budget, question=self.cm.pack_selection.question)
 
     pieces = getters.query_one("#pack-list", PackList)
     preview = getters.query_one("#pack-preview", SourceList)
@@ -225,13 +224,13 @@ class PackView(ModeScreen):
         self.query_one(FittedLine).show(partial(budget_line, used, chosen, self.budget))
 
     def failed(self, error: CmError) -> None:
-        """Say why there is no pack."""
+        """Show why there is no pack."""
         self.pack = None
         self.say(str(error), wrong=True)
         self.refresh_keys()
 
     def say(self, text: str, *, wrong: bool = False) -> None:
-        """Say something below the pieces."""
+        """Show words below the pieces."""
         self.show_words("pack-notes", text, wrong=wrong)
 
     def _show_rows(self) -> None:
@@ -263,7 +262,7 @@ class PackView(ModeScreen):
 
     @on(PackList.Highlighted, "#pack-list")
     def _show_piece(self) -> None:
-        """Say why the piece under the cursor is here, and bring it on screen in the Markdown."""
+        """Show why the piece under the cursor is here, and scroll the Markdown to it."""
         row = self.pieces.current
         self._piece = row.request if row else None
         if row is None:

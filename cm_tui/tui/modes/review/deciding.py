@@ -1,4 +1,4 @@
-"""Decisions: the next proposal is chosen at once, and what the engine refuses comes back with the reason."""
+"""Decisions on all items: the next one is chosen at once, and what the engine refuses comes back with the reason."""
 
 from __future__ import annotations
 
@@ -6,18 +6,37 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
-from cm_tui.model import NarratedChange, NarratedDecision, NarratedFilter, NarratedProposal, NarratedState, Verdict
-from cm_tui.tui.modes.review.inbox import STATES, Item, key_of, title_of
+from cm_tui.model import (
+    Entry,
+    MemoryChange,
+    NarratedChange,
+    NarratedDecision,
+    NarratedFilter,
+    NarratedProposal,
+    NarratedState,
+    Proposal,
+    StaleItem,
+    Verdict,
+)
+from cm_tui.tui.modes.review.inbox import STATES, Item, Other, flat, key_of, title_of
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.app_commands import UNDO, undo_change
+from cm_tui.tui.screens.messages import OpenMemory
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.screens.undo import earlier_change
+from cm_tui.tui.screens.question import confirm as ask
+from cm_tui.tui.screens.question import confirm_rule, rule_text
+from cm_tui.tui.screens.undo import do_undoable, earlier_change
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.state.change_history import ChangeHistory, Finish, UndoableChange
-from cm_tui.tui.tasks.ask import Engine
+from cm_tui.tui.tasks.ask import Call, Engine, Fail
 from cm_tui.tui.widgets.text import ago, count, elide_end, one_line
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.entry_trust import Answer
+
 
 _DECIDED: tuple[NarratedState, ...] = ("approved", "rejected", "deferred")
 _LONGEST = 48
@@ -35,13 +54,11 @@ def note_decision(screen: ReviewView, names: Sequence[str], decision: NarratedDe
     by_id = {name.partition("@")[0]: name for name in names}
 
     def undo(mode: ModeScreen, finish: Finish) -> None:
-        def failed() -> None:
-            screen.cm.history.drop(change)
-
-        undo_decisions(mode, screen, [id_ for id_ in by_id if id_ in change.about], finish, failed)
+        ids = [id_ for id_ in by_id if id_ in change.about]
+        undo_decisions(mode, screen, ids, finish, lambda: screen.cm.history.drop(change))
 
     def redo(mode: ModeScreen, finish: Finish) -> None:
-        wanted = [name for id_, name in by_id.items() if id_ in change.about]
+        left = [name for id_, name in by_id.items() if id_ in change.about]
 
         def redone(changes: Sequence[NarratedChange]) -> None:
             refused = [one for one in changes if not one.done]
@@ -52,7 +69,7 @@ def note_decision(screen: ReviewView, names: Sequence[str], decision: NarratedDe
                 finish("")
             screen.cm.show_undone()
 
-        mode.do(lambda engine: engine.decide_narrated(wanted, decision), redone, once=UNDO)
+        mode.do(lambda engine: engine.decide_narrated(left, decision), redone, once=UNDO)
 
     change = UndoableChange(label, screen.MODE, undo, redo, frozenset(by_id))
     screen.cm.history.add(change)
@@ -202,7 +219,7 @@ def _label(items: Sequence[NarratedProposal], state: NarratedState) -> str:
     return f"{STATES[state][1]}: {_named(items)}"
 
 
-def _named(items: Sequence[NarratedProposal]) -> str:
+def _named(items: Sequence[Item]) -> str:
     return f"“{elide_end(title_of(items[0]), _LONGEST)}”" if len(items) == 1 else count(len(items), "proposal")
 
 
@@ -242,7 +259,7 @@ def _decided_elsewhere(screen: ReviewView, items: Sequence[NarratedProposal]) ->
         screen.show_rows()
 
 
-def _failed(screen: ReviewView, items: Sequence[NarratedProposal], error: CmError) -> None:
+def _failed(screen: ReviewView, items: Sequence[Item], error: CmError) -> None:
     why = words_of_error(error)
     for one in items:
         screen.stock.restore(one, why)
@@ -259,4 +276,117 @@ def show_failed(screen: ReviewView, refused: Sequence[tuple[Item, str]]) -> None
         screen.cm.tell(words, severity="warning", timeout=8)
         screen.show_done("")
         screen.show_rows()
+    screen.reload(delay=AFTER)
+
+
+# --- decisions on items that the narrator did not propose; each is one change that `u` undoes, where the engine can ---
+
+
+def accept(screen: ReviewView, item: Other) -> None:
+    """Do what an agent requests, write the new name into a memory, or trust an entry of the clone; a Rule asks first."""
+    record = item.record
+    if isinstance(record, Proposal):
+        accepted = partial(_change, screen, item, "✓ accepted", lambda engine: engine.decide(record.id, accept=True))
+        if record.after is not None and record.after.category == "Rule":
+            confirm_rule(screen, rule_text(record.after), record.after.scope, "Accept", accepted)
+        else:
+            accepted()
+    elif isinstance(record, StaleItem):
+        _change(screen, item, "✓ fixed", lambda engine: engine.fix_stale(record.path))
+    else:
+        words, text = (
+            "Trust this entry? Agents may then take it for your own words.",
+            f"{record.title}\n\n{record.content}",
+        )
+        ask(screen, words, "Trust", lambda: _trust(screen, item, record, "trusted", "✓ trusted"), detail=text)
+
+
+def decline(screen: ReviewView, item: Other) -> None:
+    """Decline a request after a confirmation, archive a memory, or leave an entry of the clone out."""
+    record = item.record
+    if isinstance(record, StaleItem):
+        _change(screen, item, "✗ archived", lambda engine: engine.forget_memory(record.path))
+        return
+    if isinstance(record, Entry):
+        _trust(screen, item, record, "refused", "✗ excluded")
+        return
+
+    def decline_it() -> None:
+        _begin(screen, item, "✗ declined", "")
+        screen.do(
+            lambda engine: engine.decide(record.id, accept=False),
+            partial(_done, screen, item),
+            partial(_failed, screen, [item]),
+        )
+
+    words = f"Decline {_named([item])}?\n\nNothing is changed, and the request is removed."
+    ask(screen, words, "Decline", decline_it)
+
+
+def confirm(screen: ReviewView, item: Other) -> None:
+    """Keep a memory that names missing code: what it says is still true."""
+    record = item.record
+    if isinstance(record, StaleItem):
+        _change(screen, item, "✓ still true", lambda engine: engine.confirm_stale(record.path))
+
+
+def open_in_memory(screen: ReviewView, item: Other) -> None:
+    """Show an entry or note in Memory, where it can be edited."""
+    record = item.record
+    if isinstance(record, StaleItem) and record.kind != "episode":
+        screen.post_message(OpenMemory(record.kind, record.id))
+
+
+def _change(screen: ReviewView, item: Other, done: str, call: Call[MemoryChange]) -> None:
+    title = flat(item.record.words) if isinstance(item.record, Proposal) else item.title
+    _begin(screen, item, done, ", u undoes it")
+    do_undoable(screen, call, partial(_done, screen, item), partial(_failed, screen, [item]), title=title)
+
+
+def _trust(screen: ReviewView, item: Other, entry: Entry, answer: Answer, done: str) -> None:
+    """Write down what the user says to an entry of the clone; undo makes it wait again."""
+    from cm_tui.engine.api.entry_trust import decide_entry
+
+    root = screen.cm.root
+
+    def write(decision: Answer, mode: ModeScreen, then: Callable[[], None], fail: Fail) -> None:
+        def written(_: None) -> None:
+            # It is a passage of the index, or is none any more.
+            mode.cm.lifecycle.start_index()
+            then()
+
+        mode.do(lambda _: decide_entry(root, entry, decision), written, fail)
+
+    def again(mode: ModeScreen, finish: Finish, decision: Answer, words: str) -> None:
+        def done() -> None:
+            finish(words)
+            screen.reload()
+
+        write(decision, mode, done, mode.cm.tell_error)
+
+    change = UndoableChange(
+        f"{done}: {_named([item])}", screen.MODE,
+        lambda mode, finish: again(mode, finish, "undecided", f"Undone: {_named([item])} waits again"),
+        lambda mode, finish: again(mode, finish, answer, ""),
+    )  # fmt: skip
+
+    def failed(error: CmError) -> None:
+        screen.cm.history.drop(change)
+        _failed(screen, [item], error)
+
+    _begin(screen, item, done, ", u undoes it")
+    screen.cm.history.add(change)
+    write(answer, screen, lambda: _done(screen, item, None), failed)
+
+
+def _begin(screen: ReviewView, item: Other, done: str, undo: str) -> None:
+    screen.stock.decided({key_of(item): None})
+    screen.after_decision(f" {done}{undo}: {_named([item])} ")
+
+
+def _done(screen: ReviewView, item: Other, change: MemoryChange | None) -> None:
+    screen.stock.done([key_of(item)])
+    if change is not None and not change.change:
+        screen.show_done(f" {one_line(change.words)} ")
+    screen.cm.lifecycle.count_waiting(again=True)
     screen.reload(delay=AFTER)

@@ -116,8 +116,8 @@ def _file(old: str, new: str, width: int, alone: str) -> Iterator[Content]:
     name = old if new == _NOWHERE else new
     became = "new" if old == _NOWHERE else "deleted" if new == _NOWHERE else ""
     if became or name != alone:
-        said = f"  {became}" if became else ""
-        yield Content.assemble((elide_path(name, max(8, width - len(said))), "bold $secondary"), (said, "$warning"))
+        state = f"  {became}" if became else ""
+        yield Content.assemble((elide_path(name, max(8, width - len(state))), "bold $secondary"), (state, "$warning"))
 
 
 def _line(line: str, width: int) -> Iterator[Content]:
@@ -129,9 +129,9 @@ def _line(line: str, width: int) -> Iterator[Content]:
     # Where a line came from stands at its end, and is nothing that anybody reads.
     left = _inked(text.partition(_MARK)[0]) if _MARK in text else len(text)
     for place, piece in enumerate(wrapped(text, max(8, width - 2))):
-        said = _first(piece, left)
-        left -= _inked(said)
-        yield Content.assemble((f"{sign if place == 0 else ' '} {said}", style), (piece[len(said) :], "$muted"))
+        text_ = _first(piece, left)
+        left -= _inked(text_)
+        yield Content.assemble((f"{sign if place == 0 else ' '} {text_}", style), (piece[len(text_) :], "$muted"))
 
 
 def _inked(text: str) -> int:

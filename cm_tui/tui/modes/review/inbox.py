@@ -41,7 +41,7 @@ class InboxFilter:
 
     @property
     def narrated(self) -> NarratedFilter | None:
-        """What is asked of the narrator; None: nothing of its own is wanted."""
+        """The filter for topics of the narrator; None: none of them are listed."""
         kinds = tuple(kind for kind in get_args(FactKind) if kind in self.kinds)
         if self.kinds and not kinds:
             return None
@@ -78,6 +78,11 @@ class Other:
     record: Proposal | StaleItem | Entry
 
 
+def session_of(item: Other) -> str:
+    """Return the session that asked for it, or wrote it."""
+    return item.record.session if isinstance(item.record, Proposal | Entry) else ""
+
+
 def read_others(engine: Engine) -> tuple[list[Other], list[str]]:
     """Return the items of all other sources, and why one of them cannot be read."""
     found: list[Other] = []
@@ -87,7 +92,7 @@ def read_others(engine: Engine) -> tuple[list[Other], list[str]]:
             found += items
         except StoreError as error:
             # The others can be read, and are shown.
-            notes.append(f"{error.message} {error.hint}".strip())
+            notes.append(error.one_line)
     return found, notes
 
 

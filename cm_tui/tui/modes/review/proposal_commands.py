@@ -22,7 +22,7 @@ from cm_tui.model import (
 )
 from cm_tui.model.page import MOST_ROWS
 from cm_tui.tui.modes.review.deciding import decide
-from cm_tui.tui.modes.review.dialogs import FIRST, LineDialog, RejectDialog, with_reason
+from cm_tui.tui.modes.review.dialogs import FIRST, LineDialog, RejectDialog, read_in_memory, with_reason
 from cm_tui.tui.modes.review.inbox import (
     SHOWN,
     Inbox,
@@ -32,10 +32,9 @@ from cm_tui.tui.modes.review.inbox import (
     kind_words,
     place_of,
     read_inbox,
+    session_of,
     title_of,
 )
-from cm_tui.tui.modes.review.reasons import session_of, shown_proposal
-from cm_tui.tui.modes.review.topic_commands import read_in_memory
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.episode_commands import read_episode
 from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
@@ -150,12 +149,12 @@ def _draw_choice(row: ChoiceRow, width: int) -> Content:
 
 def reject(screen: ReviewView, one: NarratedProposal) -> None:
     """Reject it with a reason, of which those that were given last come first."""
-    known = screen.cm.state.of(screen.MODE).get("reasons")
+    known = screen.choices.get("reasons")
     given = [str(reason) for reason in known] if isinstance(known, list) else []
     reasons = list(dict.fromkeys([*given, *FIRST]))
 
     def answered(reason: str) -> None:
-        screen.cm.state.of(screen.MODE)["reasons"] = with_reason(given, reason)
+        screen.choices["reasons"] = with_reason(given, reason)
         screen.remember()
         decide(screen, [one], NarratedDecision("reject", reason))
 
@@ -182,17 +181,15 @@ def _all_words(kind: str, fit: list[NarratedProposal], left: int) -> str:
     lines = [f"· {elide_end(title_of(each), _LONGEST)}" for each in fit[:_LISTED]]
     lines += [f"· and {count(len(fit) - _LISTED, 'more', 'more')}"] if len(fit) > _LISTED else []
     stays = f"\n\n{left:,} that contradict what is known, or cannot be written, wait on." if left else ""
-    said = "\n".join(lines)
-    return (
-        f"Approve {count(len(fit), 'proposal')} of the kind “{kind_words(kind)}”?\n\n{said}{stays}\n\nu takes all back."
-    )
+    listed = "\n".join(lines)
+    return f"Approve {count(len(fit), 'proposal')} of the kind “{kind_words(kind)}”?\n\n{listed}{stays}\n\nu takes all back."
 
 
 # --- where it leads ---
 
 
 def open_evidence(screen: ReviewView) -> None:
-    """Tell the episode under the cursor, or the newest one, in Episodes."""
+    """Show the episode under the cursor, or the newest one, in Episodes."""
     if isinstance(screen.item, Other):
         _newest_of(screen, session_of(screen.item))
         return
@@ -200,7 +197,8 @@ def open_evidence(screen: ReviewView) -> None:
     if current is not None and current.goal.startswith("episode:"):
         follow(screen, current.goal)
         return
-    one = shown_proposal(screen)
+    listed = screen.proposal
+    one = listed and (screen.details.of(listed) or listed)
     if one is not None and one.evidence:
         first = one.evidence[0]
         screen.post_message(ReadEpisode(first.episode, first.session))
@@ -299,13 +297,13 @@ def copy(screen: ReviewView) -> None:
 def run_pass(screen: ReviewView) -> None:
     """Have the narrator look at what is new."""
 
-    def told(cost: ModelCost) -> None:
+    def ask_or_start(cost: ModelCost) -> None:
         if not cost.model:
             screen.cm.narrator_run.start()
         else:
             ask_whether(screen, cost_words(cost), "Run the pass", screen.cm.narrator_run.start)
 
-    screen.ask("cost", lambda engine: engine.narrator_cost(), told)
+    screen.ask("cost", lambda engine: engine.narrator_cost(), ask_or_start)
 
 
 def cost_words(cost: ModelCost) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from difflib import unified_diff
 
 from rich.cells import cell_len
@@ -38,12 +37,8 @@ _LEAST_TITLE = 20
 SURE, HALF_SURE = 0.8, 0.6
 
 
-@dataclass(frozen=True)
-class UnreadRow:
-    """A row that was not read yet."""
-
-
-Row = Item | UnreadRow
+Row = Item | None
+"""None: it was not read yet."""
 
 
 def sure_bar(share: float, width: int) -> Content:
@@ -57,21 +52,15 @@ class ProposalList(RowList[Row]):
     refused: Collection[Key] = ()
     """Items that could not be decided as they were shown."""
 
-    @property
-    def item(self) -> Item | None:
-        """What the row under the cursor is about."""
-        row = self.current
-        return None if isinstance(row, UnreadRow) else row
-
     def key_of(self, row: Row) -> Key | None:
         """Return the name of an item."""
-        return None if isinstance(row, UnreadRow) else key_of(row)
+        return key_of(row) if row is not None else None
 
     # --- drawing ---
 
     def draw_line(self, row: Row, line: int, width: int) -> Content:
         """One line of a row."""
-        if isinstance(row, UnreadRow):
+        if row is None:
             return self.placeholder() if line == 0 else Content("")
         if self.row_height == 1:
             return self._one_line(row, width)
@@ -193,10 +182,10 @@ def _writes(one: NarratedProposal, width: int, *, is_whole: bool) -> Iterator[De
 
 
 def _place(one: NarratedProposal, below: str, width: int) -> Iterator[DetailLine]:
-    said = f"{one_line(one.target)}  {below}".rstrip()
+    place = f"{one_line(one.target)}  {below}".rstrip()
     yield from (
         DetailLine(Content.styled(line.content.plain, "bold $secondary"), f"note:{one.target}")
-        for line in text_lines(said, width)
+        for line in text_lines(place, width)
     )
     if one.diff and one.action not in ("add", "replace", "remove"):
         yield from text_lines(one.text, width)
@@ -269,8 +258,8 @@ def _episode(each: Evidence, width: int) -> Iterator[DetailLine]:
     goal = f"episode:{each.episode} {each.session}"
     who = {"person": "a person", "narrator": "the narrator"}.get(each.actor, "")
     facts = [age(time.time() - each.time), who, f"session {flat(each.session, 40)}" if each.session else ""]
-    told = " · ".join(filter(None, [*facts, local_minute(each.time)]))
-    yield DetailLine(Content.assemble(("▸ ", "$accent"), (told, "$soft")), goal)
+    line = " · ".join(filter(None, [*facts, local_minute(each.time)]))
+    yield DetailLine(Content.assemble(("▸ ", "$accent"), (line, "$soft")), goal)
     if each.quote:
         quote = f"{each.quote[:_QUOTE].rstrip()}…" if len(each.quote) > _QUOTE else each.quote
         yield from text_lines(f"“{quote.strip()}”", width, lead="  ", goal=goal)

@@ -2,22 +2,150 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual import on
 
-from cm_tui.model import NarratedDecision, NarratedProposal, Topic
+from cm_tui.model import NarratedDecision, NarratedProposal, Proposal, StaleItem, Topic
 from cm_tui.tui.modes.review import proposal_commands as commands
-from cm_tui.tui.modes.review import reasons
-from cm_tui.tui.modes.review.deciding import undo_chosen, undo_last_decision
+from cm_tui.tui.modes.review.deciding import accept, confirm, decline, open_in_memory, undo_chosen, undo_last_decision
 from cm_tui.tui.modes.review.detail_panel import DetailList
-from cm_tui.tui.modes.review.inbox import Other
-from cm_tui.tui.modes.review.other_deciding import accept, confirm, decline, open_in_memory
+from cm_tui.tui.modes.review.dialogs import create, merge, retire_or_restore, select, split
+from cm_tui.tui.modes.review.inbox import OUTDATED, Other, session_of
 from cm_tui.tui.modes.review.parts import TopicList
 from cm_tui.tui.modes.review.proposal_lines import ProposalList
-from cm_tui.tui.modes.review.topic_commands import create, merge, retire_or_restore, select, split
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.app_commands import not_open, undo_last
-from cm_tui.tui.screens.commands import Command, on_item, with_target
+from cm_tui.tui.screens.commands import Command, on_item, unless, with_target
 from cm_tui.tui.screens.list_mode import find
+
+# --- why a command is not possible now ---
+
+_NO_ROW = "there is nothing under the cursor"
+_LINES = ("add", "replace")
+Reason = Callable[[ReviewView], str | None]
+on_topics: Reason = unless(lambda screen: not screen.on_topics, "topics are listed: t goes back to proposals")
+on_proposals: Reason = unless(lambda screen: screen.on_topics, "proposals are listed: t goes to topics")
+no_row: Reason = unless(lambda screen: screen.panel.lines.rows, _NO_ROW)
+no_pass: Reason = unless(lambda screen: screen.cm.project.narrating, "no pass is in progress")
+_no_item: Reason = unless(lambda screen: screen.item, _NO_ROW)
+_by_itself: Reason = unless(
+    lambda screen: not isinstance(screen.item, Other), "only proposals of the narrator are approved together"
+)
+_on_its_way: Reason = unless(lambda screen: not screen.cm.project.narrating, "a pass is in progress: N stops it")
+
+
+def _of_proposal(holds: Callable[[NarratedProposal], object], why: str) -> Reason:
+    """Make a reason that concerns the narrator's proposals alone."""
+    return unless(lambda screen: screen.proposal is None or holds(screen.proposal), why)
+
+
+_no_line = _of_proposal(lambda one: one.action in _LINES, "it writes no line of its own")
+_no_rule = _of_proposal(lambda one: one.as_rule, "it is not an instruction")
+_replaces = _of_proposal(lambda one: one.action != "replace", "it changes an existing line")
+_deferred = _of_proposal(lambda one: one.state != "deferred", "it is deferred already: u undoes that")
+
+
+def _decided(screen: ReviewView) -> str | None:
+    one = screen.proposal
+    return f"already {one.state}; u undoes it" if one is not None and one.state not in ("waiting", "deferred") else None
+
+
+DECIDE = (on_topics, _no_item, _decided)
+
+
+def _cannot_fix(screen: ReviewView) -> str | None:
+    record = screen.item.record if isinstance(screen.item, Other) else None
+    if not isinstance(record, StaleItem):
+        return None
+    if record.kind != "entry":
+        return "it is a file of yours: e opens it in Memory, d keeps it, x archives it"
+    return None if any(one.became for one in record.flagged) else "the new name is unknown: e edits it, d keeps it"
+
+
+def _refused(screen: ReviewView) -> str | None:
+    one = screen.proposal
+    if one is None:
+        return None
+    whole = screen.details.of(one)
+    if screen.is_refused(one) and whole is None:
+        return "it changed since you saw it: it is being read again"
+    return (whole or one).problem or None
+
+
+APPROVE = (*DECIDE, _cannot_fix, _refused)
+
+
+def _no_line_of_other(screen: ReviewView) -> str | None:
+    if not isinstance(screen.item, Other):
+        return None
+    wish = "it is a request about an entry: a accepts it, then Memory (6) changes it"
+    return wish if isinstance(screen.item.record, Proposal) else "it has no line of its own"
+
+
+WRITE = (_no_line_of_other, *DECIDE, _no_line)
+
+
+def cannot_edit(screen: ReviewView) -> str | None:
+    """An outdated memory is edited in Memory, of the others the line."""
+    record = screen.item.record if isinstance(screen.item, Other) else None
+    if isinstance(record, StaleItem):
+        return "an episode is not edited" if record.kind == "episode" else None
+    return next(filter(None, (reason(screen) for reason in WRITE)), None)
+
+
+RULE = (*WRITE, _no_rule, *APPROVE)
+MOVE = (*WRITE, _replaces)
+
+
+def _cannot_wait(screen: ReviewView) -> str | None:
+    waits = not isinstance(screen.item, Other) or screen.item.kind == OUTDATED
+    return None if waits else "it waits until you approve or reject it"
+
+
+DEFER = (*DECIDE, _cannot_wait, _deferred)
+APPROVE_KIND = (_by_itself, *DECIDE)
+
+
+def _no_episode(screen: ReviewView) -> str | None:
+    if isinstance(screen.item, Other):
+        return None if session_of(screen.item) else "it names no session"
+    return None if screen.proposal is not None and screen.proposal.evidence_ids else "it has no evidence episode"
+
+
+EVIDENCE = (on_topics, _no_item, _no_episode)
+
+
+RUN = (not_open, _on_its_way)
+
+
+# --- topics ---
+
+
+def _no_topic(screen: ReviewView) -> str | None:
+    if screen.topics.topic is not None:
+        return None
+    return "not a topic" if screen.topics.row is not None else _NO_ROW
+
+
+def _retired(screen: ReviewView) -> str | None:
+    topic = screen.topics.topic
+    return "it was retired: D restores it" if topic is not None and topic.retired else None
+
+
+def _nothing_to_merge(screen: ReviewView) -> str | None:
+    topic = screen.topics.topic
+    if len(screen.topic_list.selected) > 1 or (topic is not None and topic.overlaps):
+        return None
+    return "select two or more with space: the first one stays"
+
+
+TOPIC = (on_proposals, _no_topic)
+CURRENT_TOPIC = (*TOPIC, _retired)
+MERGE = (*CURRENT_TOPIC, _nothing_to_merge)
+
+
+# --- review ---
 
 
 def _on_topics(screen: ReviewView) -> bool:
@@ -36,59 +164,59 @@ REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
     Command("review.approve", "a", "Approve", "Write it as shown; accept a request, fix a name, trust an entry",
             on_item({Other: accept, NarratedProposal: commands.as_decided(NarratedDecision("approve"))}), bar=False,
-            shown=_on_proposals, blocked=reasons.APPROVE),
+            shown=_on_proposals, blocked=APPROVE),
     Command("review.reject", "x", "Reject",
             "Reject it with a reason; decline a request, archive a memory, leave an entry out",
             on_item({Other: decline, NarratedProposal: commands.reject}), bar=False, shown=_on_proposals,
-            blocked=reasons.DECIDE),
+            blocked=DECIDE),
     Command("review.defer", "d", "Later", "Put it off, s lists those; an outdated memory: still true",
             on_item({Other: confirm, NarratedProposal: commands.as_decided(NarratedDecision("defer"))}), bar=False,
-            shown=_on_proposals, blocked=reasons.DEFER),
+            shown=_on_proposals, blocked=DEFER),
     Command("review.edit", "e", "Edit", "Change the line, then approve it; open an outdated memory",
             on_item({Other: open_in_memory, NarratedProposal: commands.edit}), bar=False, shown=_on_proposals,
-            blocked=reasons.cannot_edit),
+            blocked=cannot_edit),
     Command("review.undo", "u", "Undo", "Undo what was decided on the chosen one; where it waits, the last change",
             undo_last, blocked=not_open),
     Command("review.select", "space", "Select", "Select or deselect the topic; a merge keeps the first one",
-            with_target(_topic, select), bar=False, shown=_on_topics, blocked=reasons.CURRENT_TOPIC),
+            with_target(_topic, select), bar=False, shown=_on_topics, blocked=CURRENT_TOPIC),
     Command("review.create", "c", "New topic", "Make a topic with a title and tags", create, bar=False,
-            shown=_on_topics, blocked=reasons.on_proposals),
+            shown=_on_topics, blocked=on_proposals),
     Command("review.merge", "M", "Merge",
             "Merge the selected topics, or this one with the most similar one", with_target(_topic, merge), bar=False,
-            shown=_on_topics, blocked=reasons.MERGE),
+            shown=_on_topics, blocked=MERGE),
     Command("review.split", "S", "Split", "Make sections of the topic a topic of their own", with_target(_topic, split),
-            bar=False, shown=_on_topics, blocked=reasons.CURRENT_TOPIC),
+            bar=False, shown=_on_topics, blocked=CURRENT_TOPIC),
     Command("review.retire", "D", "Retire", "Retire the topic: kept, not recalled; the same key restores it",
-            with_target(_topic, retire_or_restore), bar=False, shown=_on_topics, blocked=reasons.TOPIC),
+            with_target(_topic, retire_or_restore), bar=False, shown=_on_topics, blocked=TOPIC),
     Command("review.open", "o", "Evidence", "Show the evidence: the episode under the cursor, or the newest one",
-            commands.open_evidence, bar=False, shown=_on_proposals, blocked=reasons.EVIDENCE),
+            commands.open_evidence, bar=False, shown=_on_proposals, blocked=EVIDENCE),
     Command("review.run", "n", "Run now", "Run the narrator on new episodes; shows the cost of a model first",
-            commands.run_pass, bar=False, shown=lambda screen: not screen.cm.project.narrating, blocked=reasons.RUN),
+            commands.run_pass, bar=False, shown=lambda screen: not screen.cm.project.narrating, blocked=RUN),
     Command("review.stop", "N", "Stop", "Stop the pass; what it read is kept", commands.stop_pass, bar=False,
-            shown=lambda screen: bool(screen.cm.project.narrating), blocked=reasons.no_pass),
+            shown=lambda screen: bool(screen.cm.project.narrating), blocked=no_pass),
     Command("review.topics", "t", "Topics", "Show topics with size, tags, freshness and overlaps, or proposals again",
             commands.switch_to_topics, blocked=not_open),
     Command("review.state", "s", "State", "Waiting, deferred, decided, approved by a policy, all, in turn",
-            commands.next_state, bar=False, shown=_on_proposals, blocked=reasons.on_topics),
+            commands.next_state, bar=False, shown=_on_proposals, blocked=on_topics),
     Command("review.kind", "f", "Kind", "Filter by kind: lists the kinds with their numbers", commands.choose_kind, bar=False,
-            shown=_on_proposals, blocked=reasons.on_topics),
+            shown=_on_proposals, blocked=on_topics),
     Command("review.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find,
-            bar=False, shown=_on_proposals, blocked=reasons.on_topics),
+            bar=False, shown=_on_proposals, blocked=on_topics),
     Command("review.read", "enter", "Read",
             "Focus the panel; open the evidence or the code in a line; esc returns", commands.read, palette=False,
-            blocked=reasons.no_row),
+            blocked=no_row),
     Command("review.rule", "R", "As Rule", "Write it as an approved Rule, which agents are given; asks first",
-            on_item({NarratedProposal: commands.approve_as_rule}), bar=False, shown=_on_proposals, blocked=reasons.RULE),
+            on_item({NarratedProposal: commands.approve_as_rule}), bar=False, shown=_on_proposals, blocked=RULE),
     Command("review.elsewhere", "m", "Elsewhere", "Approve it into another note",
             on_item({NarratedProposal: commands.approve_elsewhere}), bar=False, shown=_on_proposals,
-            blocked=reasons.MOVE),
+            blocked=MOVE),
     Command("review.kind-all", "A", "All of a kind",
             "Approve all of this kind that match the filter; asks first",
             on_item({NarratedProposal: commands.approve_kind}), bar=False, shown=_on_proposals,
-            blocked=reasons.APPROVE_KIND),
+            blocked=APPROVE_KIND),
     Command("review.outside", "E", "Editor", "Change the line in $VISUAL or $EDITOR, then approve it",
-            on_item({NarratedProposal: commands.edit_outside}), bar=False, blocked=reasons.WRITE),
-    Command("review.copy", "y", "Copy", "Copy the panel's text", commands.copy, bar=False, blocked=reasons.no_row),
+            on_item({NarratedProposal: commands.edit_outside}), bar=False, blocked=WRITE),
+    Command("review.copy", "y", "Copy", "Copy the panel's text", commands.copy, bar=False, blocked=no_row),
     Command("review.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", ReviewView.zoom, bar=False),
 )  # fmt: skip
 
@@ -133,8 +261,8 @@ class ReviewScreen(ReviewView, commands=REVIEW_COMMANDS):
             self.show_item()
             self.refresh_keys()
 
-    @on(ProposalList.Wanted)
-    def _rows_wanted(self, event: ProposalList.Wanted) -> None:
+    @on(ProposalList.RowsRequested)
+    def _rows_requested(self, event: ProposalList.RowsRequested) -> None:
         self.stock.read_on(event.many)
 
     @on(TopicList.Highlighted, "#topics")

@@ -71,12 +71,12 @@ class Details:
 
     def read_ahead(self, rows: Sequence[NarratedProposal]) -> None:
         """Read the next proposals in advance."""
-        wanted = [row for row in rows[:AHEAD] if not self.is_fresh(row)]
-        if not wanted:
+        unread = [row for row in rows[:AHEAD] if not self.is_fresh(row)]
+        if not unread:
             return
 
         def call(engine: Engine) -> list[tuple[NarratedProposal, NarratedProposal]]:
-            return [(row, engine.narrated_proposal(row.id)) for row in wanted]
+            return [(row, engine.narrated_proposal(row.id)) for row in unread]
 
         def got(found: list[tuple[NarratedProposal, NarratedProposal]]) -> None:
             for row, whole in found:
@@ -133,7 +133,7 @@ class Stock:
         self.read(delay=delay)
 
     def read(self, *, delay: float = 0.0) -> None:
-        """Ask for the same once more, as far as it was read."""
+        """Request the same rows again, as far as they were read."""
         where, limit = self.where, self._limit
 
         def call(engine: Engine) -> tuple[Inbox, int]:
@@ -141,8 +141,8 @@ class Stock:
             began = self._now
             return read_inbox(engine, where, limit), began
 
-        def got(told: tuple[Inbox, int]) -> None:
-            self.found, began = told
+        def got(result: tuple[Inbox, int]) -> None:
+            self.found, began = result
             self._given_back.clear()
             self._as_decided = {
                 key: (item, done)

@@ -2,19 +2,123 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from textual import events, on
+from textual import events, getters, on
+from textual.widget import Widget
+from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
-from cm_tui.model import NarratedProposal
+from cm_tui.model import NarratedProposal, Topic, TopicMap
+from cm_tui.tui.modes.review.detail_panel import DetailList, DetailPanel
 from cm_tui.tui.modes.review.inbox import INCLUDED, OUTDATED, WISH, Item, Key, key_of, read_line, state_of
-from cm_tui.tui.modes.review.parts import NarratorParts, TopicView, progress_text
-from cm_tui.tui.modes.review.proposal_lines import UnreadRow, other_lines, proposal_lines
+from cm_tui.tui.modes.review.parts import TopicList, progress_text, topic_lines
+from cm_tui.tui.modes.review.proposal_lines import ProposalList, other_lines, proposal_lines
 from cm_tui.tui.modes.review.stock import Details, Stock
+from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.widgets.header import Header
-from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.split import Panel, Split
+from cm_tui.tui.widgets.text import count, elide_end, one_line
+
+SETTLING = 0.06
+LINES = 200
+"""Lines of a topic that are shown."""
+NO_TOPICS = (
+    "There are no topics yet. A topic is a note about one subject, which is found by its tags; c makes one, and the "
+    "narrator proposes one where facts share a theme."
+)
+
+
+class TopicView:
+    """What the mode shows of topics.
+
+    Args:
+        screen: the mode.
+    """
+
+    def __init__(self, screen: ReviewView) -> None:
+        self._screen = screen
+        self.found: TopicMap | None = None
+        """What was read; None: nothing yet."""
+        self.pending = ""
+        """Id of the topic that the cursor goes to as soon as it is listed."""
+        self._texts: dict[str, str] = {}
+
+    @property
+    def topic(self) -> Topic | None:
+        """The topic under the cursor; None where it is on another note, or proposals are listed."""
+        row = self.row
+        return row if row is not None and row.id not in self._screen.topic_list.notes else None
+
+    @property
+    def row(self) -> Topic | None:
+        """The topic or note under the cursor."""
+        return self._screen.topic_list.current if self._screen.on_topics else None
+
+    @property
+    def words(self) -> str:
+        """How many there are."""
+        if self.found is None:
+            return "Topics"
+        retired = sum(one.retired for one in self.found.topics)
+        words = [count(len(self.found.topics) - retired, "topic")]
+        words += [f"{retired:,} retired"] if retired else []
+        if selected := self._screen.topic_list.selected:
+            words.append(f"{len(selected):,} selected")
+        return " · ".join(words)
+
+    def by_id(self, name: str) -> Topic | None:
+        """Return a topic that is listed."""
+        topics = self.found.topics if self.found is not None else ()
+        return next((one for one in topics if one.id == name), None)
+
+    def go_to(self, name: str) -> None:
+        """Put the cursor on a topic, where it is listed."""
+        if (place := self._screen.topic_list.place_of(name)) is not None:
+            self._screen.topic_list.focus()
+            self._screen.topic_list.cursor = place
+
+    def read(self, *, delay: float = 0.0) -> None:
+        """Ask which there are."""
+
+        def got(found: TopicMap) -> None:
+            self.found = found
+            self._texts.clear()
+            notes = [one for one in found.notes if self.by_id(one.id) is None]
+            self._screen.topic_list.list_topics(found.topics, notes, NO_TOPICS, at=self.pending)
+            self.pending = ""
+            if self._screen.on_topics:
+                self._screen.retitle()
+                if not self._screen.topic_list.rows:
+                    self._screen.panel.clear("")
+            self._screen.refresh_keys()
+
+        self._screen.ask("topics", lambda engine: engine.topics(retired=True), got, self._failed, delay=delay)
+
+    def _failed(self, error: CmError) -> None:
+        self._screen.show_failure_in(self._screen.topic_list, error, is_read=self.found is not None)
+
+    def show(self) -> None:
+        """Show the one under the cursor."""
+        row, screen = self.row, self._screen
+        if row is None:
+            return
+        screen.panel.label("Note" if row.id in screen.topic_list.notes else "Topic", "")
+        text = self._texts.get(row.id)
+        screen.panel.show(("topic", row.id), partial(topic_lines, row, text=text or ""))
+        if text is not None or row.retired:
+            screen.drop_question("text")
+            return
+
+        def got(text_read: str) -> None:
+            self._texts[row.id] = text_read
+            if self.row == row:
+                screen.panel.show(("topic", row.id), partial(topic_lines, row, text=text_read))
+
+        screen.ask("text", lambda engine: engine.note(row.id, lines=LINES).text, got, lambda _: None, delay=SETTLING)
+
 
 AFTER = 0.4
 """Seconds after a decision after which it is asked what there is now: of many in a row, after the last one."""
@@ -31,8 +135,10 @@ NO_EPISODES = (
 )
 
 
-class ReviewView(NarratorParts):
+class ReviewView(ListMode):
     """Keeps filter, list and panel in step with each other, and with what was decided."""
+
+    FILTER, PROBLEM = "review-filter", "review-problem"
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,24 +151,58 @@ class ReviewView(NarratorParts):
         """What is wrong with the line of the filter."""
         self._news = -1
 
+    def compose_body(self) -> Iterable[Widget]:
+        """The filter above; the list at the left, what the cursor is on at the right."""
+        yield Input(placeholder="/ words, kind:command,fix state:deferred", id="review-filter", compact=True)
+        yield Static(id="review-problem", markup=False)
+        yield Static(id="review-progress", markup=False)
+        with Split(id="review-body"):
+            proposals = ProposalList(empty="Reading what is proposed…", id="proposals")
+            yield Panel(proposals, TopicList(empty="Reading the topics…", id="topics"), id="review-list-panel")
+            yield DetailPanel(id="detail-panel")
+
+    proposals = getters.query_one(ProposalList)
+    topic_list = getters.query_one(TopicList)
+    panel = getters.query_one(DetailPanel)
+
+    @property
+    def text_shown(self) -> DetailList:
+        """The lines of the panel."""
+        return self.panel.lines
+
+    @property
+    def on_topics(self) -> bool:
+        """True while topics are listed."""
+        return self.has_class("-topics")
+
+    @property
+    def list_shown(self) -> ProposalList | TopicList:
+        """The list that is on screen."""
+        return self.topic_list if self.on_topics else self.proposals
+
+    def show_done(self, words: str) -> None:
+        """Show what was done last, where it does not cover what is decided next."""
+        room = max(10, self.query_one("#review-list-panel").size.width - 4)
+        self.label("review-list-panel", subtitle=elide_end(one_line(words), room))
+
     def on_mount(self) -> None:
-        """Take up what the last run left."""
-        self.stock.where, self._wrong = read_line(self.fill_filter(self.cm.state.of(self.MODE).get("filter")))
-        self.set_class(self.cm.state.of(self.MODE).get("topics") is True, "-topics")
+        """Restore the state of the last run."""
+        self.stock.where, self._wrong = read_line(self.fill_filter(self.choices.get("filter")))
+        self.set_class(self.choices.get("topics") is True, "-topics")
         self.proposals.refused = self.stock.refused.keys()
         self.list_shown.focus()
 
     def keep(self) -> None:
         """The filter, and which of the two is shown."""
         super().keep()
-        self.cm.state.of(self.MODE).update(topics=self.on_topics)
+        self.choices.update(topics=self.on_topics)
 
     # --- what is meant ---
 
     @property
     def item(self) -> Item | None:
-        """The proposal that is meant."""
-        return None if self.on_topics else self.proposals.item
+        """The proposal that commands are about."""
+        return None if self.on_topics else self.proposals.current
 
     @property
     def proposal(self) -> NarratedProposal | None:
@@ -90,7 +230,7 @@ class ReviewView(NarratorParts):
         self.stock.filter_by(where, delay=delay)
 
     def reload(self, *, delay: float = 0.0) -> None:
-        """Ask for the same once more."""
+        """Request the same rows again."""
         self.details.expire()
         self.stock.read(delay=delay)
         if self.on_topics or self.topics.found is not None:
@@ -105,13 +245,13 @@ class ReviewView(NarratorParts):
         """Show what is listed by now."""
         rows = self.stock.rows
         self.proposals.refill(
-            [*rows, *[UnreadRow()] * (self.stock.total - len(rows))], empty=self._empty_text(), at=self.pending
+            [*rows, *[None] * (self.stock.total - len(rows))], empty=self._empty_text(), at=self.pending
         )
         self.pending = None
         known = self.cm.project.waiting
         if known is not None and self.stock.found is not None:
             self.cm.project.waiting = known._replace(items=self.stock.waiting)
-            self.query_one(Header).refresh_text()
+            self.query_one(Header).refresh()
         if not self.on_topics:
             if not self.proposals.rows:
                 self.panel.clear("" if self.filter_input.value.strip() else self.INTRO)
@@ -152,15 +292,14 @@ class ReviewView(NarratorParts):
     def _unread(self, name: str, error: CmError) -> None:
         """Say why one cannot be read whole: it may be gone meanwhile."""
         if self.proposal is not None and self.proposal.id == name:
-            self.stock.refused[key_of(self.proposal)] = f"{error.message} {error.hint}".strip()
-            item = self.proposal
-            why = self.stock.refused[key_of(item)]
+            item, why = self.proposal, error.one_line
+            self.stock.refused[key_of(item)] = why
             self.panel.show(key_of(item), lambda width: proposal_lines(item, width, is_whole=False, refused=why))
             self.proposals.redraw()
             self.refresh_keys()
 
     def after_decision(self, words: str) -> None:
-        """Say what is done, in the border of the list, and show the rows without what goes."""
+        """Show what is being done in the border of the list, and the rows without what is removed."""
         self.show_done(words)
         here = self.item
         self.show_rows()
@@ -174,7 +313,7 @@ class ReviewView(NarratorParts):
             )
 
     def retitle(self) -> None:
-        """Say how many there are."""
+        """Show how many there are."""
         if self.on_topics:
             self.label("review-list-panel", self.topics.words)
             return

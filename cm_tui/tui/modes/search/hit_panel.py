@@ -221,8 +221,8 @@ class HitPanel(Vertical, ModePart):
             self.title_profile(session)
 
     def title_profile(self, session: SearchSession) -> None:
-        """Say whose numbers they are, and how many differ from what is saved."""
+        """Show which profile the numbers belong to, and how many differ from what is saved."""
         changed, moved = len(session.tuned), session.moves
-        said = f"{changed} changed · {f'{moved.count} moved · ' if moved else ''}s saves · r resets"
+        words = f"{changed} changed · {f'{moved.count} moved · ' if moved else ''}s saves · r resets"
         title = f"Tuning {session.profile.name if session.profile else ''}"
-        self.mode.label("tune-panel", title, said if changed else "←/→ turn · ⌫ back")
+        self.mode.label("tune-panel", title, words if changed else "←/→ turn · ⌫ back")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.model import Hit, Page, Profile, Standing
@@ -13,7 +14,7 @@ from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.commands import Command, unless, with_target
 from cm_tui.tui.screens.memory_hit import is_memory
 from cm_tui.tui.screens.question import Line, ask_line, confirm
-from cm_tui.tui.screens.undo import note_reversible
+from cm_tui.tui.screens.undo import do_reversible
 from cm_tui.tui.state.change_history import UndoableChange
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.text import one_line
@@ -36,24 +37,26 @@ def read_marks(screen: SearchView) -> None:
 
 
 Reason = Callable[[SearchView], str | None]
-_no_hit: Reason = unless(lambda screen: screen.hit, "there is no result")
+no_hit: Reason = unless(lambda screen: screen.hit, "there is no result")
+no_file: Reason = unless(lambda screen: not is_memory(screen.hit), "a memory is not a file")
 no_knobs: Reason = unless(lambda screen: screen.has_class("-tuning"), "the knobs are not open (t opens them)")
 _unread: Reason = unless(lambda screen: screen.session.factory, "the profiles are being read")
 FACTORY = (no_knobs, _unread)
 
 
-def _hit(screen: SearchView) -> Hit | None:
+def hit_of(screen: SearchView) -> Hit | None:
+    """Return the hit under the cursor."""
     return screen.hit
 
 
 def _mark(screen: SearchView, hit: Hit, *, right: bool) -> None:
     session = screen.session
-    assert session.asked is not None
-    query = session.asked.candidates.query
+    assert session.answer is not None
+    query = session.answer.candidates.query
     place = (hit.path, hit.symbol, hit.start_line, hit.end_line)
     gone = [mark for mark in session.marks if mark.question == normal(query) and places_of(mark, [place])]
-    said = marks_of_hits(gone, query, [hit]).get(hit.passage)
-    new = None if said is right else mark_of(query, hit, right=right)
+    current = marks_of_hits(gone, query, [hit]).get(hit.passage)
+    new = None if current is right else mark_of(query, hit, right=right)
 
     def call(engine: Engine) -> tuple[str, Page[Mark]]:
         notes = [engine.remove_mark(mark) for mark in gone]
@@ -75,7 +78,6 @@ def _mark(screen: SearchView, hit: Hit, *, right: bool) -> None:
             engine.put_mark(mark)
 
     def failed(error: CmError) -> None:
-        screen.cm.history.drop(change)
         session.marks = before
         show_signs(screen)
         screen.cm.tell(error.message, severity="error")
@@ -86,11 +88,8 @@ def _mark(screen: SearchView, hit: Hit, *, right: bool) -> None:
     show_signs(screen)
     what = "unmarked" if new is None else "marked right" if right else "marked wrong"
     label = f"{what}: {one_line(hit.symbol or hit.path)}"
-    change = note_reversible(screen, label, f"mark {hit.path}:{hit.start_line} {query}", back, call)
-    screen.do(call, got, failed)
-
-
-_memory: Reason = unless(lambda screen: not is_memory(screen.hit), "a memory is not a file")
+    about = f"mark {hit.path}:{hit.start_line} {query}"
+    do_reversible(screen, label, about, call, got, undo=back, redo=call, fail=failed)
 
 
 # --- undo of a saved profile ---
@@ -98,62 +97,52 @@ _memory: Reason = unless(lambda screen: not is_memory(screen.hit), "a memory is 
 
 def reset_saved(screen: SearchView) -> None:
     """Take back what the project's configuration changes of the profile, after a question."""
-    before, profile = screen.session.saved, screen.session.profile
-    assert profile is not None
+    before = screen.session.saved
     assert before is not None
-    name = profile.name
+    name = before.name
 
-    def got(done: ProfileReset) -> None:
-        if done.removed:
-            screen.cm.tell(f"{name} is as it was before it was saved here.", timeout=4)
-        else:
+    def got(done: Path | ProfileReset, change: UndoableChange) -> None:
+        if isinstance(done, ProfileReset) and not done.removed:
             screen.cm.tell(f"This project changes nothing of {name}: your own settings do.", timeout=5)
-            screen.cm.history.drop(change[0])
+            screen.cm.history.drop(change)
+        else:
+            screen.cm.tell(f"{name} is as it was before it was saved here.", timeout=4)
         screen.read_profiles()
 
-    def failed(error: CmError) -> None:
-        screen.cm.history.drop(change[0])
-        screen.cm.tell_error(error)
-
-    change: list[UndoableChange] = []
-
     def take_back() -> None:
-        if not screen.is_doing(SAVE_PROFILE):
-            change.append(note_profile(screen, f"removed the project's changes of the profile {name}", before, None))
-            screen.cm.project.saved_here.add(f"profiles.{name}")
-            screen.do(lambda engine: engine.reset_profile(name), got, failed, once=SAVE_PROFILE)
+        write_profile(screen, f"removed the project's changes of the profile {name}", before, None, got)
 
     question = f"Take back what .cm/config.toml changes of the profile {name}? The rest of the file stays."
     confirm(screen, question, "Take it back", take_back)
 
 
-def note_profile(screen: SearchView, label: str, before: Profile, after: Profile | None) -> UndoableChange:
-    """Note that a profile is saved, so that it can be undone.
+def write_profile(
+    screen: SearchView, label: str, before: Profile, after: Profile | None,
+    then: Callable[[Path | ProfileReset, UndoableChange], None],
+) -> None:  # fmt: skip
+    """Save a profile, unless one is being saved.
 
     Args:
         screen: the mode.
         label: what is done.
         before: the profile as it was saved.
         after: as it is saved then; None: without what the project changes of it.
+        then: gets the answer, and the change that undo reverses.
     """
     name, here = before.name, screen.cm.project.saved_here
 
-    def undo(engine: Engine) -> None:
-        if after is not None and engine.profiles()[name] != after:
+    def put(engine: Engine, profile: Profile | None, replaces: Profile | None) -> Path | ProfileReset:
+        if replaces is not None and engine.profiles()[name] != replaces:
             raise RefusedError(f"The profile {name} was changed since.", hint="t and s change it, R restores it.")
         here.add(f"profiles.{name}")
-        engine.save_profile(before)
+        return engine.save_profile(profile) if profile is not None else engine.reset_profile(name)
 
-    def redo(engine: Engine) -> None:
-        if engine.profiles()[name] != before:
-            raise RefusedError(f"The profile {name} was changed since.", hint="t and s change it, R restores it.")
-        here.add(f"profiles.{name}")
-        if after is not None:
-            engine.save_profile(after)
-        else:
-            engine.reset_profile(name)
-
-    return note_reversible(screen, label, f"profile {name}", undo, redo)
+    if not screen.is_doing(SAVE_PROFILE):
+        change = do_reversible(
+            screen, label, f"profile {name}", partial(put, profile=after, replaces=None), lambda done: then(done, change),
+            undo=partial(put, profile=before, replaces=after), redo=partial(put, profile=after, replaces=before),
+            once=SAVE_PROFILE,
+        )  # fmt: skip
 
 
 _all_factory: Reason = unless(
@@ -163,9 +152,9 @@ _all_factory: Reason = unless(
 
 MARK_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.right", "plus", "Right", "Mark the result right for this query, or remove the mark",
-            with_target(_hit, partial(_mark, right=True)), bar=False, blocked=(_no_hit, _memory)),
+            with_target(hit_of, partial(_mark, right=True)), bar=False, blocked=(no_hit, no_file)),
     Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark",
-            with_target(_hit, partial(_mark, right=False)), bar=False, blocked=(_no_hit, _memory)),
+            with_target(hit_of, partial(_mark, right=False)), bar=False, blocked=(no_hit, no_file)),
     Command("search.unsave", "R", "Take back", "Remove the project's saved numbers of the profile", reset_saved,
             bar=False, blocked=(*FACTORY, _all_factory)),
 )  # fmt: skip
@@ -175,12 +164,11 @@ _TOPIC = "why-not"
 _HINT = "A file, a file and a line as path:12, a folder, or a symbol."
 
 
-def _knobs_open(screen: SearchView) -> str | None:
-    narrow = screen.has_class("-narrow") and screen.has_class("-tuning")
-    return "the knobs are open (t closes them)" if narrow else None
-
-
-_no_query: Reason = unless(lambda screen: screen.session.asked, "nothing is asked yet")
+knobs_closed: Reason = unless(
+    lambda screen: not (screen.has_class("-narrow") and screen.has_class("-tuning")),
+    "the knobs are open (t closes them)",
+)
+_no_query: Reason = unless(lambda screen: screen.session.answer, "nothing is asked yet")
 _separate: Reason = unless(lambda screen: not is_memory(screen.hit), "memories are ranked separately")
 
 
@@ -204,10 +192,10 @@ def ask_why_not(screen: SearchView) -> None:
 def look_up(screen: SearchView, name: str) -> None:
     """Ask where something stands for the question that is shown, by the numbers in use."""
     session = screen.session
-    asked, profile, mode = session.asked, session.profile, session.mode
-    if asked is None or profile is None:
+    answer, profile, mode = session.answer, session.profile, session.mode
+    if answer is None or profile is None:
         return
-    query = asked.candidates.query
+    query = answer.candidates.query
 
     def call(engine: Engine) -> Standing:
         return engine.why_not(query, name, profile=profile, mode=mode)
@@ -268,7 +256,7 @@ def show_signs(screen: SearchView) -> None:
 
 WHY_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.why-not", "n", "Why not", "The rank of a file, a path:line or a symbol for this query",
-            ask_why_not, bar=False, blocked=(_no_query, _knobs_open)),
+            ask_why_not, bar=False, blocked=(_no_query, knobs_closed)),
     Command("search.compare", "x", "Compare", "Mark the result, and see others beside it",
-            with_target(_hit, mark_for_comparison), bar=False, blocked=(_no_hit, _separate, _knobs_open)),
+            with_target(hit_of, mark_for_comparison), bar=False, blocked=(no_hit, _separate, knobs_closed)),
 )  # fmt: skip

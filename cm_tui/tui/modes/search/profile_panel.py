@@ -249,7 +249,7 @@ class ProfilePanel(RowList[Setting | str]):
             event.prevent_default()
 
     def action_choose(self) -> None:
-        """Take what was typed; a choice goes on to the next."""
+        """Apply what was typed; a choice moves on to the next value."""
         setting = self.current
         if not isinstance(setting, Setting) or self.profile is None:
             return
@@ -279,7 +279,7 @@ class ProfilePanel(RowList[Setting | str]):
         super().watch_cursor(before, after)
 
     def chooses(self, row: Setting | str, x: int, *, again: bool) -> bool:  # noqa: ARG002 - one click is enough here
-        """A click on a slider sets it there; a click on a choice goes on to the next."""
+        """A click on a slider sets it there; a click on a choice moves on to the next value."""
         if isinstance(row, str) or self.profile is None:
             return False
         if row.choices:

@@ -67,14 +67,14 @@ class ResultList(RowList[ResultRow]):
         return hit_of(self.current)
 
     @property
-    def kept_hit(self) -> Hit | None:
+    def current_hit(self) -> Hit | None:
         """The hit that the cursor stays on when other rows come."""
         return self._unlisted or self.hit
 
     def show(
         self,
         hits: tuple[Hit, ...],
-        beside: tuple[Hit, ...] = (),
+        memories: tuple[Hit, ...] = (),
         *,
         files: tuple[FileHits, ...] = (),
         limit: int,
@@ -86,16 +86,16 @@ class ResultList(RowList[ResultRow]):
 
         Args:
             hits: in order; none where there are files.
-            beside: what is remembered, in order: it stands behind what the profile gives elsewhere.
+            memories: what is remembered, in order: it stands behind what the profile gives elsewhere.
             files: in order.
             limit: how many of them the profile gives elsewhere.
             keep: leave the cursor on the hit it is on, where that is still listed.
             empty: said when there are none.
             beside_first: put what is remembered above the hits.
         """
-        old = self.kept_hit if keep else None
+        old = self.current_hit if keep else None
         code, most = rows_of_files(files) or hits, sum(len(file.hits) for file in files[:limit]) or limit
-        rows = rows_of(code, beside, most, beside_first=beside_first)
+        rows = rows_of(code, memories, most, beside_first=beside_first)
         best = tuple(file.hits[0] for file in files) or hits
         self.limit = limit
         self._top = max((group_sums(hit.parts).gained for hit in best[:200]), default=1.0)

@@ -131,21 +131,21 @@ ResultRow = Hit | FileRow | FurtherRow | Heading
 
 
 def rows_of(
-    code: Sequence[ResultRow], beside: Sequence[Hit], limit: int, *, beside_first: bool = False
+    code: Sequence[ResultRow], memories: Sequence[Hit], limit: int, *, beside_first: bool = False
 ) -> tuple[ResultRow, ...]:
     """Return rows: the code that the profile gives everywhere, what is remembered, then code beyond that.
 
     Args:
         code: rows of it, in order.
-        beside: what is remembered, in order.
+        memories: what is remembered, in order.
         limit: how many of the rows of code the profile gives elsewhere.
         beside_first: put what is remembered above all code.
     """
-    if not beside:
+    if not memories:
         return tuple(code)
     if beside_first:
         limit = 0
-    rows: tuple[ResultRow, ...] = (*code[:limit], Heading(FROM_MEMORY), *beside)
+    rows: tuple[ResultRow, ...] = (*code[:limit], Heading(FROM_MEMORY), *memories)
     return (*rows, Heading(MORE_CODE if limit else FROM_CODE), *code[limit:]) if code[limit:] else rows
 
 

@@ -10,18 +10,21 @@ from textual import events, on
 from textual.widgets import Input
 
 from cm_tui.engine.api.authors import Author
-from cm_tui.errors import CmError
 from cm_tui.model import ENTRIES, NOTES, Entry, Hit, PackRequest
 from cm_tui.model.dates import local_day
+from cm_tui.model.tuning import ProfileReset
 from cm_tui.tui.modes.search.mark_commands import (
     FACTORY,
     MARK_COMMANDS,
-    SAVE_PROFILE,
     WHY_COMMANDS,
     after_answer,
+    hit_of,
+    knobs_closed,
+    no_file,
+    no_hit,
     no_knobs,
-    note_profile,
     read_marks,
+    write_profile,
 )
 from cm_tui.tui.modes.search.mark_commands import close as close_why
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
@@ -59,7 +62,7 @@ def open_memory(screen: SearchView, hit: Hit) -> None:
         read_episode(screen, name)
 
 
-def told_of(hit: Hit, author: Author | None) -> str:
+def memory_title(hit: Hit, author: Author | None) -> str:
     """Return what was asked or what the entry is called, who wrote it, and on which day: the title of a piece."""
     title = title_of(author)
     pieces = [
@@ -71,8 +74,6 @@ def told_of(hit: Hit, author: Author | None) -> str:
 
 
 Reason = Callable[[SearchView], str | None]
-_no_hit: Reason = unless(lambda screen: screen.hit, "there is no result")
-_no_file: Reason = unless(lambda screen: not is_memory(screen.hit), "a memory is not a file")
 _no_memory: Reason = unless(lambda screen: (result := screen.session.result) and result.beside, "no matching memories")
 _nothing_tuned: Reason = unless(lambda screen: screen.session.tuned, "nothing was changed")
 _no_suggestion: Reason = unless(
@@ -83,15 +84,10 @@ _all_factory: Reason = unless(
 )
 
 
-def _not_narrow(screen: SearchView) -> str | None:
-    narrow, tuning = screen.has_class("-narrow"), screen.has_class("-tuning")
-    if narrow and tuning:
-        return "the knobs are open (t closes them)"
-    return None if narrow or (tuning and screen.has_class("-normal")) else "both are on screen"
-
-
-def _hit(screen: SearchView) -> Hit | None:
-    return screen.hit
+_both_shown: Reason = unless(
+    lambda screen: screen.has_class("-narrow") or (screen.has_class("-tuning") and screen.has_class("-normal")),
+    "both are on screen",
+)
 
 
 def focus_query(screen: SearchView) -> None:
@@ -122,10 +118,10 @@ def open_hit(screen: SearchView, hit: Hit) -> None:
 
 def add_hit(screen: SearchView, hit: Hit) -> None:
     """Put a hit into the pack and go to the next."""
-    if asked := screen.session.asked:
+    if answer := screen.session.answer:
         # What is typed by now may be another question, whose answer is on its way.
-        why = f"{'remembered: ' if is_memory(hit) else ''}hit {hit.rank} for: {asked.candidates.query}"
-        title = told_of(hit, screen.authors.known.get(hit.path)) if is_memory(hit) else hit.symbol or hit.path
+        why = f"{'remembered: ' if is_memory(hit) else ''}hit {hit.rank} for: {answer.candidates.query}"
+        title = memory_title(hit, screen.authors.known.get(hit.path)) if is_memory(hit) else hit.symbol or hit.path
         screen.post_message(AddToPack(PackRequest(hit.path, hit.start_line, hit.end_line, title, why)))
         screen.results.cursor += 1
 
@@ -210,10 +206,8 @@ def save_tuning(screen: SearchView) -> None:
     profile, before = screen.session.profile, screen.session.saved
     assert profile is not None
     assert before is not None
-    if screen.is_doing(SAVE_PROFILE):
-        return
 
-    def saved(file: Path) -> None:
+    def saved(file: Path | ProfileReset, _: object) -> None:
         screen.session.profiles[profile.name] = profile
         screen.hit_panel.show_profile(screen.session)
         screen.show_facts()
@@ -222,13 +216,7 @@ def save_tuning(screen: SearchView) -> None:
         # An answer that is still on its way may be older than the file.
         screen.read_profiles()
 
-    def failed(error: CmError) -> None:
-        screen.cm.history.drop(change)
-        screen.cm.tell_error(error)
-
-    change = note_profile(screen, f"saved the profile {profile.name}", before, profile)
-    screen.cm.project.saved_here.add(f"profiles.{profile.name}")
-    screen.do(lambda engine: engine.save_profile(profile), saved, failed, once=SAVE_PROFILE)
+    write_profile(screen, f"saved the profile {profile.name}", before, profile, saved)
 
 
 SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
@@ -237,21 +225,21 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.suggested", "ctrl+b,c", "Correct", "Put the suggested name into the query", take_suggestion,
             bar="possible", blocked=_no_suggestion),
     Command("search.open", "o", "Open",
-            "Show the symbol and its callers; of a memory its session or entry", with_target(_hit, open_hit),
-            shown_as="⏎", blocked=_no_hit),
-    Command("search.add", "a,space", "Pack", "Put the result into the pack", with_target(_hit, add_hit), blocked=_no_hit),
+            "Show the symbol and its callers; of a memory its session or entry", with_target(hit_of, open_hit),
+            shown_as="⏎", blocked=no_hit),
+    Command("search.add", "a,space", "Pack", "Put the result into the pack", with_target(hit_of, add_hit), blocked=no_hit),
     Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),
     Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why",
             lambda screen: screen.set_side("why" if screen.shown_side == "preview" else "preview"),
-            blocked=_not_narrow),
+            blocked=(knobs_closed, _both_shown)),
     Command("search.mode", "m,ctrl+o", "Mode", "Hybrid, keyword or vector", next_mode),
     Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", next_profile),
     Command("search.by", "w", "Files", "Passages, or files with their best passages",
-            lambda screen: screen.session.next_by(screen.results.kept_hit)),
-    Command("search.copy", "y", "Copy", "Copy path and lines; of a memory its id", with_target(_hit, copy_place),
-            blocked=_no_hit),
-    Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", with_target(_hit, edit_hit),
-            blocked=(_no_file, _no_hit)),
+            lambda screen: screen.session.next_by(screen.results.current_hit)),
+    Command("search.copy", "y", "Copy", "Copy path and lines; of a memory its id", with_target(hit_of, copy_place),
+            blocked=no_hit),
+    Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", with_target(hit_of, edit_hit),
+            blocked=(no_file, no_hit)),
     Command("search.memory", "b", "Memory", "To the matching memories, and back to the first result", to_memory,
             bar=False, blocked=_no_memory),
     Command("search.everywhere", "S", "Everywhere", "Search the memories of all projects on this machine, read-only; S returns",
@@ -291,9 +279,9 @@ class SearchScreen(SearchView, commands=SEARCH_COMMANDS):
         after_answer(self)
         super()._show(keep)
         self.hit_panel.title_profile(self.session)
-        asked = self.session.asked
+        answer = self.session.answer
         if self._submitted_query and (
-            self.session.problem or (asked and asked.candidates.query == self._submitted_query)
+            self.session.problem or (answer and answer.candidates.query == self._submitted_query)
         ):
             self._submitted_query = ""
             if not self.results.rows and self.results.has_focus:

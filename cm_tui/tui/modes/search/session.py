@@ -52,7 +52,7 @@ class SearchSession:
         """As they come with cm."""
         self.marks: tuple[Mark, ...] = ()
         """What is marked right or wrong in the project, for whatever question."""
-        self.asked: SearchAnswer | None = None
+        self.answer: SearchAnswer | None = None
         self.problem: CmError | None = None
         self.waiting = False
         """A question is under way, and what is shown answers an older one."""
@@ -64,17 +64,17 @@ class SearchSession:
     @property
     def result(self) -> SearchResult | None:
         """The newest answer."""
-        return self.asked.result if self.asked else None
+        return self.answer.result if self.answer else None
 
     @property
     def hits(self) -> tuple[Hit, ...]:
         """What was found, as far as it was asked for."""
-        return self.asked.result.hits if self.asked else ()
+        return self.answer.result.hits if self.answer else ()
 
     @property
     def files(self) -> tuple[FileHits, ...]:
         """Which files were found, where they are what was asked for."""
-        return self.asked.result.files if self.asked else ()
+        return self.answer.result.files if self.answer else ()
 
     @property
     def listed(self) -> tuple[Hit, ...]:
@@ -84,13 +84,13 @@ class SearchSession:
     @property
     def marked(self) -> dict[int, bool]:
         """Whether listed hits are marked right or wrong for the question that was answered, by their passage."""
-        return marks_of_hits(self.marks, self.asked.candidates.query, self.listed) if self.asked else {}
+        return marks_of_hits(self.marks, self.answer.candidates.query, self.listed) if self.answer else {}
 
     @property
     def moves(self) -> Moves | None:
         """How far what is listed moved against the saved numbers; None: these are in use."""
-        asked = self.asked
-        return moves(asked.result, asked.before) if asked and asked.before else None
+        answer = self.answer
+        return moves(answer.result, answer.before) if answer and answer.before else None
 
     # --- questions ---
 
@@ -100,7 +100,7 @@ class SearchSession:
         self._repeat(delay)
 
     def refresh(self) -> None:
-        """Ask the same once more, as what it is answered from has changed; as many hits as are shown."""
+        """Ask the same again after the index or the memory changed; as many hits as are shown."""
         self._repeat(0.0)
 
     def _repeat(self, delay: float) -> None:
@@ -108,12 +108,12 @@ class SearchSession:
         self._drop("rank")
         if not query:
             self._drop("search")
-            self.asked, self.problem, self.waiting = None, None, False
+            self.answer, self.problem, self.waiting = None, None, False
             self._answered(False)
             return
         if self.profile is None:
             return
-        self.waiting = self.asked is not None and self.asked.candidates.query != query
+        self.waiting = self.answer is not None and self.answer.candidates.query != query
         profile, mode, ranked = self.profile, self.mode, self._ranked()
 
         def call(engine: Engine) -> SearchAnswer:
@@ -122,10 +122,10 @@ class SearchSession:
         self._ask("search", call, self._got, self._failed, delay=delay)
 
     def rank(self) -> None:
-        """Rank what was retrieved once more: by other numbers, or for more hits."""
-        if self.asked is None or self.profile is None:
+        """Rank what was retrieved again: by other numbers, or for more hits."""
+        if self.answer is None or self.profile is None:
             return
-        candidates, known, ranked = self.asked.candidates, self.asked.before, self._ranked()
+        candidates, known, ranked = self.answer.candidates, self.answer.before, self._ranked()
         self._ask("rank", lambda engine: ranked(engine, candidates, known), self._got, self._failed)
 
     def _ranked(self) -> Callable[[Engine, Candidates, Before | None], SearchAnswer]:
@@ -155,17 +155,17 @@ class SearchSession:
             self._limit = shown + PAGE
             self.rank()
 
-    def _got(self, asked: SearchAnswer) -> None:
-        same = asked.candidates.query == self._before
-        self._before, self.waiting = asked.candidates.query, False
-        self.asked, self.problem = asked, None
+    def _got(self, answer: SearchAnswer) -> None:
+        same = answer.candidates.query == self._before
+        self._before, self.waiting = answer.candidates.query, False
+        self.answer, self.problem = answer, None
         self._answered(same)
 
     def _failed(self, error: CmError) -> None:
         """Keep the results when the daemon was lost; search again once it is back."""
         self.waiting = False
-        lost = isinstance(error, DaemonError) and self.asked is not None
-        self.asked, self.problem = self.asked if lost else None, error
+        lost = isinstance(error, DaemonError) and self.answer is not None
+        self.answer, self.problem = self.answer if lost else None, error
         self._answered(lost)
 
     # --- mode and numbers ---

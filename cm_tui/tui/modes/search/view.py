@@ -119,13 +119,12 @@ class SearchView(ModeScreen):
 
     def on_mount(self) -> None:
         """Find the last query again, and read the profiles."""
-        kept = self.cm.state.of(self.MODE)
-        if kept.get("search_mode") in SEARCH_MODES:
-            self.session.mode = kept["search_mode"]
-        self.session.by = "file" if kept.get("by") == "file" else "passage"
-        self.set_side("why" if kept.get("side") == "why" else "preview")
-        self.set_class(kept.get("tuning") is True, "-tuning")
-        query = kept.get("query")
+        if self.choices.get("search_mode") in SEARCH_MODES:
+            self.session.mode = self.choices["search_mode"]
+        self.session.by = "file" if self.choices.get("by") == "file" else "passage"
+        self.set_side("why" if self.choices.get("side") == "why" else "preview")
+        self.set_class(self.choices.get("tuning") is True, "-tuning")
+        query = self.choices.get("query")
         with self.prevent(Input.Changed):
             self.query_input.show_query(query if isinstance(query, str) else "")
         self.results.authors = self.authors.known
@@ -135,8 +134,7 @@ class SearchView(ModeScreen):
     def keep(self) -> None:
         """The query, the mode, the profile with what was tuned, and the panels."""
         super().keep()
-        state = self.cm.state.of(self.MODE)
-        state.update(
+        self.choices.update(
             query=self.query_input.query_text,
             search_mode=self.session.mode,
             by=self.session.by,
@@ -144,7 +142,7 @@ class SearchView(ModeScreen):
             tuning=self.has_class("-tuning"),
         )
         if self.session.profile:  # until the profiles are known, what was remembered of them stands
-            state.update(profile=self.session.profile.name, tuned=self.session.tuned)
+            self.choices.update(profile=self.session.profile.name, tuned=self.session.tuned)
 
     def read_profiles(self) -> None:
         """Read the profiles as they are saved; numbers that were tuned here stay."""
@@ -158,8 +156,9 @@ class SearchView(ModeScreen):
         # What was tuned since the question left counts too.
         self.keep()
         profiles, self.session.packaged = answer
-        kept = self.cm.state.of(self.MODE)
-        self.session.take_profiles(profiles, kept.get("profile"), self.cm.config.search.profile, kept.get("tuned"))
+        self.session.take_profiles(
+            profiles, self.choices.get("profile"), self.cm.config.search.profile, self.choices.get("tuned")
+        )
         self.hit_panel.show_profile(self.session)
         self.refresh_results()
 
@@ -169,7 +168,7 @@ class SearchView(ModeScreen):
         if view.searchable and self._news != view.index_news:
             self._news = view.index_news
             self.refresh_results()
-        elif not self.session.asked:
+        elif not self.session.answer:
             self._show()
         if self.restored and self._config_news != view.config_news:
             self._config_news = view.config_news
@@ -198,7 +197,7 @@ class SearchView(ModeScreen):
         if not query or self.cm.project.searchable:
             self.session.search(query, delay=delay)
             self.set_timer(delay + DIM_AFTER, self._dim)
-        if query and self.session.asked is None:
+        if query and self.session.answer is None:
             self._show()
 
     def search_for(self, query: str) -> None:
@@ -208,7 +207,7 @@ class SearchView(ModeScreen):
 
     def refresh_results(self) -> None:
         """Ask again for what is shown; what is typed meanwhile is asked by itself."""
-        if self.session.asked and self.session.query == self.query_input.query_text:
+        if self.session.answer and self.session.query == self.query_input.query_text:
             self.session.refresh()
         else:
             self.search()
@@ -222,26 +221,26 @@ class SearchView(ModeScreen):
 
     def _show(self, keep: bool = False) -> None:
         result, hits, files, profile = self.session.result, self.session.hits, self.session.files, self.session.profile
-        beside = result.beside if result else ()
+        memories = result.beside if result else ()
         limit = profile.limit if profile else PAGE
         # While a query is typed, the cursor is on the first result: it is no choice of the user's.
         keep = keep and not (self.query_input.has_focus and self.results.cursor == 0)
         self.results.show(
-            hits, beside, files=files, limit=limit, keep=keep, empty=self._empty_text(),
+            hits, memories, files=files, limit=limit, keep=keep, empty=self._empty_text(),
             beside_first=result is not None and result.beside_first,
         )  # fmt: skip
         words = [f"{len(hits):,} of {count(result.total, 'candidate')}"] if result and hits else []
         if result and files:
             words.append(f"{len(files):,} of {count(result.total_files, 'file')}")
-        if beside:
-            words.append(f"{len(beside):,} remembered ({self.cm.keys_of(self.command('search.memory'))})")
+        if memories:
+            words.append(f"{len(memories):,} remembered ({self.cm.keys_of(self.command('search.memory'))})")
         if result and result.filters:
             words.append(elide_end(one_line(" ".join(result.filters)), _MOST_FILTERS))
         end_waiting(self.query_one("#results-panel"))
         self.label("results-panel", "Files" if self.session.by == "file" else "Results", " · ".join(words))
-        self.authors.look_up(beside)
+        self.authors.look_up(memories)
         found = hits or files
-        if not found and not beside:
+        if not found and not memories:
             self.hit_panel.clear(*([""] if self.session.problem else []))
         self.show_facts()
         words = [
@@ -264,10 +263,10 @@ class SearchView(ModeScreen):
 
     def _empty_text(self) -> str:
         if problem := self.session.problem:
-            return f"✖ {problem.message} {problem.hint}"
+            return f"✖ {problem.one_line}"
         if reason := self.cm.project.why_not_searchable:
             return reason
-        if self.session.asked:
+        if self.session.answer:
             return f"Nothing matches. {'Try another mode (m).' if self.session.mode != 'hybrid' else ''}"
         return "Searching…" if self.query_input.value.strip() else EMPTY
 

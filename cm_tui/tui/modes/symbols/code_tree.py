@@ -215,7 +215,7 @@ class CodeTree(RowList[Node]):
             self.post_message(self.Visited(self.current))
 
     def watch_cursor(self, before: int, after: int) -> None:
-        """Tell apart what the person does from what follows them."""
+        """Distinguish moves of the person from those of the program."""
         super().watch_cursor(before, after)
         if before != after and not self._revealing and self.current is not None:
             self.post_message(self.Visited(self.current))

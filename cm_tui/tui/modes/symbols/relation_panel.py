@@ -271,8 +271,8 @@ class LifeLine(ModePart):
         """Line and words."""
         width = self.content_size.width
         if self._life is None or self._status is None:
-            asked = self._problem or ("its history is not read yet: see History" if self._status else "…")
-            return Content.styled(elide_end(asked, width), "$muted")
+            reason = self._problem or ("its history is not read yet: see History" if self._status else "…")
+            return Content.styled(elide_end(reason, width), "$muted")
         words = life_words(self._life)
         if not self._status.complete:
             words += f"; {self._status.text}" if self._status.text else ""

@@ -5,24 +5,172 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from textual import getters, on
+from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
+from cm_tui.model import FileEntry, Page, Symbol
 from cm_tui.tui.modes.symbols.code_tree import CodeTree
 from cm_tui.tui.modes.symbols.relation_panel import DEPTHS, LifeLine, RelationPanel
-from cm_tui.tui.modes.symbols.tree_panel import TreePanel
 from cm_tui.tui.screens.list_mode import InputMode
+from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.symbol_content import SymbolContent, SymbolPlace, load_content
 from cm_tui.tui.state.navigation import Navigation
-from cm_tui.tui.state.revision import reading
+from cm_tui.tui.state.revision import files_of, reading, symbols_of
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.relations import RelationList
 from cm_tui.tui.widgets.sourcelist import SourceList
-from cm_tui.tui.widgets.split import PathPanel, Split
-from cm_tui.tui.widgets.text import count, one_line
+from cm_tui.tui.widgets.split import PathPanel, Split, end_waiting, show_waiting
+from cm_tui.tui.widgets.text import count, number_of, one_line
+
+# --- the files of the project as a tree, or the symbols that some letters find ---
+
+_MATCHES = 200
+"""Symbols that are asked for at first, and with each step of scrolling."""
+_NEAR_END = 20
+"""Rows before the last one from which on more are asked for."""
+_ALL = 100_000
+
+
+class TreePanel(ModePanel):
+    """Asks for what it shows; tells what was chosen in it with the messages of its tree."""
+
+    class Filled(Message):
+        """The files are there, or there again."""
+
+    at: str | None = None
+    """The revision whose files and symbols are shown; None: now."""
+    _shown: str | None = None
+    _limit = _MATCHES
+    _total = 0
+    """How many symbols the letters match."""
+    _chosen = False
+    """Enter was pressed before the response: the first match is chosen once it is there."""
+
+    def compose(self) -> ComposeResult:
+        """Input, tree."""
+        yield Input(placeholder="/ find a symbol", id="jump", compact=True)
+        yield CodeTree(id="tree", empty="Opening the project…")
+
+    tree_list = getters.query_one("#tree", CodeTree)
+    filter_input = getters.query_one("#jump", Input)
+
+    def refill(self) -> None:
+        """Read the files, or what the letters find, again; what is on screen stays until that is there."""
+        if self.filter_input.value.strip():
+            self._find_matches(self.filter_input.value)
+        else:
+            self._read_files()
+
+    # --- files ---
+
+    def _read_files(self) -> None:
+        self.tree_list.say("Reading the files…")
+        at = self.at
+        self.mode.ask("files", lambda engine: files_of(engine, at), self._got_files, self._failed)
+
+    def _got_files(self, page: Page[FileEntry]) -> None:
+        if self.filter_input.value.strip():
+            return
+        end_waiting(self)
+        self.label(subtitle=number_of(len(page.rows), page.total, "file"))
+        self.tree_list.set_files(page.rows, reset=self._shown != self.at)
+        self._shown = self.at
+        if not page.rows:
+            self.tree_list.set_rows((), empty="There were no files then." if self.at else "The index has no files.")
+        self.post_message(self.Filled())
+
+    def _failed(self, error: CmError) -> None:
+        self._chosen = False
+        end_waiting(self)
+        self.label(subtitle="")
+        self.tree_list.set_rows((), empty=error.one_line)
+
+    @on(CodeTree.SymbolsRequested)
+    def _fill_file(self, event: CodeTree.SymbolsRequested) -> None:
+        node, at = event.node, self.at
+        self.mode.ask(
+            f"inside:{node.path}",
+            lambda engine: symbols_of(engine, at, file=node.path, limit=_ALL),
+            lambda page: self.tree_list.fill(node, page.rows),
+        )
+
+    def show_at(self, at: str | None, words: str) -> None:
+        """Show another revision.
+
+        Args:
+            at: the revision; None: now.
+            words: what is said until it is there.
+        """
+        self.at = at
+        if self.tree_list.rows:
+            show_waiting(self, words)
+        else:
+            self.tree_list.say(words)
+        self.refill()
+
+    # --- letters ---
+
+    def clear(self) -> None:
+        """Back to the files."""
+        self._chosen = False
+        self.filter_input.value = ""
+        self.tree_list.focus()
+
+    @on(Input.Changed, "#jump")
+    def _find(self, event: Input.Changed) -> None:
+        self._limit, self._chosen = _MATCHES, False
+        self._find_matches(event.value)
+
+    def _find_matches(self, value: str) -> None:
+        text, limit = value.strip(), self._limit
+        if not text:
+            self.mode.drop_question("match")
+            self.tree_list.query_text = ""
+            self.tree_list.set_rows(())
+            self._read_files()
+            return
+
+        def got(page: Page[Symbol]) -> None:
+            end_waiting(self)
+            self._total = page.total
+            self.tree_list.show_matches(text, page.rows)
+            if self._chosen:
+                self._choose()
+            self.label(subtitle=number_of(len(page.rows), page.total, "symbol"))
+
+        at = self.at
+        self.mode.ask("match", lambda engine: symbols_of(engine, at, match=text, limit=limit), got, self._failed)
+
+    @on(Input.Submitted, "#jump")
+    def _take_first(self) -> None:
+        self.tree_list.focus()
+        text = self.filter_input.value.strip()
+        # The rows of other letters are nothing that was chosen.
+        self._chosen = bool(text) and text != self.tree_list.query_text
+        if not self._chosen:
+            self._choose()
+
+    def _choose(self) -> None:
+        self._chosen = False
+        # From the tree's own queue: what is posted on behalf of a parent does not go beyond that parent.
+        self.tree_list.call_later(self.tree_list.action_choose)
+
+    @on(CodeTree.Highlighted, "#tree")
+    def _ask_for_more(self) -> None:
+        """Ask for more matches near the last row that is there."""
+        tree = self.tree_list
+        listed = len(tree.rows)
+        if tree.query_text and self._limit <= listed < self._total and tree.cursor >= listed - _NEAR_END:
+            self._limit = listed + _MATCHES
+            self._find_matches(self.filter_input.value)
+
+
+# --- what the symbols mode shows ---
 
 
 def waiting_head(before: SymbolContent | None, words: str) -> Content:
@@ -89,26 +237,23 @@ class SymbolsView(InputMode):
                 yield RelationPanel()
 
     def on_mount(self) -> None:
-        """Take up what the last run left."""
-        kept = self.cm.state.of(self.MODE)
+        """Restore the state of the last run."""
         self._at = self.finder.at = self.relations.at = self.cm.revision.at
-        self.relations.depth = kept["depth"] if kept.get("depth") in DEPTHS else 1
-        path, line = kept.get("path"), kept.get("line")
+        self.relations.depth = self.choices["depth"] if self.choices.get("depth") in DEPTHS else 1
+        path, line = self.choices.get("path"), self.choices.get("line")
         if isinstance(path, str) and path and isinstance(line, int):
-            self.navigation.look(SymbolPlace(path, line, find=bool(kept.get("symbol"))))
+            self.navigation.look(SymbolPlace(path, line, find=bool(self.choices.get("symbol"))))
             self._open_soon()
         self.code_tree.focus()
 
     def keep(self) -> None:
         """The place and the depth."""
         super().keep()
-        state = self.cm.state.of(self.MODE)
-        state["depth"] = self.relations.depth
+        self.choices["depth"] = self.relations.depth
         if self.shown is not None:
-            symbol = self.shown.symbol
-            state["path"] = self.shown.place.path
-            state["line"] = symbol.start_line if symbol else self.shown.place.line
-            state["symbol"] = symbol is not None
+            place, symbol = self.shown.place, self.shown.symbol
+            line = symbol.start_line if symbol else place.line
+            self.choices.update(path=place.path, line=line, symbol=symbol is not None)
 
     # --- parts ---
 
@@ -217,7 +362,7 @@ class SymbolsView(InputMode):
         self.shown, self._left = None, (None, 0)
         self.query_one("#symbol-head", Static).update(Content(""))
         self.source_panel.label(subtitle="")
-        self.code.set_rows((), empty=f"{error.message} {error.hint}")
+        self.code.set_rows((), empty=error.one_line)
         self.relations.empty()
         self._life.show(None)
 
@@ -226,7 +371,7 @@ class SymbolsView(InputMode):
             self._left = (self.shown.place, self.code.cursor)
         left, cursor = self._left
         # A place that was cleared for another revision is refilled with the same cursor.
-        again, kept = left == content.place, self.shown is not None and left == content.place
+        again, again_shown = left == content.place, self.shown is not None and left == content.place
         self.shown = content
         self.query_one("#symbol-head", Static).update(head_text(content))
         self.source_panel.show_path(content.place.path)
@@ -235,7 +380,7 @@ class SymbolsView(InputMode):
         self.code.set_rows(content.lines, cursor=cursor if again else 0, empty="This file is empty.")
         if content.place.line and not again:
             self.code.go(content.place.line)
-        self.relations.show(content, again=kept)
+        self.relations.show(content, again=again_shown)
         self._life.show(content.symbol.key if content.symbol else None, self._here, again=again)
         self.remember()
         self.refresh_keys()
