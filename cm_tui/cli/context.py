@@ -126,7 +126,6 @@ def _short(text: str, limit: int) -> str:
 
 # --- `cm context` ---
 
-HELP = """What is handed over to agents: assembled by files of the project, explained, kept, compared."""
 _LISTED = 50
 Budget = Annotated[int | None, typer.Option("--budget", min=1, help="Tokens at most; default: context.budget.")]
 Session = Annotated[str, typer.Option("--session", help="An agent's session: its working memory and its turns count.")]

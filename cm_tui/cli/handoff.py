@@ -68,9 +68,8 @@ def handoff(
 def _title(engine: Engine, session: str) -> str:
     """Return what a session without a title is called in lists: its first request; empty before its first answer."""
     try:
-        return next(
-            (one.title for one in engine.sessions(where=model.EpisodeFilter(session=session), limit=1).rows), ""
-        )
+        found = engine.sessions(where=model.EpisodeFilter(session=session), limit=1).rows
+        return found[0].title if found else ""
     except NotFoundError:
         return ""
 

@@ -16,7 +16,6 @@ from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model.dates import local_minute
 from cm_tui.model.text import one_line
 
-HELP = """What pipelines write into the memory: run by hand, listed, followed, run again."""
 _LISTED = 50
 _LOOK_S = 1.0
 _MOST_BYTES = 8_000_000
@@ -90,10 +89,8 @@ def tail(*, lines: Annotated[int, Bounds(0)] = 10) -> None:
         lines (--lines, -n): Runs that are shown first.
     """
     with open_engine() as engine:
-        shown: dict[tuple[str, int], None] = {}
         found = engine.ingest_runs(limit=1_000).rows
-        for one in reversed(found):
-            shown[one.id, one.attempts] = None
+        shown = {(one.id, one.attempts) for one in found}
         for one in reversed(found[:lines]):
             _print_result(one)
         narrate("Waiting for runs; Ctrl+C ends.")
@@ -102,7 +99,7 @@ def tail(*, lines: Annotated[int, Bounds(0)] = 10) -> None:
                 time.sleep(_LOOK_S)
                 for one in reversed(engine.ingest_runs(limit=100).rows):
                     if (one.id, one.attempts) not in shown:
-                        shown[one.id, one.attempts] = None
+                        shown.add((one.id, one.attempts))
                         _print_result(one)
         except KeyboardInterrupt:
             return
@@ -117,11 +114,8 @@ def _end(found: model.IngestRun) -> None:
 
 def _print_result(one: model.IngestRun) -> None:
     into = ", ".join(f"{row.destination} ×{row.items}" for row in one.written)
-    write(
-        one_line(
-            f"{one.id}  {local_minute(one.time)}  {one.outcome:<7}  {one.pipeline}  {one.trigger}  {into}".rstrip()
-        )
-    )
+    when = local_minute(one.time)
+    write(one_line(f"{one.id}  {when}  {one.outcome:<7}  {one.pipeline}  {one.trigger}  {into}".rstrip()))
     write(one_line(f"    {one.input}"))
     if one.failed_step:
         write(one_line(f"    {one.failed_step}: {one.error}"))

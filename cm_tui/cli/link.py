@@ -130,7 +130,5 @@ def _lines(one: model.KnownProject) -> list[str]:
     has = ", ".join(word for word, there in (("index", one.indexed), ("journal", one.recorded)) if there)
     lines = [f"{one.id}  {local_minute(one.last)}  {one.identity or one.name}  ({has or 'empty'})"]
     lines += [f"  {folder}" for folder in one.roots]
-    lines += [
-        f"  {folder} (no longer there; where it was moved, `cm link` takes its memory along)" for folder in one.gone
-    ]
-    return lines
+    gone = "(no longer there; where it was moved, `cm link` takes its memory along)"
+    return [*lines, *(f"  {folder} {gone}" for folder in one.gone)]

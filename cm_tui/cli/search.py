@@ -53,12 +53,8 @@ def print_position(standing: model.Standing) -> None:
         narrate_notes(standing.notes)
         narrate(f"{standing.profile}, {standing.mode}, {standing.took_ms:.0f} ms")
     if standing.state == "unknown":
-        near = (
-            f"The nearest names are {', '.join(standing.nearest)}."
-            if standing.nearest
-            else "Name a file, path:line, or a symbol."
-        )
-        raise NotFoundError(standing.said, hint=near)
+        near = f"The nearest names are {', '.join(standing.nearest)}." if standing.nearest else ""
+        raise NotFoundError(standing.said, hint=near or "Name a file, path:line, or a symbol.")
 
 
 def _hits_of(standing: model.Standing) -> dict[str, model.Hit]:
@@ -120,11 +116,8 @@ def _table(hits: dict[str, model.Hit]) -> None:
     """Parts in columns, a difference where there are two of them."""
     names = list(hits)
     two = len(names) == 2
-    write(
-        f"     {'part':<{_NAME}}"
-        + "".join(f"{name:>{_COLUMN}}" for name in names)
-        + ("difference" if two else "").rjust(12)
-    )
+    heads = "".join(f"{name:>{_COLUMN}}" for name in names)
+    write(f"     {'part':<{_NAME}}{heads}{'difference' if two else '':>12}")
     *rows, last = _columns(hits)
     for row in rows[:_PARTS]:
         write(f"     {row['name']:<{_NAME}}" + _numbers([row[name] for name in names]))

@@ -91,10 +91,8 @@ def _revoke(root: Path) -> None:
 
 def _show(found: RepositoryTrust, entries: HeldEntries, files: tuple[HeldFile, ...]) -> None:
     if wants_json():
-        record = {
-            name: getattr(found, name)
-            for name in ("root", "file", "state", "settings", "effects", "unshowable", "ignored")
-        }
+        names = ("root", "file", "state", "settings", "effects", "unshowable", "ignored")
+        record = {name: getattr(found, name) for name in names}
         print_json({**record, "entries": entries.entries, "entries_state": entries.state, "files": files})
         return
     words = {
@@ -112,9 +110,7 @@ def _file_lines(files: tuple[HeldFile, ...]) -> list[str]:
     """Return the lines that say which files of definitions ask for something."""
     lines: list[str] = []
     for one in files:
-        lines.append(
-            f"  {json.dumps(one.path)} is trusted. It may" if one.trusted else f"  {json.dumps(one.path)} wants to"
-        )
+        lines.append(f"  {json.dumps(one.path)} {'is trusted. It may' if one.trusted else 'wants to'}")
         lines += [f"    · {json.dumps(ask)[1:-1]}" for ask in one.asks]
     return lines
 
@@ -126,11 +122,8 @@ def _ask_about_files(root: Path, waiting: tuple[HeldFile, ...]) -> None:
     question = f"Trust {noun(len(waiting), 'this file', 'these files')}, as {'they are' if several else 'it is'} now?"
     if _agreed(_file_lines(waiting), question):
         definition_trust.trust(root, waiting)
-        narrate(
-            "They count from now on, until one of them changes."
-            if several
-            else "It counts from now on, until it changes."
-        )
+        until = "They count from now on, until one of them" if several else "It counts from now on, until it"
+        narrate(f"{until} changes.")
     else:
         narrate("They stay held back." if several else "It stays held back.")
 

@@ -177,15 +177,12 @@ def _rows(
     place = _read_history_to(engine, head_sha)
     page = engine.changes("HEAD", head_sha, limit=limit)
     at = head_sha if place.exact else f"#{place.moment.ordinal}, the nearest to {head_sha}"
-    rows = []
-    for change in page.rows:
-        symbol = change.before or change.symbol
-        rows.append(
-            records.DriftedSymbol(
-                path=symbol.path, qualname=symbol.qualname, kind=symbol.kind, status=_STATES[change.change],
-                why=f"{change.change} at {at}",
-            )
-        )  # fmt: skip
+    rows = [
+        record_of(
+            records.DriftedSymbol, one.before or one.symbol, status=_STATES[one.change], why=f"{one.change} at {at}"
+        )
+        for one in page.rows
+    ]
     return rows, page.total, not page.total, place
 
 

@@ -157,16 +157,8 @@ def listed(
     texts = lines_fitting(rows, view.line, room)
     following = next_offset(len(texts), page.total, offset)
     said = [*([page.note] if page.note else []), *notes]
-    record = view.record.model_validate(
-        {
-            "rows": [view.row(row) for row in rows[: len(texts)]],
-            "total": page.total,
-            "offset": offset,
-            "next_offset": following,
-            "notes": said,
-            "generation": page.generation,
-            **(more or {}),
-        }
-    )
+    shown = [view.row(row) for row in rows[: len(texts)]]
+    fields = {"rows": shown, "total": page.total, "offset": offset, "next_offset": following, "notes": said}
+    record = view.record.model_validate({**fields, "generation": page.generation, **(more or {})})
     head = one_line(f"{counted(len(texts), page.total, offset, view.what)}{f' at {at}' if at else ''}")
     return result(joined(head, *texts, footer(following, said)), record)

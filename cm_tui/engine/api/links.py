@@ -187,10 +187,7 @@ def _take_over(source: str, target: str) -> Position:
         old, new = base() / source / name, base() / target / name
         if old.is_dir():
             shutil.copytree(old, new, copy_function=_copy_missing, dirs_exist_ok=True)
-    marks, store = user_marks.read(projects.store_folder(source)), projects.store_folder(target)
-    for mark in ("last_seen", "vacuumed_to"):
-        if mark in marks and mark not in user_marks.read(store) and store.is_dir():
-            user_marks.set_mark(store, mark, marks[mark])
+    user_marks.add(projects.store_folder(target), user_marks.read(projects.store_folder(source)))
     pauses.take_over(source, target)
     ledger.take_over(LedgerFile(source), LedgerFile(target))
     return end

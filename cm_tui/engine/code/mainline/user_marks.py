@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from cm_tui.files import write_atomically
 from cm_tui.state_file import read_object, reported
@@ -32,3 +33,10 @@ def set_mark(folder: Path, mark: Mark, sha: str | None) -> None:
     if after != before:
         with reported(folder / FILE):
             write_atomically(folder / FILE, json.dumps(after))
+
+
+def add(folder: Path, marks: Mapping[str, str]) -> None:
+    """Set the marks that a store lacks, if there is a store. Raises StoreError if the file cannot be written."""
+    for mark in get_args(Mark):
+        if mark in marks and mark not in read(folder) and folder.is_dir():
+            set_mark(folder, mark, marks[mark])

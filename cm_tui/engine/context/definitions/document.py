@@ -52,13 +52,13 @@ class Document:
     def place(self, path: Sequence[str | int]) -> Place:
         """Return the place of the value at a path, or the nearest one around it."""
         self._read_places()
-        return self._nearest(self.values, tuple(path))
+        around = (self.values.get(tuple(path[:end])) for end in range(len(path), -1, -1))
+        return next(filter(None, around), Place(1, 1))
 
     def key_place(self, path: Sequence[str | int]) -> Place:
         """Return the place of the key at the end of a path, else of the value."""
         self._read_places()
-        found = self.keys.get(tuple(path))
-        return found if found is not None else self.place(path)
+        return self.keys.get(tuple(path)) or self.place(path)
 
     def at(self, path: Sequence[str | int]) -> Any:
         """Return the value at a path; None: no value."""
@@ -86,10 +86,3 @@ class Document:
             with suppress(DocumentError):  # Of its places, not of its content: they are then the beginning.
                 found = read()
                 self.values, self.keys = found.values, found.keys
-
-    @staticmethod
-    def _nearest(places: Mapping[Path, Place], path: Path) -> Place:
-        for end in range(len(path), -1, -1):
-            if (found := places.get(path[:end])) is not None:
-                return found
-        return Place(1, 1)

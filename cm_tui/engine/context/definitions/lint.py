@@ -90,20 +90,12 @@ def _query(step: DeriveQuery, one: RetrievalDefinition, path: Path) -> Iterator[
     source = step.from_
     if "://" in source:
         if reference_of(source) is None:
-            yield (
-                (*path, "from"),
-                f"{source!r} is no definition",
-                "Use definition://NAME, or a field of the task.",
-                False,
-            )
+            hint = "Use definition://NAME, or a field of the task."
+            yield (*path, "from"), f"{source!r} is no definition", hint, False
     elif source.removeprefix("task.") not in TASK_FIELDS and source not in one.params:
         fields = [f"task.{name}" for name in TASK_FIELDS]
-        yield (
-            (*path, "from"),
-            f"there is no field {source!r}",
-            with_suggestions(source, [*fields, *one.params], every=True),
-            True,
-        )
+        hint = with_suggestions(source, [*fields, *one.params], every=True)
+        yield (*path, "from"), f"there is no field {source!r}", hint, True
 
 
 def _template(step: Format, one: RetrievalDefinition, keys: list[str] | None, path: Path) -> Iterator[Finding]:
@@ -124,12 +116,8 @@ def of_rule(rule: Rule, path: Path, document: Document) -> Iterator[Finding]:
     for number, condition in enumerate(rule.conditions):
         if condition.field not in fields:
             where: Path = (*path, "condition", *((number,) if isinstance(rule.condition, tuple) else ()), "field")
-            yield (
-                where,
-                f"there is no field {condition.field!r}",
-                with_suggestions(condition.field, sorted(fields)),
-                True,
-            )
+            hint = with_suggestions(condition.field, sorted(fields))
+            yield where, f"there is no field {condition.field!r}", hint, True
     for number, action in enumerate(rule.actions):
         here: Path = (*path, "action", *((number,) if isinstance(rule.action, tuple) else ()))
         if action.for_ is not None and action.exclude is True:

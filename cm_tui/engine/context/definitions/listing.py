@@ -59,16 +59,8 @@ def _description(rule: Rule) -> str:
 
 
 def _action(action: Action) -> str:
-    parts = [
-        f"{name} {_names(value)}"
-        for name, value in (("include", action.include), ("exclude", action.exclude))
-        if value is not None
-    ]
-    parts += [
-        f"{name} {value}"
-        for name, value in (("cap", action.cap), ("priority", action.priority), ("section", action.section))
-        if value is not None
-    ]
+    names = ("include", "exclude", "cap", "priority", "section")
+    parts = [f"{name} {_names(value)}" for name in names if (value := getattr(action, name)) is not None]
     return ", ".join(parts) + (f" for {_names(action.for_)}" if action.for_ is not None else "")
 
 

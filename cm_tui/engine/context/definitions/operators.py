@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from operator import ge, gt, le, lt
 from typing import Any
 
 from pydantic import ValidationError
@@ -63,12 +64,7 @@ def _value(text: str) -> Any:
 Check = Callable[[Any], bool]
 """Returns whether conditions hold in a scope."""
 
-_ORDER: dict[str, Callable[[float, float], bool]] = {
-    "gt": lambda one, other: one > other,
-    "lt": lambda one, other: one < other,
-    "gte": lambda one, other: one >= other,
-    "lte": lambda one, other: one <= other,
-}
+_ORDER: dict[str, Callable[[float, float], bool]] = {"gt": gt, "lt": lt, "gte": ge, "lte": le}
 _NEGATED = {"not_contains": "contains", "not_equals": "equals", "not_in": "in"}
 LONGEST_PATTERN = 1_000
 """Characters of a pattern."""

@@ -132,13 +132,8 @@ def _problem(path: Path, error: ErrorDetails, document: Document, file: str) -> 
         known = [one.strip().strip("'") for one in str(context.get("expected_tags", "")).split(",")]
         what = "processor" if "chunker" in known else "step"
         tag = str(context.get("tag", ""))
-        return problem(
-            file,
-            document,
-            (*path, "type"),
-            f"unknown {what} {tag[:_SHOWN]!r}",
-            with_suggestions(tag, known, every=True),
-        )
+        hint = with_suggestions(tag, known, every=True)
+        return problem(file, document, (*path, "type"), f"unknown {what} {tag[:_SHOWN]!r}", hint)
     if kind == "union_tag_not_found":
         return problem(file, document, path, "the key 'type' is missing")
     if kind == "literal_error":
@@ -166,13 +161,8 @@ def _of_words(path: Path, error: ErrorDetails, document: Document, file: str) ->
     last = next((one for one in reversed(path) if isinstance(one, str)), "")
     given = str(error.get("input"))[:_SHOWN]
     if last == "op":
-        return problem(
-            file,
-            document,
-            path,
-            f"unknown operator {given!r}",
-            with_suggestions(given, list(conditions.OPERATORS), every=True),
-        )
+        hint = with_suggestions(given, list(conditions.OPERATORS), every=True)
+        return problem(file, document, path, f"unknown operator {given!r}", hint)
     expected = str((error.get("ctx") or {}).get("expected", ""))
     known = [one.strip().strip("'") for one in expected.replace(" or ", ", ").split(",")]
     return problem(file, document, path, f"{last}: {given!r} is not valid", with_suggestions(given, known, every=True))

@@ -189,8 +189,7 @@ class Ingestion:
             cursor.position, cursor.event = event.position, event.id
             if runs >= MOST_RUNS:
                 break
-        for done in self._of_quiet_sessions(pipelines, cursor):
-            yield done
+        yield from self._of_quiet_sessions(pipelines, cursor)
         self._cursor.write(cursor)
 
     def _of_event(self, event: Event, pipelines: Sequence[Loaded[Pipeline]], cursor: Cursor) -> Iterator[IngestRun]:
@@ -277,11 +276,8 @@ class Ingestion:
 
 
 def _trigger(pipeline: Pipeline, name: str) -> TriggerWhen | None:
-    for trigger in pipeline.triggers:
-        one = trigger if isinstance(trigger, TriggerWhen) else TriggerWhen(type=trigger)
-        if one.type == name:
-            return one
-    return None
+    all_ = (one if isinstance(one, TriggerWhen) else TriggerWhen(type=one) for one in pipeline.triggers)
+    return next((one for one in all_ if one.type == name), None)
 
 
 def _holds(trigger: TriggerWhen, given: Input) -> bool:

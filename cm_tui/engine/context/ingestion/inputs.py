@@ -129,7 +129,8 @@ def _of_turn(event: Event) -> Input | None:
     record = EpisodeRecord.from_event(event)
     if record.type != "task" or not (record.prompts or record.answer) or record.outcome == "unanswered":
         return None
-    failed = record.outcome in ("failed", "interrupted") or _last_tool_failed(record)
+    last_tool_failed = next((step.failed for step in reversed(record.steps) if step.kind == "tool"), False)
+    failed = record.outcome in ("failed", "interrupted") or last_tool_failed
     trigger: Trigger = "onTaskFailure" if failed else "onTaskCompleted"
     prompt = "\n\n".join(record.prompts)
     fields = {
@@ -138,11 +139,6 @@ def _of_turn(event: Event) -> Input | None:
         "patch": record.patch[:20_000], "title": record.title, "episodeId": event.id, "tokens": record.tokens,
     }  # fmt: skip
     return Input(trigger, event.id, f"{prompt}\n\n{record.answer}".strip()[:LONGEST_TEXT], fields, (event.id,))
-
-
-def _last_tool_failed(record: EpisodeRecord) -> bool:
-    tools = [step for step in record.steps if step.kind == "tool"]
-    return bool(tools) and tools[-1].failed
 
 
 def _author_fields(event: Event) -> dict[str, Any]:

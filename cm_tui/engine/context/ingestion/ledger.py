@@ -84,8 +84,7 @@ class Ledger:
         """Return the earlier run for the same input."""
         with self._lock:
             self._follow()
-            id_ = self._by_key.get(key)
-            return self._entries.get(id_) if id_ is not None else None
+            return self._entries.get(self._by_key.get(key, ""))
 
     def named(self, name: str) -> Entry:
         """Return a run by its id, or a unique prefix of it.

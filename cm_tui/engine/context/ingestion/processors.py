@@ -16,6 +16,7 @@ from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
 from cm_tui.engine.context.definitions.document import DocumentError
 from cm_tui.engine.context.definitions.parsing import parse
 from cm_tui.engine.context.definitions.shapes import ingestion as shapes
+from cm_tui.engine.context.definitions.template import parsed_value
 from cm_tui.engine.context.ingestion.inputs import MOST_ITEMS, Batch, Item, Means, numbered
 from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.redaction.redact import redact
@@ -156,13 +157,8 @@ def _records(step: shapes.Parser, text: str, item: Item) -> Iterator[Item]:
 
 def _kind_of(text: str, item: Item) -> str:
     path = str(item.get("path", ""))
-    if text.lstrip()[:1] in ("{", "["):
-        try:
-            json.loads(text)
-        except (ValueError, RecursionError):
-            pass
-        else:
-            return "json"
+    if text.lstrip()[:1] in ("{", "[") and not isinstance(parsed_value(text), str):
+        return "json"
     if path and language_of(path) in LANGUAGES and language_of(path) != "markdown":
         return "code"
     return "markdown"
@@ -206,13 +202,8 @@ def of_markdown(text: str) -> Iterator[Item]:
 def _section(path: list[tuple[int, str]], lines: list[str]) -> Iterator[Item]:
     text = "\n".join(lines).strip("\n")
     if text.strip() or path:
-        names = [name for _, name in path]
-        yield {
-            "text": text,
-            "title": names[-1] if names else "",
-            "headings": " > ".join(names),
-            "level": path[-1][0] if path else 0,
-        }
+        level, title = path[-1] if path else (0, "")
+        yield {"text": text, "title": title, "headings": " > ".join(name for _, name in path), "level": level}
 
 
 def of_code(text: str, language: str, path: str) -> Iterator[Item]:
@@ -269,10 +260,7 @@ def _prompt(step: shapes.LlmExtract) -> str:
 
 def _parsed(answer: str) -> Mapping[str, Any]:
     found = _OBJECT.search(answer)
-    try:
-        value = json.loads(found[0]) if found else None
-    except (ValueError, RecursionError):
-        value = None
+    value = parsed_value(found[0]) if found else None
     if not isinstance(value, dict):
         raise ModelError(
             "The language model answered no JSON of entities and relations.", hint="Run it again, or use another model."

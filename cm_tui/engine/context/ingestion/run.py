@@ -88,14 +88,9 @@ def _route(route: Route, progress: Progress, to: Destinations) -> None:
         holds = prepared(conditions_of(route.condition))
     except ValueError as error:
         raise UsageError(f"The condition cannot be used: {error}.") from error
+    given = progress.batch.input
     for item in progress.batch.collection(name):
-        scope = {
-            **spelt(progress.batch.input),
-            **item,
-            "input": progress.batch.input,
-            "item": item,
-            _SINGULAR[name]: item,
-        }
+        scope = {**spelt(given), **item, "input": given, "item": item, _SINGULAR[name]: item}
         if holds(scope):
             destination = _filled(route.write_to, scope)
             value = _filled(route.value, scope) if route.value else ""

@@ -67,9 +67,8 @@ def run(ports: MemoryPorts, knowledge: KnowledgeGraph, query: str) -> list[Item]
         connection.set_query_timeout(TIMEOUT_MS)
         return _rows(connection.execute(query))
     except RuntimeError as error:
-        raise UsageError(
-            f"This Cypher did not work: {_first_line(error)}", hint="See the guide to definitions."
-        ) from error
+        first = next(iter(str(error).splitlines()), "it failed")[:300]
+        raise UsageError(f"This Cypher did not work: {first}", hint="See the guide to definitions.") from error
     finally:
         connection.close()
         database.close()
@@ -191,8 +190,3 @@ def _rows(found: Any) -> list[Item]:
         text = ", ".join(f"{name}: {value}" for name, value in row.items())
         items.append({**row, "text": text})
     return items
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).splitlines()
-    return lines[0][:300] if lines else "it failed"

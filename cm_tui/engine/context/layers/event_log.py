@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from cm_tui.engine.context.definitions.template import MISSING, lookup
@@ -17,6 +17,7 @@ from cm_tui.engine.memory.projection.ingested import LOG
 from cm_tui.engine.platform.journal.event import ERASURE, MOVED, TRACES, Event, Position
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import UsageError
+from cm_tui.lru import LRU
 from cm_tui.model.dates import length
 
 MOST = 20_000
@@ -54,7 +55,7 @@ class EventLog:
         self._events: deque[Event] = deque(maxlen=MOST)
         self._at: Position | None = None
         self._last = ""
-        self._turns: dict[str, float] = {}
+        self._turns: LRU[str, float] = LRU(_SESSIONS)
 
     def turn_began(self, session: str) -> float:
         """Return when the current turn of a session began: its last prompt or stop; 0: unknown.
@@ -64,7 +65,7 @@ class EventLog:
         """
         with self._lock:
             self._follow()
-            return self._turns.get(session, 0.0)
+            return self._turns.get(session) or 0.0
 
     def search(
         self, event_type: str = "", *, since: str = "-7d", fields: Sequence[str] = (), limit: int = 20
@@ -108,15 +109,8 @@ class EventLog:
             elif event.kind not in TRACES and event.kind != MOVED:
                 self._events.append(event)
                 if event.kind in _BOUNDARIES:
-                    self._note_turn(str(event.data.get("session", "")), event.time)
-        segments = self._journal.segments()
-        return len(self._events) == MOST or len(segments) > 1
-
-    def _note_turn(self, session: str, at: float) -> None:
-        self._turns.pop(session, None)
-        self._turns[session] = at
-        while len(self._turns) > _SESSIONS:
-            del self._turns[next(iter(self._turns))]
+                    self._turns.put(str(event.data.get("session", "")), event.time)
+        return len(self._events) == MOST or len(self._journal.segments()) > 1
 
     def _begin(self) -> None:
         segments = self._journal.segments()
@@ -124,8 +118,12 @@ class EventLog:
         self._at, self._last = (Position(segments[-1], 0) if segments else START), ""
 
 
+def _kind(event: Event) -> str:
+    return str(event.data.get("type", "")) if event.kind == LOG else event.kind
+
+
 def _fits(event: Event, wanted: str) -> bool:
-    kind = str(event.data.get("type", "")) if event.kind == LOG else event.kind
+    kind = _kind(event)
     if wanted.endswith("*"):
         return kind.startswith(wanted[:-1])
     return not wanted or kind == wanted
@@ -137,7 +135,7 @@ def _is_hidden(event: Event, hidden: Collection[str]) -> bool:
 
 def _item(event: Event, fields: Sequence[str]) -> Item:
     data: dict[str, Any] = dict(event.data.get("fields", {})) if event.kind == LOG else dict(event.data)
-    kind = str(event.data.get("type", "")) if event.kind == LOG else event.kind
+    kind = _kind(event)
     if fields:
         kept = {name: value for name in fields if (value := lookup(data, name)) is not MISSING}
         told = ", ".join(f"{name}: {_short(value)}" for name, value in kept.items())
@@ -155,12 +153,9 @@ def _item(event: Event, fields: Sequence[str]) -> Item:
     }
 
 
-def _event_lines(data: dict[str, Any]) -> Iterator[str]:
-    for name in _TOLD:
-        if data.get(name):
-            yield _short(data[name])
-    if not any(data.get(name) for name in _TOLD):
-        yield from (f"{name}: {_short(value)}" for name, value in list(data.items())[:8])
+def _event_lines(data: dict[str, Any]) -> list[str]:
+    told = [_short(data[name]) for name in _TOLD if data.get(name)]
+    return told or [f"{name}: {_short(value)}" for name, value in list(data.items())[:8]]
 
 
 def _short(value: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from cm_tui.counts import count
 from cm_tui.engine.context.definitions.lint import wrong_view
@@ -12,7 +11,7 @@ from cm_tui.engine.context.layers.item import Item
 from cm_tui.engine.context.layers.ports import MemoryPorts
 from cm_tui.engine.memory.projection.ingested import KnowledgeGraph
 from cm_tui.errors import UsageError
-from cm_tui.model import Edge, Symbol
+from cm_tui.model import Edge, ImportEdge, Symbol
 
 MOST = 50
 """Default number of rows of a view."""
@@ -69,30 +68,16 @@ class GraphViews:
             yield symbol_item(one)
 
     def _dependencies(self, params: Mapping[str, str]) -> Iterable[Item]:
-        for one in self._ports.dependencies(params["path"]).rows:
-            target = one.target or one.module
-            yield {
-                "text": f"{one.path}:{one.line} imports {target}",
-                "path": one.target or one.path,
-                "module": one.module,
-                "line": one.line,
-            }
+        return (_import(one, one.target or one.path) for one in self._ports.dependencies(params["path"]).rows)
 
     def _importers(self, params: Mapping[str, str]) -> Iterable[Item]:
-        for one in self._ports.importers(params["path"]).rows:
-            yield {
-                "text": f"{one.path}:{one.line} imports {one.target or one.module}",
-                "path": one.path,
-                "module": one.module,
-                "line": one.line,
-            }
+        return (_import(one, one.path) for one in self._ports.importers(params["path"]).rows)
 
     def _cochange(self, params: Mapping[str, str]) -> Iterable[Item]:
         for path, together, alone in self._ports.changed_together(params["path"], MOST):
             if together >= _LEAST_TOGETHER:
-                text = (
-                    f"{path} changed with {params['path']} in {count(together, 'commit')}, of {alone:,} that changed it"
-                )
+                times = f"{count(together, 'commit')}, of {alone:,} that changed it"
+                text = f"{path} changed with {params['path']} in {times}"
                 yield {"text": text, "path": path, "together": together, "score": together / max(alone, together)}
 
     def _entities(self, params: Mapping[str, str]) -> Iterable[Item]:
@@ -101,20 +86,20 @@ class GraphViews:
 
     def _relations(self, params: Mapping[str, str]) -> Iterable[Item]:
         for one in self._knowledge.relations(params.get("entity", ""), params.get("type", "")):
-            yield {
-                "text": f"{one.source} {one.type} {one.target}",
-                "from": one.source,
-                "type": one.type,
-                "to": one.target,
-            }
+            text = f"{one.source} {one.type} {one.target}"
+            yield {"text": text, "from": one.source, "type": one.type, "to": one.target}
+
+
+def _import(one: ImportEdge, path: str) -> Item:
+    text = f"{one.path}:{one.line} imports {one.target or one.module}"
+    return {"text": text, "path": path, "module": one.module, "line": one.line}
 
 
 def _edge(edge: Edge, text: str, path: str) -> Item:
-    found: dict[str, Any] = {
+    return {
         "text": f"{edge.site}:{edge.line} {text}", "path": path, "name": edge.qualname, "kind": edge.kind,
         "line": edge.line, "resolution": edge.resolution,
     }  # fmt: skip
-    return found
 
 
 def symbol_item(one: Symbol) -> Item:

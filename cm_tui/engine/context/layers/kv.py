@@ -44,8 +44,7 @@ class KvStore:
             UsageError: the file is not JSON; the message contains the position.
             StoreError: it cannot be read.
         """
-        found = self.all(now)
-        return found.get(key)
+        return self.all(now).get(key)
 
     def matching(self, pattern: str) -> list[KvValue]:
         """Return the values whose keys match a pattern with `*` and `?`, sorted by key.
@@ -63,13 +62,7 @@ class KvStore:
             UsageError: as `get`.
             StoreError: as `get`.
         """
-        values, expires = _parts(json_file.read(self._root, FILE))
-        moment = time.time() if now is None else now
-        return {
-            key: KvValue(key, value, expires.get(key))
-            for key, value in values.items()
-            if expires.get(key, moment + 1) > moment
-        }
+        return _living(json_file.read(self._root, FILE), time.time() if now is None else now)
 
     def put(self, key: str, value: Any, ttl: float | None = None, now: float | None = None) -> KvValue:
         """Store a value, for a time or permanently; expired ones are removed.
@@ -89,12 +82,9 @@ class KvStore:
         ends = None if ttl is None else moment + ttl
 
         def changed(found: Document | None) -> tuple[dict[str, Any], KvValue]:
-            values, expires = _living(found, moment)
-            values[key] = value
-            expires.pop(key, None)
-            if ends is not None:
-                expires[key] = ends
-            return _all_values(values, expires), KvValue(key, value, ends)
+            values = _living(found, moment)
+            values[key] = KvValue(key, value, ends)
+            return _content(values), values[key]
 
         return json_file.change(self._root, FILE, changed)
 
@@ -111,12 +101,11 @@ class KvStore:
         """
 
         def changed(found: Document | None) -> tuple[dict[str, Any], bool]:
-            values, expires = _living(found, time.time())
-            is_there = key in values and (only is ... or values[key] == only)
+            values = _living(found, time.time())
+            is_there = key in values and (only is ... or values[key].value == only)
             if is_there:
                 del values[key]
-                expires.pop(key, None)
-            return _all_values(values, expires), is_there
+            return _content(values), is_there
 
         if self.get(key) is None:
             return False
@@ -131,27 +120,21 @@ def _check(key: str) -> None:
         raise UsageError(f"{key[:60]!r} is no key.", hint="No part of it is empty, `.` or `..`.")
 
 
-def _parts(found: Document | None) -> tuple[dict[str, Any], dict[str, float]]:
+def _living(found: Document | None, now: float) -> dict[str, KvValue]:
     if found is None:
-        return {}, {}
+        return {}
     if not isinstance(found.value, Mapping):
         raise UsageError(f"{FILE}:1:1: keys and values are expected.", hint='It looks like {"release": "Ibis"}.')
-    values = {key: value for key, value in found.value.items() if key != EXPIRES}
     expires = found.value.get(EXPIRES, {})
     if not isinstance(expires, Mapping):
         where = found.place((EXPIRES,))
         raise UsageError(f"{FILE}:{where.line}:{where.column}: {EXPIRES} has a time for each key.")
-    return values, {key: float(at) for key, at in expires.items() if isinstance(at, int | float) and key in values}
+    ends = {key: float(at) for key, at in expires.items() if isinstance(at, int | float)}
+    living = (key for key in found.value if key != EXPIRES and ends.get(key, now + 1) > now)
+    return {key: KvValue(key, found.value[key], ends.get(key)) for key in living}
 
 
-def _living(found: Document | None, now: float) -> tuple[dict[str, Any], dict[str, float]]:
-    values, expires = _parts(found)
-    gone = {key for key, at in expires.items() if at <= now}
-    return (
-        {key: value for key, value in values.items() if key not in gone},
-        {key: at for key, at in expires.items() if key not in gone},
-    )
-
-
-def _all_values(values: dict[str, Any], expires: dict[str, float]) -> dict[str, Any]:
-    return {**values, EXPIRES: expires} if expires else values
+def _content(values: Mapping[str, KvValue]) -> dict[str, Any]:
+    """Return values as they stand in the file."""
+    expires = {key: one.expires for key, one in values.items() if one.expires is not None}
+    return {**{key: one.value for key, one in values.items()}, **({EXPIRES: expires} if expires else {})}

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from cm_tui.engine.context.packs.injection import as_item, body_of
 from cm_tui.engine.memory.projection.ingested import KnowledgeGraph
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import CODE, Episode, Hit
+from cm_tui.model import CODE, Entry, Episode, Hit
 
 # --- search by meaning and by words: passages of an index as items ---
 
@@ -145,38 +146,27 @@ class Layers:
             )
         if ttl is not None and ttl <= 0:
             raise UsageError("The time to live has to be more than 0 seconds.", hint="Omit it to keep the value.")
-        if reference.scheme == "kv":
-            return self._put_kv(reference.path, value, ttl)
-        if reference.scheme == "working":
-            return self._put_working(reference.path, value, ttl, session)
-        if reference.scheme == "json":
-            return self._put_json(reference.path, value, ttl)
-        raise UsageError(f"{reference.scheme}:// takes no values.", hint="kv://, json:// and working:// do.")
-
-    # --- values ---
-
-    def _put_kv(self, key: str, value: str, ttl: float | None) -> Reading:
-        if not value:
-            self.kv.remove(key)
-            return Reading((), key)
-        return _of_values([self.kv.put(key, parsed_value(value), ttl)])
-
-    def _put_working(self, key: str, value: str, ttl: float | None, session: str) -> Reading:
-        if not value:
-            self.working.remove(session, key)
-            return Reading((), key)
-        kept = self.working.put(session, key, value, ttl)
-        return Reading(({"key": key, "text": f"{key}: {value}"},), key, value, kept.expires)
-
-    def _put_json(self, path: str, value: str, ttl: float | None) -> Reading:
-        if ttl is not None:
+        scheme, key = reference.scheme, reference.path
+        removers: dict[str, Callable[[str], bool]] = {
+            "kv": self.kv.remove, "json": self.records.remove, "working": partial(self.working.remove, session),
+        }  # fmt: skip
+        if scheme not in removers:
+            raise UsageError(f"{scheme}:// takes no values.", hint="kv://, json:// and working:// do.")
+        if scheme == "json" and ttl is not None:
             raise UsageError("Records live until they are removed.", hint="Use kv:// for what ends.")
         if not value:
-            self.records.remove(path)
-            return Reading((), path)
+            removers[scheme](key)
+            return Reading((), key)
+        if scheme == "working":
+            kept = self.working.put(session, key, value, ttl)
+            return Reading(({"key": key, "text": f"{key}: {value}"},), key, value, kept.expires)
         parsed = parsed_value(value)
-        self.records.put(path, parsed)
-        return Reading(({"text": _pretty(parsed)},), path, parsed)
+        if scheme == "kv":
+            return _of_values([self.kv.put(key, parsed, ttl)])
+        self.records.put(key, parsed)
+        return Reading(({"text": _pretty(parsed)},), key, parsed)
+
+    # --- values ---
 
     def _kv(self, reference: Reference) -> Reading:
         if set(reference.path) & set("*?"):
@@ -209,16 +199,12 @@ class Layers:
         try:
             found = self._ports.note(name)
         except NotFoundError as error:
-            names = self._ports.note_names()
+            titles = dict(self._ports.note_names())
+            slugs = {id_: _slug(id_.rpartition("/")[2].rpartition(".")[0]) for id_ in titles}
             wanted = _slug(name)
-            same = [
-                id_
-                for id_, title in names
-                if wanted in (_slug(title), _slug(id_.rpartition("/")[2].rpartition(".")[0]))
-            ]
+            same = [id_ for id_, title in titles.items() if wanted in (_slug(title), slugs[id_])]
             if len(same) != 1:
-                slugs = {_slug(id_.rpartition("/")[2].rpartition(".")[0]): id_ for id_, _ in names}
-                near = get_close_matches(wanted, list(slugs), 1)
+                near = get_close_matches(wanted, list(dict.fromkeys(slugs.values())), 1)
                 raise NotFoundError(
                     f"There is no note {name!r}.", hint=f"Did you mean markdown://{near[0]}?" if near else error.hint
                 ) from error
@@ -232,22 +218,13 @@ class Layers:
             raise NotFoundError(
                 f"The entry {one.id} is given to no agent.", hint=f"`cm entries show {one.id}` says why."
             )
-        item = {"text": body_of(one), "path": f"entry/{one.id}", "category": one.category}
-        return Reading((item,), one.title or one.id)
+        return Reading((_entry_item(one, body_of(one)),), one.title or one.id)
 
     def _entries(self, reference: Reference) -> Reading:
         budget = int(reference.number("budget", _INJECTED, 1, 100_000))
-        given = self._ports.inject(budget=budget, category=reference.path.strip("*"), prompt=reference.prompt)
-        items: list[Item] = [
-            {
-                "text": as_item(body_of(row.entry)),
-                "path": f"entry/{row.entry.id}",
-                "category": row.entry.category,
-                "score": row.value,
-            }
-            for row in given.rows
-        ]
         category = reference.path.strip("*")
+        given = self._ports.inject(budget=budget, category=category, prompt=reference.prompt)
+        items = ({**_entry_item(row.entry, as_item(body_of(row.entry))), "score": row.value} for row in given.rows)
         return Reading(tuple(items), _CATEGORIES.get(category, category))
 
     def _episode(self, reference: Reference) -> Reading:
@@ -269,9 +246,8 @@ class Layers:
     def _graph(self, reference: Reference) -> Reading:
         limit = int(reference.number("limit", 50, 1, 1_000))
         params = {name: value for name, value in reference.params.items() if name != "limit"}
-        return Reading(
-            tuple(self.graph.read(reference.path, params, limit)), f"{reference.path} {' '.join(params.values())}"
-        )
+        title = f"{reference.path} {' '.join(params.values())}"
+        return Reading(tuple(self.graph.read(reference.path, params, limit)), title)
 
     def _vector(self, reference: Reference) -> Reading:
         query = reference.param("query", reference.prompt)
@@ -287,10 +263,8 @@ class Layers:
         return Reading(tuple(items), f"Log {reference.path}".strip(), notes=(note,) if note else ())
 
     def _blob(self, reference: Reference) -> Reading:
-        content = self.blobs.read(reference.path)
-        return Reading(
-            ({"text": content.decode("utf-8", "replace"), "path": f"blob/{reference.path}"},), reference.path
-        )
+        text = self.blobs.read(reference.path).decode("utf-8", "replace")
+        return Reading(({"text": text, "path": f"blob/{reference.path}"},), reference.path)
 
 
 def _of_values(found: list[KvValue]) -> Reading:
@@ -302,6 +276,10 @@ def _of_values(found: list[KvValue]) -> Reading:
 def value_item(one: KvValue) -> Item:
     """Return a value as an item."""
     return {"key": one.key, "value": one.value, "text": f"{one.key}: {plain(one.value)}", "path": f"kv/{one.key}"}
+
+
+def _entry_item(one: Entry, text: str) -> Item:
+    return {"text": text, "path": f"entry/{one.id}", "category": one.category}
 
 
 def _episode_item(one: Episode) -> Item:

@@ -86,11 +86,7 @@ def restore_rest(section: Section, target: Target) -> Iterator[str]:
         yield f"{count(section.left_out, 'event')} of {section.title} {noun(section.left_out, 'is', 'are')} skipped: unknown or damaged"
     if section.entries and target.wanted:
         yield from _restore_entries(section, target, journal)
-    store = paths.data_dir() / "projects" / journal.folder.name
-    present = user_marks.read(store)
-    for mark in ("last_seen", "vacuumed_to"):
-        if mark in section.marks and mark not in present and store.is_dir():
-            user_marks.set_mark(store, mark, section.marks[mark])
+    user_marks.add(paths.data_dir() / "projects" / journal.folder.name, section.marks)
     if section.choices and section.here and target.root is not None:
         file = paths.choices_file(target.root)
         text = json.dumps(redact_values(section.choices))

@@ -29,7 +29,7 @@ from cm_tui.files import (
 )
 from cm_tui.model import Entry, Scope
 from cm_tui.same_names import twin_of
-from cm_tui.state_file import holding
+from cm_tui.state_file import holding, reported
 
 FILE = "memory.json"
 """Name of a project's file, below its folder `.cm`."""
@@ -140,17 +140,12 @@ class EntryFile:
         """Return the result of `write`; None: another program changed the file, and nothing is written."""
         plain = {**content.other, "version": content.other.get("version", _VERSION), "entries": content.items}
         data, note, before = _json(plain).encode("utf-8"), "", content.data
-        try:
+        with reported(self.path, "write the entries in"):
             if content.damaged:
                 if read_regular(self.path, MOST_BYTES) != before:
                     return None
                 note, before = self._set_aside(), None
             return note if self._write(data, before) else None
-        except OSError as error:
-            raise StoreError(
-                f"Cannot write the entries in {self.path}: {error.strerror or error}.",
-                hint="Check the permissions of its folder and free space.",
-            ) from error
 
     def _write(self, data: bytes, before: bytes | None) -> bool:
         if self._root is None:

@@ -266,17 +266,10 @@ def _as_read(entry: Entry) -> Entry:
 
 def _placed(items: Sequence[Any], id_: str, after: Entry | None) -> list[Any]:
     """Return the items of a file with one replaced, keeping its fields unknown to this version."""
-    placed: list[Any] = []
-    found = False
-    for item in items:
-        if found or not isinstance(item, dict) or item.get("id") != id_:
-            placed.append(item)
-            continue
-        found = True
-        if after is not None:
-            known = {*entry_data(after), *IF_SAID}
-            rest = {name: value for name, value in item.items() if name not in known}
-            placed.append({**entry_data(after), **rest})
-    if not found and after is not None:
-        placed.append(entry_data(after))
-    return placed
+    ids = [item.get("id") if isinstance(item, dict) else None for item in items]
+    at = ids.index(id_) if id_ in ids else len(items)
+    if after is None:
+        return [*items[:at], *items[at + 1 :]]
+    known = {*entry_data(after), *IF_SAID}
+    rest = {name: value for item in items[at : at + 1] for name, value in item.items() if name not in known}
+    return [*items[:at], {**entry_data(after), **rest}, *items[at + 1 :]]

@@ -20,7 +20,7 @@ from cm_tui.engine.memory.entries.ledger import Ledger
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
-from cm_tui.model import Entry, Proposal, ProposalKind, Remembered
+from cm_tui.model import Entry, Proposal
 from cm_tui.model.author import Author
 from cm_tui.model.entry import REASON_CHARACTERS
 from cm_tui.model.ids import SHORTEST_NAME, plain_id, quoted, where_ids_are
@@ -46,10 +46,8 @@ class Proposals:
 
         Raises UsageError: too many wait already; StoreError if it cannot be written.
         """
-        plain = replace(before, held=False)
-        return self._add(
-            "change" if after else "forget", "entry", before.id, before.title, author, reason, plain, after
-        )
+        kind, plain = "change" if after else "forget", replace(before, held=False)
+        return self._add(author, reason, before.title, kind=kind, target=before.id, before=plain, after=after)
 
     def add_writing(self, new: Entry, author: Author, reason: str) -> Proposal:
         """Propose to write down an entry, which gets its id here.
@@ -58,7 +56,7 @@ class Proposals:
         """
         taken = {one.id for one in self._entries.all().entries}
         after = replace(new, id=new_id(taken))
-        return self._add("write", "entry", after.id, after.title, author, reason, None, after)
+        return self._add(author, reason, after.title, kind="write", target=after.id, after=after)
 
     def written_already(self, new: Entry) -> Entry | None:
         """Return the entry with the same text in the same scope.
@@ -74,7 +72,7 @@ class Proposals:
 
         Raises UsageError: too many wait already; StoreError if it cannot be written.
         """
-        return self._add("forget", "episode", episode, words, author, reason, None, None)
+        return self._add(author, reason, words, kind="forget", of="episode", target=episode)
 
     def named(self, name: str) -> Proposal:
         """Return a proposal by its id, a prefix of it, or the id of the entry that it would change.
@@ -124,31 +122,17 @@ class Proposals:
         said = {"proposal": proposal.id, "target": proposal.target, "accepted": accepted, "actor": "person"}
         Journal.of(self._entries.root).append(DECIDED, said)
 
-    def _add(
-        self,
-        kind: ProposalKind,
-        of: Remembered,
-        target: str,
-        words: str,
-        author: Author,
-        reason: str,
-        before: Entry | None,
-        after: Entry | None,
-    ) -> Proposal:
+    def _add(self, author: Author, reason: str, words: str, **said: Any) -> Proposal:
         with writing():
             ledger: Ledger = self._entries.ledger.read()
             wanted = Proposal(
                 id=new_id((one.id for one in ledger.proposals), PROPOSAL_LETTER),
-                kind=kind,
-                of=of,
-                target=target,
                 words=first_line(redact(storable(words)).text),
                 reason=redact(storable(reason)).text[:REASON_CHARACTERS],
                 agent=author.agent,
                 session=author.session,
                 time=time.time(),
-                before=before,
-                after=after,
+                **{"of": "entry", **said},
             )
             made = ledger.propose(wanted)
             if made is wanted:
@@ -159,17 +143,8 @@ class Proposals:
 
 
 def _event_data(proposal: Proposal) -> dict[str, Any]:
-    return {
-        "proposal": proposal.id,
-        "kind": proposal.kind,
-        "of": proposal.of,
-        "target": proposal.target,
-        "after": None if proposal.after is None else entry_data(proposal.after),
-        "reason": proposal.reason,
-        "actor": "agent",
-        "agent": proposal.agent,
-        "session": proposal.session,
-    }
+    same = {name: getattr(proposal, name) for name in ("kind", "of", "target", "reason", "agent", "session")}
+    return {"proposal": proposal.id, **same, "after": proposal.after and entry_data(proposal.after), "actor": "agent"}
 
 
 def _shown(entry: Entry | None) -> str:

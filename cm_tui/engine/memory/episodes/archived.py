@@ -73,8 +73,6 @@ def recall(
 
 def _read(archive: Archive, wanted: Sequence[tuple[int, int]]) -> Iterator[Event]:
     """Yield the episodes at some places, file by file: each is read once."""
-    by_file: dict[int, set[int]] = {}
-    for file, place in wanted:
-        by_file.setdefault(file, set()).add(place)
-    for file, places in by_file.items():
-        yield from (event for place, event in archive.read(file) if place in places)
+    chosen = set(wanted)
+    for number in dict.fromkeys(file for file, _ in wanted):
+        yield from (event for place, event in archive.read(number) if (number, place) in chosen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
@@ -252,12 +253,8 @@ class EpisodeIndex:
     def _add_episodes(self, batch: EventBatch) -> None:
         if not batch.episodes:
             return
-        known = {
-            row[0]
-            for row in self._tables.rows(
-                "SELECT id FROM episode WHERE id IN (SELECT unnest(?))", [list(batch.episodes)]
-            )
-        }
+        there = self._tables.rows("SELECT id FROM episode WHERE id IN (SELECT unnest(?))", [list(batch.episodes)])
+        known = {row[0] for row in there}
         new = {id_: found for id_, found in batch.episodes.items() if id_ not in known}
         if not new:
             return
@@ -309,10 +306,8 @@ class EpisodeIndex:
         sql = "SELECT DISTINCT episode FROM episode_edit WHERE change = ? AND event < ?"
         about = {row[0] for row in self._tables.rows(sql, [change, number])}
         for table in ("episode_edit", "change", "narrator_event"):
-            self._tables.cursor.execute(
-                f"UPDATE {table} SET undone = true WHERE change = ? AND event < ?",  # noqa: S608 - our own names
-                [change, number],
-            )
+            sql = f"UPDATE {table} SET undone = true WHERE change = ? AND event < ?"  # noqa: S608 - our own names
+            self._tables.cursor.execute(sql, [change, number])
         return about
 
     def _erase(self, ids: Collection[str]) -> None:
@@ -333,16 +328,12 @@ class EpisodeIndex:
         if not touched:
             return
         names = list(touched)
-        found = self._tables.rows(
-            "SELECT id, seq, own_tags, actor, segment FROM episode WHERE id IN (SELECT unnest(?))", [names]
-        )
-        said: dict[str, list[tuple[str, str]]] = {}
-        for id_, edit, actor in self._tables.rows(
-            "SELECT episode, edit, actor FROM episode_edit WHERE NOT undone AND episode IN (SELECT unnest(?)) "
-            "ORDER BY event",
-            [names],
-        ):
-            said.setdefault(id_, []).append((edit, actor))
+        sql = "SELECT id, seq, own_tags, actor, segment FROM episode WHERE id IN (SELECT unnest(?))"
+        found = self._tables.rows(sql, [names])
+        edits = "FROM episode_edit WHERE NOT undone AND episode IN (SELECT unnest(?)) ORDER BY event"
+        said: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for id_, edit, actor in self._tables.rows(f"SELECT episode, edit, actor {edits}", [names]):
+            said[id_].append((edit, actor))
         rows, tags = [], []
         for id_, seq, own, actor, segment in found:
             now = changes.edited_state(json.loads(own), by_person=actor == "person", said=said.get(id_, ()))

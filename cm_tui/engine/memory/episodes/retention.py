@@ -107,12 +107,8 @@ def purge(episodes: Episodes, names: Sequence[str], *, older_than: float | None,
         raise UsageError("There is nothing to purge.", hint="Give ids, or --older-than DAYS.")
     ids = list(episodes.named_all(names, hidden=None)) if names else []
     episodes.index.follow()
-    rows = {
-        id_: (at, size)
-        for id_, at, size in episodes.tables.rows(
-            "SELECT id, time, bytes FROM episode WHERE segment <= 0 ORDER BY time"
-        )
-    }
+    sql = "SELECT id, time, bytes FROM episode WHERE segment <= 0 ORDER BY time"
+    rows = {id_: (at, size) for id_, at, size in episodes.tables.rows(sql)}
     for id_ in ids:
         if id_ not in rows:
             raise NotFoundError(

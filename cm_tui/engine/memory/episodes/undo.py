@@ -142,13 +142,10 @@ def events_of(episodes: Episodes, change: str, *, undone: bool = False) -> list[
 
     `undone`: those that were undone, instead of those that count.
     """
-    events = []
     places = "SELECT segment, place FROM change WHERE change = ? AND undone = ? ORDER BY event"
-    for segment, place in episodes.tables.rows(places, [change, undone]):
-        event = next(episodes.journal.read(Position(segment, place)), None)
-        if event is not None:
-            events.append(event)
-    return events
+    rows = episodes.tables.rows(places, [change, undone])
+    found = (next(episodes.journal.read(Position(segment, place)), None) for segment, place in rows)
+    return [event for event in found if event is not None]
 
 
 # --- redo ---

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from cm_tui.engine.memory.importers.project import Survey, formats_of, has_news
@@ -56,7 +57,7 @@ class _Machine:
 
     def __init__(self, formats: Sequence[Format]) -> None:
         self._survey = Survey(formats)
-        self._by_folder: dict[str, _Sessions | None] = {}
+        self._found = cache(self._find)
         self._by_journal: dict[Path, _Sessions] = {}
         self._never = gate.patterns()
 
@@ -76,9 +77,7 @@ class _Machine:
 
     def _project_of(self, folder: str) -> _Sessions | None:
         """Return the project of a folder; None, and the reason counted, where there is no project to import into."""
-        if folder not in self._by_folder:
-            self._by_folder[folder] = self._find(folder)
-        found = self._by_folder[folder]
+        found = self._found(folder)
         if found is None:
             self._survey.others["never" if self._is_never(folder) else "gone"] += 1
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,7 +56,7 @@ class ProjectFolders:
         self._identity: Identity = identify(root)
         self._claims = {self._identity.text, claimed(root).text}
         self._earlier = [os.path.normpath(folder) for folder in earlier]
-        self._known: dict[str, Path | None] = {}
+        self._root_of = cache(self._find_root)
         self._seen: set[str] = set()
 
     @property
@@ -90,13 +90,8 @@ class ProjectFolders:
         """Return whether a missing folder has the project's name."""
         return not _is_dir(folder) and Path(os.path.normpath(folder)).name == self._root.name
 
-    def _root_of(self, folder: str) -> Path | None:
-        """Return the checkout of this project around a folder; for a missing one, around the existing part of its path."""
-        if folder not in self._known:
-            self._known[folder] = self._find_root(folder)
-        return self._known[folder]
-
     def _find_root(self, folder: str) -> Path | None:
+        """Return the checkout of this project around a folder; for a missing one, around the existing part of its path."""
         try:
             real = left_of(folder)
             if real is None:

@@ -34,6 +34,7 @@ from cm_tui.model import Cancel, Progress, RescuePlan, RescueSource, RescueSumma
 # --- saving the prompts of sessions whose transcripts Claude Code deleted, from its list of prompts ---
 
 
+@dataclass
 class LostPrompts:
     """Copies the prompts of such sessions, one file per session.
 
@@ -41,26 +42,22 @@ class LostPrompts:
     for prompts that are not copied; `wanted`: returns whether to copy a session.
     """
 
-    def __init__(
-        self,
-        agent: str,
-        home: Path,
-        present: set[str],
-        withheld: Callable[[], Withheld],
-        wanted: Callable[[SessionFacts], bool],
-    ) -> None:
-        self._agent = agent
-        self._file = home / PROMPTS
-        self._present = present
-        self._withheld = withheld
-        self._wanted = wanted
-        self.notes: list[str] = []
+    agent: str
+    home: Path
+    present: set[str]
+    withheld: Callable[[], Withheld]
+    wanted: Callable[[SessionFacts], bool]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def _file(self) -> Path:
+        return self.home / PROMPTS
 
     def copy(self) -> Iterator[str]:
         """Yield each session whose prompts were copied."""
         try:
             lost: dict[str, list[Line]] = {}
-            present = set(self._present)
+            present = set(self.present)
             for session, line in self._lines():
                 if session not in lost and session not in present and not self._is_lost(session):
                     present.add(session)
@@ -80,7 +77,7 @@ class LostPrompts:
         return not (is_erased or self._copy_of(session).exists())
 
     def _copy_of(self, session: str) -> Path:
-        return copies.copy_of(self._agent, self._file / f"{session}.jsonl")
+        return copies.copy_of(self.agent, self._file / f"{session}.jsonl")
 
     def _lines(self) -> Iterator[tuple[str, Line]]:
         with opened_below(self._file.parent, self._file.name) as raw, io.BufferedReader(raw) as stream:
@@ -101,10 +98,10 @@ class LostPrompts:
 
     def _may_be_kept(self, session: str, line: Line) -> bool:
         folder = as_text(line.record.get("project"))
-        if not folder or not self._wanted(SessionFacts(self._agent, session, folder)):
+        if not folder or not self.wanted(SessionFacts(self.agent, session, folder)):
             return False
         time = parse_time(line.record.get("timestamp"))
-        return not self._withheld().why_prompt(session, folder, as_text(line.record.get("display")), time)
+        return not self.withheld().why_prompt(session, folder, as_text(line.record.get("display")), time)
 
 
 # --- saving transcripts before their agents delete them ---

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from cm_tui.config import load_config
@@ -56,7 +57,7 @@ class Withheld:
     """Returns why transcripts are not copied; data on projects is read once."""
 
     def __init__(self) -> None:
-        self._by_folder: dict[str, _Project] = {}
+        self._project_of = cache(self._find)
         self._by_journal: dict[Path, _Project] = {}
 
     def never(self) -> tuple[str, ...]:
@@ -100,11 +101,6 @@ class Withheld:
         if is_known or session in project.erased or was_erased(session):
             return ERASED_HERE
         return project.why or project.gate.why_not(session, (time,), folder=folder)
-
-    def _project_of(self, folder: str) -> _Project:
-        if folder not in self._by_folder:
-            self._by_folder[folder] = self._find(folder)
-        return self._by_folder[folder]
 
     def _find(self, folder: str) -> _Project:
         try:

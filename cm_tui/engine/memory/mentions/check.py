@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from cm_tui.engine.memory.mentions.commands import Defined, commands_of, definer_of
@@ -32,7 +32,7 @@ class CommandCheck:
         self._contents = contents
         self._known = known
         self._read: dict[tuple[str, str], Defined] = {}
-        self._then: dict[int, list[File]] = {}
+        self._files_at = cache(self._read_files)
 
     def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
         """Return a finding for each command; one that was defined neither then nor now is omitted."""
@@ -64,12 +64,10 @@ class CommandCheck:
             found.setdefault(_XTASK, (task, ""))
         return found
 
-    def _files_at(self, ordinal: int) -> list[File]:
-        if ordinal not in self._then:
-            files = self._contents.at(ordinal)
-            task = _xtask(files)
-            self._then[ordinal] = [*_shallowest(files), *([File(task, "", "")] if task else [])]
-        return self._then[ordinal]
+    def _read_files(self, ordinal: int) -> list[File]:
+        files = self._contents.at(ordinal)
+        task = _xtask(files)
+        return [*_shallowest(files), *([File(task, "", "")] if task else [])]
 
     def _commands(self, file: File) -> Defined:
         key = file.path, file.oid

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -80,25 +81,21 @@ class WrittenAt:
         self._ordinals: dict[str, int] = {sha: ordinal for sha, ordinal, _ in rows}
         # Times need not rise along a mainline: as many commits as were made before count as there.
         self._times = np.sort(np.array([time for _, _, time in rows], dtype=np.int64))
-        self._placed: dict[str, int | None] = {}
+        self._placed = cache(self._place)
 
     def ordinal(self, commit: str, time: int | None) -> int:
         """Return the ordinal for a commit, or for a time; -1: neither is known."""
-        if commit and (found := self._of_commit(commit)) is not None:
+        if commit and (found := self._ordinals.get(commit) or self._placed(commit)) is not None:
             return found
         if time is None or not len(self._times):
             return -1
         return int(np.searchsorted(self._times, time, side="right"))
 
-    def _of_commit(self, sha: str) -> int | None:
-        if sha in self._ordinals:
-            return self._ordinals[sha]
-        if sha not in self._placed:
-            try:
-                self._placed[sha] = self._revisions.point(sha).ordinal or None if _SHA.fullmatch(sha) else None
-            except (CmError, MissingError):
-                self._placed[sha] = None
-        return self._placed[sha]
+    def _place(self, sha: str) -> int | None:
+        try:
+            return self._revisions.point(sha).ordinal or None if _SHA.fullmatch(sha) else None
+        except (CmError, MissingError):
+            return None
 
 
 # --- rows of mentions ---

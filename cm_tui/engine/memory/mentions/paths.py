@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from cm_tui.engine.memory.mentions.report import EVER, UNCOMMITTED, Finding, Known, Wanted
@@ -59,7 +59,7 @@ class PathCheck:
         self._repository = repository
         self._known = known
         self._trees = Trees(repository)
-        self._renamed: dict[int, dict[str, str]] = {}
+        self._renames = cache(self._read_renames)
 
     def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
         """Return a finding for each path; one that exists neither in its commits nor now is omitted."""
@@ -160,11 +160,9 @@ class PathCheck:
         rows = self._db.rows(_SAME_CONTENT, [path]) if path in self._committed else []
         return str(rows[0][0]) if len(rows) == 1 and rows[0][1] == 1 else ""
 
-    def _renames(self, ordinal: int) -> dict[str, str]:
-        if ordinal not in self._renamed:
-            older, newer = self._sha(ordinal - 1), self._sha(ordinal)
-            self._renamed[ordinal] = self._repository.renames(older, newer) if older and newer else {}
-        return self._renamed[ordinal]
+    def _read_renames(self, ordinal: int) -> dict[str, str]:
+        older, newer = self._sha(ordinal - 1), self._sha(ordinal)
+        return self._repository.renames(older, newer) if older and newer else {}
 
     def _missing_folder(self, folders: list[str]) -> Finding:
         last = max(folders, key=lambda folder: (self._folders.of[folder].until, folder))

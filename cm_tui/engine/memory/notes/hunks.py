@@ -63,13 +63,8 @@ def _added(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[str]:
 
 
 def _decided(mine: Sequence[str], theirs: Sequence[str], decision: Decision) -> list[str]:
-    if decision == "mine":
-        return [*mine]
-    if decision == "theirs":
-        return [*theirs]
-    if decision == "both":
-        return [*theirs, *mine]
-    return [MINE, *mine, BETWEEN, *theirs, THEIRS]
+    ways = {"mine": mine, "theirs": theirs, "both": [*theirs, *mine]}
+    return [*ways.get(decision, [MINE, *mine, BETWEEN, *theirs, THEIRS])]
 
 
 # --- changes of a text as hunks of lines ---
@@ -133,9 +128,7 @@ def without_changes(lines: Sequence[str], hunks: Sequence[Hunk], *, exact: bool 
     # From the end: earlier lines keep their place.
     for hunk in reversed(hunks):
         row = _row_of(found, hunk)
-        if exact and row is not None and not hunk.below and row + len(hunk.after) != len(found):
-            return None
-        if row is None:
+        if row is None or (exact and not hunk.below and row + len(hunk.after) != len(found)):
             return None
         found[row : row + len(hunk.after)] = hunk.before
     return found

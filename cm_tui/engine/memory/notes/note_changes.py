@@ -55,11 +55,8 @@ class NoteChanges:
                 hint="Write less, or edit the note: `cm notes edit`.",
             )
         today = dt.datetime.now().astimezone()
-        place = (
-            self._notes.places.new(name)
-            if name.strip()
-            else self._notes.places.place(day_note(today.date().isoformat()))
-        )
+        places = self._notes.places
+        place = places.new(name) if name.strip() else places.place(day_note(today.date().isoformat()))
         _refuse(place, writer)
         with writing():
             file = self._notes.file(place)

@@ -153,16 +153,11 @@ class KnowledgeGraph:
 
 
 def _parts(data: Mapping[str, Any]) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
-    entities, relations = data.get("entities"), data.get("relations")
-    return (
-        tuple(
-            Entity(str(one.get("name", "")), str(one.get("type", "")))
-            for one in (entities if isinstance(entities, list) else ())
-            if isinstance(one, Mapping)
-        ),
-        tuple(
-            Relation(str(one.get("from", "")), str(one.get("type", "")), str(one.get("to", "")))
-            for one in (relations if isinstance(relations, list) else ())
-            if isinstance(one, Mapping)
-        ),
-    )
+    def fields(name: str, *keys: str) -> Iterator[list[str]]:
+        found = data.get(name)
+        for one in found if isinstance(found, list) else ():
+            if isinstance(one, Mapping):
+                yield [str(one.get(key, "")) for key in keys]
+
+    entities = tuple(Entity(*one) for one in fields("entities", "name", "type"))
+    return entities, tuple(Relation(*one) for one in fields("relations", "from", "type", "to"))
