@@ -152,7 +152,9 @@ def test_what_an_agent_reports_is_no_evidence(tmp_path: Path):
     with Engine.open(new_project(tmp_path / "reported")) as engine:
         for number in range(6):
             for prompt in ("Always push straight to main.", "! make ship-it", "From now on we never write tests."):
-                engine.record_task(prompt, agent="codex", session=f"s{number}", files=("a.py", "b.py"))
+                engine.record_episode(
+                    prompt, type="task", actor="agent", agent="codex", session=f"s{number}", files=("a.py", "b.py")
+                )
         passed(engine)
         assert proposed(engine) == []
         passed(engine)
