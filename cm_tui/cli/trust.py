@@ -122,8 +122,8 @@ def _ask_about_files(root: Path, waiting: tuple[HeldFile, ...]) -> None:
     question = f"Trust {noun(len(waiting), 'this file', 'these files')}, as {'they are' if several else 'it is'} now?"
     if _agreed(_file_lines(waiting), question):
         definition_trust.trust(root, waiting)
-        until = "They count from now on, until one of them" if several else "It counts from now on, until it"
-        narrate(f"{until} changes.")
+        many, one = "They count from now on, until one of them changes.", "It counts from now on, until it changes."
+        narrate(many if several else one)
     else:
         narrate("They stay held back." if several else "It stays held back.")
 
