@@ -1,10 +1,11 @@
 """Learns how lasting sentences sound: `python -m tests.bench.narrator_histories.learn [--write]`.
 
-The material is what is said in the banks for development (`bank_dev`, `bank_voices`): their facts sound lasting, their tasks, tails and
-traps of the moment do not. A logistic regression over cues and forms, with a penalty on the square of each weight, fitted a second
-time with the parts of forms that had the largest weights; a cue with another sign than it is known to have gets no weight. Judged by
-leaving out one voice after the other, and either half of the real sentences; the bias is set so that six in a thousand of these would
-be proposed.
+The material is what is said in the banks for development (`bank_dev`, `bank_voices`): their facts sound lasting, their
+tasks, tails and traps of the moment do not, nor do given sentences of real sessions and commit messages: neither is in
+the repository. A logistic regression over cues and forms, with a penalty on the square of each weight, fitted a second
+time with the parts of forms that had the largest weights; a cue with another sign than it is known to have gets no
+weight. Judged by leaving out one voice after the other, and either half of the real sentences; the bias is set so that
+six in a thousand of these would be proposed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -42,6 +44,9 @@ _LEAST_SEEN = 4
 """Sentences that a part of a form is in, to have a weight."""
 _STEPS, _KEPT, _SMALL = 80, 12, 1e-5
 _REAL = "real"
+_COMMITS = "commits"
+_SUBJECTS, _RECENT, _SHORTEST, _MOST = 120, 3_000, 12, 160
+"""Commit messages taken of a repository, among how many, and their lengths in characters."""
 _TIMES = 2
 """How often a sentence of real sessions counts: there are many more of them than of synthetic ones."""
 _TAKEN, _PLAIN = 0.006, 0.76
@@ -106,6 +111,9 @@ def main() -> None:
     parser.add_argument(
         "--also", type=Path, help="ordinary sentences of real sessions, a JSON list: they sound of the moment"
     )
+    parser.add_argument(
+        "--commits", type=Path, nargs="*", default=[], help="repositories whose commit messages sound of the moment"
+    )
     given = parser.parse_args()
     examples = list(_examples())
     if given.also:
@@ -115,6 +123,8 @@ def main() -> None:
             for place, text in enumerate(texts)
         ]
         examples += real
+    for repository in given.commits:
+        examples += [Example(_COMMITS, one, False, False, "task") for one in _subjects(repository)]
     columns, forms, truth = _columns(examples)
     is_real = np.array([one.voice.startswith(_REAL) for one in examples])
     costs = np.where(is_real, _TIMES, 1.0)
@@ -139,6 +149,14 @@ def main() -> None:
     print(f"{'bias':<24}{whole.bias:>7.2f}")
     if given.write:
         _write(whole, sense)
+
+
+def _subjects(repository: Path) -> list[str]:
+    """Return some subjects of the last commits of a repository."""
+    command = ["git", "-C", str(repository), "log", "--no-merges", "--format=%s", f"-{_RECENT}"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    found = sorted({one for line in lines for one in sentences_in(line) if _SHORTEST < len(one) < _MOST})
+    return random.Random(5).sample(found, min(_SUBJECTS, len(found)))
 
 
 def learn(columns: Any, forms: Sequence[set[str]], truth: Any, costs: Any) -> Model:

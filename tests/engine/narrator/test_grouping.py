@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.memory.narrator import grouping
+from cm_tui.engine.memory.narrator.cues import lasting
 from cm_tui.engine.memory.narrator.tables import NarratorTables
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
 from cm_tui.engine.memory.narrator.wording import normal, polarity
@@ -177,7 +179,12 @@ def test_a_wording_that_joined_by_one_that_is_forgotten_stands_alone_again(tmp_p
     assert state(engine) == anew(tmp_path / "whole", [said[0], said[2]])
 
 
-def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_often(engine: Engine) -> None:
+def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_often(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Made-up vectors say nothing about how lasting a sentence sounds.
+    silent = lasting()._replace(sense=(0.0,) * 384, sense_bias=0.0)
+    monkeypatch.setattr(grouping, "lasting", lambda: silent)
     once, again = "alpha eta theta iota", "alpha beta gamma delta"
     _, _, id_ = put(
         engine.root, [(1, turn(20, once)), (2, turn(10, again)), (3, turn(9, again, prompts=("why?", again)))]

@@ -142,7 +142,8 @@ def _senses(matrix: Any, count: int) -> list[float]:
     import numpy as np
 
     learned = lasting()
-    found: list[float] = (matrix @ np.array(learned.sense, np.float32) + learned.sense_bias).tolist()
+    # Row by row: the last bits of a matrix product depend on the number of rows, and equal vectors would differ.
+    found: list[float] = ((matrix * np.array(learned.sense)).sum(axis=1) + learned.sense_bias).tolist()
     return found
 
 
