@@ -117,8 +117,8 @@ def _drop_unused(tables: NarratorTables) -> None:
 
 MOST = 1_000
 """The most facts to propose at once, the surest first. The next ones follow once these are decided."""
-_ALONE = 0.5
-"""Least plainness of a statement from a single session; a habit needs more than one."""
+_ALONE = 0.86
+"""Least plainness of a statement from a single session: half of those below were junk. A habit needs more than one."""
 _LEAST_SESSIONS = 2
 """A habit shown in no more sessions than these is never proposed."""
 _COUNTED = "'cochange', 'convention', 'fix', 'workflow'"
