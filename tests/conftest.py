@@ -100,7 +100,7 @@ def same_settings() -> Iterator[None]:
 
 
 def _settings() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name.startswith("CM_")}
+    return {name: os.environ[name] for name in os.environ if name.startswith("CM_")}
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,8 @@ from collections.abc import Generator
 
 import pytest
 
+from tests import forked
+
 _PROPERTY = "processor seconds"
 _FOLDERS = 25
 _TESTS = 30
@@ -23,7 +25,7 @@ _waited: Counter[str] = Counter()
 def _now() -> float:
     """Processor seconds of this process, its threads and the child processes that it waited for."""
     times = os.times()
-    return time.process_time() + times.children_user + times.children_system
+    return time.process_time() + times.children_user + times.children_system + forked.processor_seconds()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,8 +6,6 @@ import errno
 import os
 import signal
 import stat
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from cm_tui.files import (
     replacing,
     write_atomically,
 )
+from tests.forked import Python
 
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
 
@@ -135,13 +134,9 @@ for number in itertools.count():
 def test_a_writer_that_is_killed_leaves_a_whole_file(tmp_path):
     file = tmp_path / "file"
     for times in (1, 4, 9):
-        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(file)], stdout=subprocess.PIPE)
-        assert writer.stdout is not None
-        for _ in range(times):
-            writer.stdout.readline()
-        writer.send_signal(signal.SIGKILL)
-        writer.wait()
-        writer.stdout.close()
+        writer = Python(WRITER, str(file))
+        assert len(writer.lines(times)) >= times
+        assert writer.kill().returncode == -signal.SIGKILL
         if file.exists():
             text = file.read_text()
             assert len(text) == 300_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Mapping
@@ -46,7 +47,7 @@ def own_settings() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     Raises ConfigError as for `load_config`.
     """
     user = _typed(_with_new_names(_of_user()), _user_place())
-    environment = _typed(_from_environment(os.environ), Place("environment variable", variables=True))
+    environment = _of_environment(tuple(sorted(item for item in os.environ.items() if item[0].startswith("CM_"))))
     return _overlay(user, environment), user, environment
 
 
@@ -150,21 +151,21 @@ def _overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, An
     return result
 
 
-def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+@functools.lru_cache(8)  # a request may ask a dozen times
+def _of_environment(variables: tuple[tuple[str, str], ...]) -> dict[str, Any]:
     """`CM_EMBEDDING__PROVIDER=none` sets `embedding.provider`, `CM_EMBEDDING__BATCH__WAIT=true` `embedding.batch.wait`.
 
     Lists and tables are written as JSON.
     """
     values: dict[str, Any] = {}
-    for key, value in sorted(environment.items()):
+    for key, value in variables:
         section, *names = key.removeprefix("CM_").lower().split("__")
-        known = section in Config.model_fields or section in RENAMED_SECTIONS
-        if key.startswith("CM_") and names and known:
+        if names and (section in Config.model_fields or section in RENAMED_SECTIONS):
             nested: Any = _from_text(value)
             for name in reversed(names):
                 nested = {name: nested}
             values = _overlay(values, {section: nested})
-    return _with_new_names(values)
+    return _typed(_with_new_names(values), Place("environment variable", variables=True))
 
 
 def _from_text(value: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,7 @@ class ToolSpec:
     sets: frozenset[str]
     reads: bool = True
 
+    @functools.cache  # noqa: B019 - they are constants; their schemas take longer to make than all else of a server
     def tool(self) -> Tool:
         """The tool as the SDK registers it, with lean and strict schemas."""
         annotations = ToolAnnotations(

@@ -6,8 +6,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import uuid
 from collections.abc import Iterator
@@ -182,10 +180,3 @@ def shop_root(tmp_path: Path) -> Path:
 def shop(shop_root: Path, owned: Path) -> Shop:
     """`cm` in that repository, through a daemon."""
     return Shop(shop_root, owned)
-
-
-def python(code: str, *words: str, **options: object) -> subprocess.Popen[str]:
-    """A Python process of its own."""
-    return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
-        [sys.executable, "-c", code, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options
-    )

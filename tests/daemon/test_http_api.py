@@ -157,8 +157,10 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
     max_leaves=12,
 )
-NAMES = st.sampled_from(
-    [name for method in rpc.METHODS.values() for name in method._arguments.core_schema.get("fields", {})]
+NAMES = st.deferred(
+    lambda: st.sampled_from(
+        [name for method in rpc.METHODS.values() for name in method._arguments.core_schema.get("fields", {})]
+    )
 )
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -21,6 +18,7 @@ from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import RefusedError
 from cm_tui.model import EpisodeFilter
 from tests.engine.backup.test_backup import EVENT, HEAD, PROJECT, write
+from tests.forked import run_python
 from tests.gitrepo import Repo
 
 ARCHIVED = EpisodeFilter(state="archived")
@@ -184,10 +182,8 @@ def test_who_is_killed_while_it_restores_and_goes_on_ends_the_same(
         event.id for event in Journal.of(repo.root).read() if event.kind in ("episode", "hook.stop", "hook.prompt")
     }
     go_elsewhere(tmp_path, monkeypatch)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    words = [sys.executable, "-c", KILLED, str(file), str(repo.root), str(steps)]
-    done = subprocess.run(words, env=environment, capture_output=True, check=False)
-    assert done.returncode == 9, done.stderr.decode()
+    done = run_python(KILLED, str(file), str(repo.root), str(steps))
+    assert done.returncode == 9, done.stderr
     restore_backup(file, repo.root)
     assert there(repo.root) == before
     found = [

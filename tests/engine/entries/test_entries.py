@@ -6,8 +6,6 @@ import json
 import os
 import re
 import stat
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.files import private_umask
 from cm_tui.model import Entry, EntryEdit
 from cm_tui.model.author import Author
+from tests.forked import Python
 from tests.planted import GITHUB, leaked
 from tests.tiers import examples
 
@@ -240,8 +239,8 @@ def test_nobody_loses_what_others_write_at_the_same_time(root: Path):
         "import sys; from pathlib import Path; from cm_tui.engine.memory.entries.entries import Entries; from cm_tui.engine.memory.entries.entry_text import Author\n"
         "for n in range(12): Entries(Path(sys.argv[1])).add(f'{sys.argv[2]} {n}', Author())"
     )
-    running = [subprocess.Popen([sys.executable, "-c", code, str(root), name]) for name in ("a", "b", "c")]
-    assert [one.wait() for one in running] == [0, 0, 0]
+    running = [Python(code, str(root), name) for name in ("a", "b", "c")]
+    assert [one.end().returncode for one in running] == [0, 0, 0]
     assert sorted(texts(root)) == sorted(f"{name} {n}" for name in "abc" for n in range(12))
     assert len({one.id for one in Entries(root).all().entries}) == 36
     assert not [one for one in Entries(root).all().entries if one.held]
@@ -255,11 +254,9 @@ def test_whoever_is_killed_leaves_every_entry_that_was_acknowledged(root: Path):
     )
     told: list[str] = []
     for _ in range(3):
-        with subprocess.Popen([sys.executable, "-c", code, str(root)], stdout=subprocess.PIPE, text=True) as writer:
-            assert writer.stdout is not None
-            told += [writer.stdout.readline().strip() for _ in range(5)]
-            writer.kill()
-            told += writer.stdout.read().split("\n")[:-1]
+        writer = Python(code, str(root))
+        assert len(writer.lines(5)) >= 5
+        told += writer.kill().stdout.split("\n")[:-1]
     found = Entries(root).all()
     assert found.notes == ()
     assert set(told) <= {one.id for one in found.shown}

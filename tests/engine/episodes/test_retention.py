@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -23,6 +20,7 @@ from cm_tui.engine.platform.journal.archive import Archive
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import EpisodeEdit, EpisodeFilter
+from tests.forked import run_python
 
 DAY = 86_400.0
 ARCHIVED = EpisodeFilter(state="archived")
@@ -198,11 +196,8 @@ Engine.open(pathlib.Path(sys.argv[1])).retention(apply=True, older_than=50)
 
 def move_and_die(root: Path, steps: int) -> None:
     """Apply retention in a process that is killed after so many steps."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(root), str(steps)], env=environment, capture_output=True, check=False
-    )
-    assert done.returncode == 9, done.stderr.decode()
+    done = run_python(KILLED, str(root), str(steps))
+    assert done.returncode == 9, done.stderr
 
 
 BEFORE_THE_HOLES = 3

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +18,7 @@ from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from tests.engine.erasure.conftest import SECRET, WORDS, index, say, stored, turn
+from tests.forked import run_python
 
 
 def found(engine: Engine, query: str) -> list[str]:
@@ -298,8 +297,7 @@ print(int(sys.argv[2]) - left)
 def test_kill_9_at_any_step_is_finished_by_the_next_erasure(engine: Engine, leaky: list[Event], step: int):
     root, others = engine.root, [event for event in Journal.of(engine.root).read() if event not in leaky]
     engine.close()
-    words = [sys.executable, "-c", KILLED, str(root), str(step), leaky[3].id]
-    done = subprocess.run(words, check=False, timeout=120, capture_output=True, text=True)
+    done = run_python(KILLED, str(root), str(step), leaky[3].id)
     assert done.returncode == -signal.SIGKILL, done.stderr
     with Engine.open(root) as again:
         assert again.search("gravel").hits

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.git.roots import find_root
 from cm_tui.engine.platform.git.special_files import refuse_special
 from cm_tui.errors import RefusedError
+from tests.forked import run_python
 from tests.gitrepo import Repo
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
@@ -169,7 +168,5 @@ def test_the_whole_way_in_a_process_that_would_hang(repo: Repo):
     with (repo.root / ".git/config").open("a") as file:
         file.write("[include] path = ../pipe\n")
     code = "import sys; from cm_tui.engine.platform.git.roots import find_root; find_root(sys.argv[1])"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(repo.root)], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = run_python(code, str(repo.root))
     assert "RefusedError" in done.stderr

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -17,6 +14,7 @@ from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CancelledError, NotFoundError, UsageError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, read, view_of
+from tests.forked import Python
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
 
@@ -166,15 +164,9 @@ def test_kill_9_costs_a_batch_at_most(repo, tmp_path, batches):
     store = tmp_path / "store"
     with closing(Database(store)) as db:
         index(db, repo.root)
-    words = [sys.executable, "-c", KILLED, str(store), str(repo.root)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
-    assert process.stdout is not None
-    reached = 31
-    for _ in range(batches):
-        reached = int(process.stdout.readline())
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
+    process = Python(KILLED, str(store), str(repo.root))
+    reached = int(process.lines(batches)[batches - 1])
+    assert process.kill().returncode == -signal.SIGKILL
     with closing(Database(store)) as db:
         view = view_of(db, repo.root)
         assert 1 <= coverage.load(db).from_ord <= reached

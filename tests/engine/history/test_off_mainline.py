@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import threading
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -22,6 +18,7 @@ from cm_tui.errors import NotFoundError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_any_with_fresh, compare_with_fresh, read, view_of
 from tests.engine.history.test_missing_blobs import Lost
+from tests.forked import Python
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
 
@@ -271,14 +268,9 @@ def test_kill_9_leaves_a_store_whose_next_run_equals_a_fresh_one(released, tmp_p
     store = tmp_path / "store"
     with closing(Database(store)) as db:
         read(db, released.root)
-    words = [sys.executable, "-c", KILLED, str(store), str(released.root)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
-    assert process.stdout is not None
-    for _ in range(steps):
-        assert process.stdout.readline()
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
+    process = Python(KILLED, str(store), str(released.root))
+    assert len(process.lines(steps)) >= steps
+    assert process.kill().returncode == -signal.SIGKILL
     with closing(Database(store)) as db:
         index(db, released.root)
         compare_with_fresh(db, released.root, 8, tmp_path / "head")

@@ -6,8 +6,6 @@ import gzip
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from cm_tui.locks import locked
 from cm_tui.model import Cancel, EpisodeFilter, RescueSummary
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, iso, write_lines
+from tests.forked import run_python
 
 DAY = 86_400.0
 OTHER = "99999999-aaaa-4aaa-8aaa-111111111111"
@@ -162,8 +161,7 @@ def test_a_killed_rescue_goes_on_where_it_was(machine: Machine, cm_home: Path, s
         "files._sync = kill\n"
         "list(rescue(os.environ, None, Cancel()))\n"
     )
-    environment = {**os.environ, **machine.environment}
-    killed = subprocess.run([sys.executable, "-c", script, str(step)], env=environment, check=False)
+    killed = run_python(script, str(step), **machine.environment)
     assert killed.returncode == -signal.SIGKILL
     assert len(copied()) == step - 1
     assert list(copies.folder().rglob("*.cm-new"))

@@ -67,6 +67,22 @@ def test_a_prompt_without_an_answer_waits_and_becomes_an_episode(machine: Machin
     assert (done.episodes, done.unanswered, done.waiting) == (1, 1, 0)
     assert shown(machine) == [("First", "One.", ""), ("Second", "", "unanswered")]
     assert (machine.run().transcripts, plan(machine.transcripts()).new) == (0, 0)
+    # Lists, filters and totals know the outcome.
+    with Engine.open(machine.root) as engine:
+        where = EpisodeFilter(outcomes=("unanswered",))
+        assert [row.prompts for row in engine.episodes(where=where).rows] == [("Second",)]
+        assert {facet.value: facet.count for facet in engine.episode_stats(where=EpisodeFilter()).outcomes} == {
+            "": 1,
+            "unanswered": 1,
+        }
+    # What an earlier version left out is found: its state has the place of the prompt, and nothing was added since.
+    state = machine.transcripts().state
+    (kept,) = state.all()
+    kept.version, kept.origins = VERSION - 1, kept.origins[:1]
+    state.save(kept, None)
+    assert (len(ids(machine)[1:]), plan(machine.transcripts()).new) == (1, 1)
+    assert machine.run().known == 1
+    assert (machine.run().transcripts, len(list(Journal.of(machine.root).read()))) == (0, 2)
 
 
 def test_a_turn_that_ended_without_a_word_is_waited_for_too(machine: Machine):
@@ -91,6 +107,10 @@ def test_an_answer_that_comes_late_takes_the_place_of_the_prompt_alone(machine: 
     assert hidden.data["actor"] == "import"
     assert (hidden.data["ids"], hidden.data[REPLACED_BY]) == ([ids(machine)[1]], ids(machine)[2])
     assert machine.run().transcripts == 0
+    # A pipeline gets a turn once it is answered.
+    found = [of_event(event) for event in Journal.of(machine.root).read() if event.kind == "episode"]
+    done = "onTaskCompleted"
+    assert [one.trigger if one else None for one in found] == [done, None, done, done]
 
 
 def test_more_is_asked_before_an_answer_comes(machine: Machine, session: Session):
@@ -185,48 +205,6 @@ def test_an_import_that_is_killed_before_it_hides_the_prompt_is_finished_by_the_
     assert shown(machine) == [("First", "One.", "")]
     hidden = [event for event in Journal.of(machine.root).read() if event.kind == "episode.forgotten"]
     assert [event.data[REPLACED_BY] for event in hidden] == [ids(machine)[1]]
-
-
-def test_lists_filters_and_totals_know_the_outcome(machine: Machine, session: Session):
-    session.turn("First", "One.")
-    session.ask("Second")
-    session.write()
-    machine.run()
-    with Engine.open(machine.root) as engine:
-        where = EpisodeFilter(outcomes=("unanswered",))
-        assert [row.prompts for row in engine.episodes(where=where).rows] == [("Second",)]
-        assert {facet.value: facet.count for facet in engine.episode_stats(where=EpisodeFilter()).outcomes} == {
-            "": 1,
-            "unanswered": 1,
-        }
-
-
-def test_a_pipeline_gets_the_turn_once_it_is_answered(machine: Machine, session: Session):
-    session.ask("First")
-    session.write()
-    machine.run()
-    session.answer("One.")
-    session.write()
-    machine.run()
-    found = [of_event(event) for event in Journal.of(machine.root).read() if event.kind == "episode"]
-    assert [one.trigger if one else None for one in found] == [None, "onTaskCompleted"]
-
-
-def test_what_an_earlier_version_left_out_is_found(machine: Machine, session: Session):
-    """Its state has the place of the prompt, and nothing was added since."""
-    session.turn("First", "One.")
-    session.ask("Second")
-    session.write()
-    machine.run()
-    erased = ids(machine)[1:]
-    state = machine.transcripts().state
-    (kept,) = state.all()
-    kept.version, kept.origins = VERSION - 1, kept.origins[:1]
-    state.save(kept, None)
-    before = Journal.of(machine.root)
-    assert (len(erased), plan(machine.transcripts()).new) == (1, 1)
-    assert machine.run().known == 1
-    assert (machine.run().transcripts, len(list(before.read()))) == (0, 2)
 
 
 # --- what is no prompt of a person, and what only looks so ---

@@ -1,6 +1,5 @@
 import json
 import os
-import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from cm_tui.engine.platform.git.identity import identify
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError
 from cm_tui.model import Cancel
+from tests.forked import run_python
 from tests.gitrepo import Repo
 from tests.indexing import canonical, configured, fresh, index, now, skipped
 
@@ -439,10 +439,7 @@ def test_kill_9_at_any_moment_then_a_run_equals_a_fresh_one(repo, tmp_path, wher
     for number in range(60):
         repo.write(f"many/f{number}.py", f"def f{number}():\n" + "    call()\n" * 20)
     folder = tmp_path / "killed"
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, where, str(repo.root), str(folder)],
-        cwd=Path(__file__).parents[3], check=False, capture_output=True, text=True,
-    )  # fmt: skip
+    done = run_python(KILLED, where, str(repo.root), str(folder))
     assert done.returncode == -9, done.stderr
     with closing(Database(folder)) as db:
         parsed = db.value("SELECT count(*) FROM blob")
@@ -480,10 +477,7 @@ def test_a_disk_that_fills_up_while_indexing(repo, tmp_path, room):
     for number in range(200):
         repo.write(f"many/f{number}.py", f"def f{number}():\n" + f"    call({number})\n" * 20)
     folder = tmp_path / "full"
-    done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(repo.root), str(folder), str(room)],
-        cwd=Path(__file__).parents[3], check=False, capture_output=True, text=True,
-    )  # fmt: skip
+    done = run_python(FULL_DISK, str(repo.root), str(folder), str(room))
     assert done.returncode == 7, done.stderr
     assert "Free some space" in done.stdout
     with closing(Database(folder)) as db:

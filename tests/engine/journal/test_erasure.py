@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -17,9 +15,10 @@ from hypothesis import strategies as st
 from cm_tui.engine.platform.journal.erasure import Line, erase_lines
 from cm_tui.engine.platform.journal.event import ERASED, ERASURE, MAX_BYTES, Event, Position
 from cm_tui.engine.platform.journal.journal import START, Journal
+from tests.forked import run_python
 from tests.tiers import examples
 
-ERASER = Path(__file__).with_name("eraser.py")
+ERASER = Path(__file__).with_name("eraser.py").read_text()
 
 
 def erase(journal: Journal, *events: Event, blank: bool = False) -> None:
@@ -99,10 +98,7 @@ def test_kill_9_at_any_moment_leaves_a_journal_that_the_next_erasure_finishes(tm
     journal = Journal(tmp_path / "j", segment_bytes=2_000)
     written = [journal.append("note", {"text": f"content-{n}-" + "x" * 200}) for n in range(20)]
     gone = [written[n] for n in (0, 3, 9, 19)]
-    done = subprocess.run(
-        [sys.executable, str(ERASER), str(journal.folder), str(die_after), *(event.id for event in gone)], check=False,
-        timeout=60,
-    )  # fmt: skip
+    done = run_python(ERASER, str(journal.folder), str(die_after), *(event.id for event in gone))
     ids = {event.id for event in gone}
     for attempt in range(2):
         now = [event for event in journal.read() if event.kind != ERASURE]
@@ -113,7 +109,7 @@ def test_kill_9_at_any_moment_leaves_a_journal_that_the_next_erasure_finishes(tm
             break
         after = journal.append("note", {"text": "after"})
         written.append(after)
-        subprocess.run([sys.executable, str(ERASER), str(journal.folder), "0", *ids], check=True, timeout=60)
+        assert run_python(ERASER, str(journal.folder), "0", *ids).returncode == 0
     assert done.returncode in (0, -signal.SIGKILL)
     assert die_after < 40 or done.returncode == 0, "there are more steps than it dies at"
     stored = all_bytes(journal.folder)

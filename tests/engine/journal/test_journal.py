@@ -19,9 +19,10 @@ from cm_tui.engine.platform.journal import journal as module
 from cm_tui.engine.platform.journal.event import MAX_BYTES, Position
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreError, UsageError
+from tests.forked import Python
 from tests.tiers import examples
 
-APPENDER = Path(__file__).with_name("appender.py")
+APPENDER = Path(__file__).with_name("appender.py").read_text()
 
 
 @pytest.fixture
@@ -173,13 +174,8 @@ def test_debris_never_costs_an_event_nor_makes_one(tmp_path_factory, steps: list
 @given(seed=st.integers(0, 10**6), lives=st.lists(st.integers(1, 25), min_size=2, max_size=4))
 def test_kill_9_in_the_middle_of_writes_loses_nothing_acknowledged(tmp_path_factory, seed: int, lives: list[int]):
     folder = tmp_path_factory.mktemp("j")
-    processes = [
-        subprocess.Popen(
-            [sys.executable, str(APPENDER), str(folder), f"p{n}", str(seed + n), str(life)], stdout=subprocess.PIPE
-        )
-        for n, life in enumerate(lives)
-    ]
-    acknowledged = [process.communicate(timeout=120)[0].decode().splitlines() for process in processes]
+    processes = [Python(APPENDER, str(folder), f"p{n}", str(seed + n), str(life)) for n, life in enumerate(lives)]
+    acknowledged = [process.end().stdout.splitlines() for process in processes]
     assert [len(ids) for ids in acknowledged] == [life - 1 for life in lives]
     journal = Journal(folder)
     events = list(journal.read())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +16,7 @@ from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreError
 from tests.daemon.conftest import until
+from tests.forked import run_python
 from tests.gitrepo import Repo
 
 
@@ -315,7 +314,7 @@ def test_an_owner_that_is_killed_loses_no_session_and_records_none_twice(
     tell(repo, "prompt", prompt="Add tax")
     tell(repo, "edit", paths=["a.py"])
     tell(repo, "stop")
-    done = subprocess.run([sys.executable, "-c", KILLED, str(repo.root), moment], check=False, timeout=90)
+    done = run_python(KILLED, str(repo.root), moment)
     assert done.returncode == -signal.SIGKILL
     for _ in range(2):
         read_by_another_daemon(repo, runs, monkeypatch)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -38,6 +36,7 @@ from tests.engine.narrator.decided import (
     taught,
 )
 from tests.engine.narrator.passes import new_project, passed, put, said, sayings, use
+from tests.forked import run_python
 from tests.gitrepo import Repo
 
 DIES = "import sys; from tests.engine.narrator.decided import decide_and_die; decide_and_die(*sys.argv[1:])"
@@ -122,8 +121,7 @@ def test_kill_9_between_any_two_steps_loses_nothing_and_writes_nothing_twice(eng
     engine.close()
     left, seen = 0, set[str]()
     while True:
-        command = [sys.executable, "-c", DIES, str(engine.root), one.id, str(left), as_rule]
-        code = subprocess.run(command, check=False, cwd=Path(__file__).parents[3]).returncode
+        code = run_python(DIES, str(engine.root), one.id, str(left), as_rule).returncode
         with Engine.open(engine.root) as again:
             again.undo_narrated(one_of(again, "sign", "rejected").id) if left else None
             # Whoever decides next does what is left.

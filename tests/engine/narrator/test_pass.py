@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +20,7 @@ from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Step
 from tests.engine.narrator.passes import DAY, WORKER, new_project, opened, passed, proposed, put, said, sayings, use
+from tests.forked import run_python
 
 
 @pytest.fixture
@@ -242,10 +241,7 @@ def test_kill_9_at_any_moment_then_a_pass_comes_to_the_same(
     root = new_project(tmp_path / "killed")
     put(root, work)
     code = "import sys; from tests.engine.narrator.passes import narrate_and_die; narrate_and_die(*sys.argv[1:])"
-    ends = []
-    for statements in moments:
-        done = subprocess.run([sys.executable, "-c", code, str(root), str(statements)], check=False)
-        ends.append(done.returncode)
+    ends = [run_python(code, str(root), str(statements)).returncode for statements in moments]
     assert ends.count(-signal.SIGKILL) >= len(ends) - 2
     for other in opened(root):
         passed(other)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model.author import Author
 from tests.engine.notes.conftest import write
+from tests.forked import Python
 from tests.planted import GITHUB
 
 PERSON, AGENT = Author(), Author("agent", "codex", "s1")
@@ -166,8 +165,8 @@ for number in range(25):
 
 
 def test_many_who_append_at_once_lose_nothing(root: Path):
-    writers = [subprocess.Popen([sys.executable, "-c", _APPEND, str(root), f"w{number}"]) for number in range(3)]
-    assert [one.wait() for one in writers] == [0, 0, 0]
+    writers = [Python(_APPEND, str(root), f"w{number}") for number in range(3)]
+    assert [one.end().returncode for one in writers] == [0, 0, 0]
     text = (root / ".cm/notes/topics/many.md").read_text()
     assert all(text.count(f"w{writer}-{number}.\n") == 1 for writer in range(3) for number in range(25))
 

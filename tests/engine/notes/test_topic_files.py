@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +31,7 @@ from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Undone
 from tests.engine.notes.conftest import write
+from tests.forked import run_python
 from tests.planted import GITHUB
 
 A, B, C = (f".cm/notes/topics/{name}.md" for name in "abc")
@@ -229,8 +228,7 @@ def killed(root: Path, step: int) -> bool:
     """Change three files in a process that ends at one of its steps; returns whether it did."""
     for id_, text in _BEFORE.items():
         write(root, id_, text)
-    words = [sys.executable, "-c", _KILLED, str(root), str(step)]
-    done = subprocess.run(words, check=False, timeout=60, capture_output=True, text=True)
+    done = run_python(_KILLED, str(root), str(step))
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return done.returncode != 0
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import signal
 import stat
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.recording import pause, resume
 from cm_tui.engine.memory.recalls import recall_log
 from cm_tui.engine.memory.recalls.recall_log import RecallLog
+from tests.forked import Python
 
 
 @pytest.fixture
@@ -57,15 +57,12 @@ def test_many_at_once_lose_no_count(log: RecallLog):
 
 def test_a_killed_process_loses_no_count(log: RecallLog):
     code = (
-        "import sys; from pathlib import Path; from cm_tui.engine.memory.recalls.recall_log import RecallLog\n"
-        "log = RecallLog(Path(sys.argv[1])); log.note(['entry/a'], 'person'); print('there', flush=True); sys.stdin.read()"
+        "import signal, sys; from pathlib import Path; from cm_tui.engine.memory.recalls.recall_log import RecallLog\n"
+        "log = RecallLog(Path(sys.argv[1])); log.note(['entry/a'], 'person'); print('there', flush=True); signal.pause()"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(file_of(log))], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as running:
-        assert running.stdout is not None
-        running.stdout.readline()
-        running.kill()
+    running = Python(code, str(file_of(log)))
+    assert running.lines(1) == ["there"]
+    assert running.kill().returncode == -signal.SIGKILL
     assert log.counts()["entry/a"].times == 1
     with file_of(log).open("ab") as file:
         file.write(b'["entry/a", "person", 4')

@@ -1,6 +1,5 @@
 import os
 import subprocess
-import sys
 import textwrap
 import threading
 from contextlib import closing, suppress
@@ -12,6 +11,7 @@ import pytest
 from cm_tui.engine.platform.store import schema
 from cm_tui.engine.platform.store.database import FILE, Database
 from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreTooNewError
+from tests.forked import run_python
 
 
 @pytest.fixture
@@ -30,8 +30,7 @@ def fill(folder: Path, rows: int = 20_000) -> None:
 
 
 def in_another_process(script: str, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", textwrap.dedent(script), *words]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    return run_python(textwrap.dedent(script), *words)
 
 
 def test_a_store_in_an_older_format_of_duckdb_is_read_and_written(folder):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -20,6 +18,7 @@ from cm_tui.engine.search.vectors.codec import path_words
 from cm_tui.engine.search.vectors.index import VectorIndex
 from cm_tui.errors import CancelledError, ModelError
 from cm_tui.model import Cancel
+from tests.forked import run_python
 from tests.tiers import examples
 
 from .conftest import CountingProvider, everything, filled
@@ -163,7 +162,7 @@ def test_kill_9_in_the_middle_of_filling_loses_one_batch_at_most(db, passages, o
     passages.add(*(f"text {n}" for n in range(40)))
     folder = db.folder
     db.close()
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(folder)], capture_output=True, text=True, check=False)
+    killed = run_python(KILLED, str(folder))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     again = Database(folder)
     model = BundledProvider()

@@ -53,8 +53,9 @@ class ProjectFolders:
 
     def __init__(self, root: Path, earlier: Sequence[str] = ()) -> None:
         self._root = root
-        self._identity: Identity = identify(root)
-        self._claims = {self._identity.text, claimed(root).text}
+        by_git = claimed(root)
+        self._identity: Identity = identify(root, by_git)
+        self._claims = {self._identity.text, by_git.text}
         self._earlier = [os.path.normpath(folder) for folder in earlier]
         self._root_of = cache(self._find_root)
         self._seen: set[str] = set()

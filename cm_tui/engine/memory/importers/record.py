@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -69,12 +70,15 @@ class Heads:
     def _read(self, commits: Callable[[pygit2.Repository], Iterable[tuple[int, str]]]) -> tuple[list[int], list[str]]:
         """Return times and commits, the oldest first; empty: git cannot be read."""
         try:
-            repository = repository_around(self._root)
-            found = list(commits(repository))[::-1] if repository is not None else []
+            found = list(commits(self._repository))[::-1] if self._repository is not None else []
         except (CmError, pygit2.GitError, KeyError, ValueError, OSError):
             return [], []
         # A clock that was set back must not hide later entries.
         return list(accumulate((time for time, _ in found), max)), [sha for _, sha in found]
+
+    @cached_property
+    def _repository(self) -> pygit2.Repository | None:
+        return repository_around(self._root)
 
 
 def _log(repository: pygit2.Repository) -> Iterator[tuple[int, str]]:

@@ -104,14 +104,15 @@ def _manifest(store: Path) -> dict[str, Any]:
     return read_object(store / paths.STORE_MANIFEST)
 
 
-def identify(root: Path) -> Identity:
+def identify(root: Path, by_git: Identity | None = None) -> Identity:
     """Return the identity of the project at a root: that of its memory, else the one by git.
 
     By git it is the remote, else the first commit, else the path. All of these change, and can be anyone's claim: a
     checkout with a memory keeps it, and one that claims a project with others' memory is a project of its own.
+    `by_git`: what `claimed` has returned.
     """
     root = root.resolve()
-    return _of_memory(root, _identify(root, frozenset()))
+    return _of_memory(root, by_git or claimed(root))
 
 
 def _of_memory(root: Path, found: Identity) -> Identity:
