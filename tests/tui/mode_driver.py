@@ -180,6 +180,8 @@ class Driver:
         # An answer must not come to a screen that is gone.
         await self.settle()
         for shown in [name for name, stack in app._screen_stacks.items() if stack and name not in ("overview", EMPTY)]:
+            # Else the next widget gets the focus, and all of them the styles of that.
+            app._screen_stacks[shown][0].set_reactive(Screen.focused, None)
             await app.remove_mode(shown)
             app.add_mode(shown, app.MODES[shown])
         app.state.screens.clear()

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.templates import Template
-from tests.tui.mode_driver import Driver, driving, make_project
-
-
-@pytest.fixture
-def shop(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch):
-    kept = Template(tmp_path_factory.mktemp("empty"), make_project)
-    monkeypatch.setenv("CM_HOME", str(kept.home))
-    return kept.put_back()
+from tests.tui.mode_driver import Driver, driving
 
 
 def query_of(driver: Driver) -> str:
     return driver.app.screen.query_one("#query").value
 
 
-async def test_letters_become_a_question_and_are_no_commands(shop):
-    async with driving(shop) as driver:
+async def test_letters_become_a_question_and_are_no_commands(project):
+    async with driving(project) as driver:
         # From the overview to search, and once more on the empty query.
         await driver.press("enter", "enter")
         await driver.type("report stats")
@@ -35,22 +27,22 @@ async def test_letters_become_a_question_and_are_no_commands(shop):
         assert not driver.told
         assert not driver.app.screen.has_class("-tuning")
         driver.app.state_writer.flush()
-    assert not (shop / ".cm").exists()
-    async with driving(shop) as driver:
+    assert not (project / ".cm").exists()
+    async with driving(project) as driver:
         # The question of last time is typed on.
         await driver.type("s")
         assert query_of(driver) == "path:nowhere/stems"
 
 
 @pytest.mark.deep
-async def test_numbers_are_saved_only_while_they_are_seen(shop):
-    async with driving(shop, mode="2") as driver:
+async def test_numbers_are_saved_only_while_they_are_seen(project):
+    async with driving(project, mode="2") as driver:
         await driver.type("report")
         await driver.press("enter", "t", "right", "t")
         assert driver.app.screen.session.tuned
         await driver.press("s")
-        assert not (shop / ".cm").exists()
+        assert not (project / ".cm").exists()
         assert any("knobs are not open" in words for words in driver.told)
         await driver.press("t", "s")
-        assert (shop / ".cm" / "config.toml").exists()
+        assert (project / ".cm" / "config.toml").exists()
         assert any("config.toml" in words for words in driver.told)

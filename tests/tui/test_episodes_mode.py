@@ -299,16 +299,6 @@ async def before_anything_was_recorded_the_list_says_how_there_will_be_something
     assert any("no change of yours" in words for words in driver.told)
 
 
-async def test_what_is_recorded_meanwhile_comes_by_itself_and_moves_nothing(told, monkeypatch):
-    monkeypatch.setattr(view, "LOOK_AGAIN", 0.05)
-    async with driving(told, mode="5") as driver:
-        await driver.press("enter", "down")
-        record(told, "something new", session="s9")
-        await driver.until(lambda: "s9" in sessions(driver))
-        assert driver.app.screen.turn_list.current.prompts == ("run the tests",)
-        assert "3 fail." in story(driver)
-
-
 @pytest.mark.deep
 async def test_long_lists_are_read_as_somebody_looks(project, monkeypatch):
     monkeypatch.setattr(ask, "PAGE", 20)
@@ -325,8 +315,15 @@ async def test_long_lists_are_read_as_somebody_looks(project, monkeypatch):
         assert turns(driver) == [f"prompt {number}" for number in reversed(range(70))]
 
 
-async def test_filter_and_session_are_found_again(told):
+async def test_what_is_recorded_meanwhile_comes_by_itself_and_filter_and_session_are_found_again(told, monkeypatch):
+    monkeypatch.setattr(view, "LOOK_AGAIN", 0.05)
     async with driving(told, mode="5") as driver:
+        await driver.press("enter", "down")
+        record(told, "something new", session="s9")
+        await driver.until(lambda: "s9" in sessions(driver))
+        assert driver.app.screen.turn_list.current.prompts == ("run the tests",)
+        assert "3 fail." in story(driver)
+        await driver.anew("5")
         driver.app.screen.filter_input.value = "outcome:ok,failed"
         await driver.settle()
         await driver.press("end")

@@ -41,7 +41,7 @@ async def asked(driver: Driver) -> EverywhereScreen:
     return screen
 
 
-async def test_search_asks_all_projects_and_reads_what_they_remember(other: Path, project: Path) -> None:
+async def test_search_and_episodes_ask_all_projects_and_read_what_they_remember(other: Path, project: Path) -> None:
     with Engine.open(other) as engine:
         before = [entry.content for entry in engine.entries().rows]
     async with driving(project) as driver:
@@ -66,22 +66,23 @@ async def test_search_asks_all_projects_and_reads_what_they_remember(other: Path
         await driver.until(lambda: "Boats of paper" in text_of(screen))
         await driver.press("enter", "S")
         assert isinstance(driver.app.screen, SearchScreen)
+        await driver.press("escape")
+        await episodes_asks_all_projects_for_the_words_of_its_filter(driver, other)
     with Engine.open(other) as engine:
         assert [entry.content for entry in engine.entries().rows] == before
 
 
-async def test_episodes_asks_all_projects_for_the_words_of_its_filter(other: Path, project: Path) -> None:
-    async with driving(project) as driver:
-        await driver.press("5")
-        screen = await asked(driver)
-        assert "Type what to look for" in driver.text
-        assert screen.query_one(Input).has_focus
-        await driver.press("escape", "slash")
-        await driver.type("leak outcome:unsaid")
-        await driver.press("enter")
-        screen = await asked(driver)
-        await driver.until(lambda: bool(screen.hits.rows))
-        assert {(row.project.name, row.hit.source) for row in screen.hits.rows} == {(other.name, "episode")}
-        await driver.press("escape")
-        assert isinstance(driver.app.screen, EpisodesScreen)
-        assert driver.app.screen.filter_input.value == "leak outcome:unsaid"
+async def episodes_asks_all_projects_for_the_words_of_its_filter(driver: Driver, other: Path) -> None:
+    await driver.press("5")
+    screen = await asked(driver)
+    assert "Type what to look for" in driver.text
+    assert screen.query_one(Input).has_focus
+    await driver.press("escape", "slash")
+    await driver.type("leak outcome:unsaid")
+    await driver.press("enter")
+    screen = await asked(driver)
+    await driver.until(lambda: bool(screen.hits.rows))
+    assert {(row.project.name, row.hit.source) for row in screen.hits.rows} == {(other.name, "episode")}
+    await driver.press("escape")
+    assert isinstance(driver.app.screen, EpisodesScreen)
+    assert driver.app.screen.filter_input.value == "leak outcome:unsaid"

@@ -20,7 +20,6 @@ from cm_tui.tui.modes.memory.item_list import HeadingRow, ItemRow
 from cm_tui.tui.modes.memory.screen import MemoryScreen
 from cm_tui.tui.modes.memory.writing import NoteEditScreen
 from cm_tui.tui.modes.pack.screen import PackScreen
-from cm_tui.tui.screens.messages import ProjectChanged
 from cm_tui.tui.screens.question import Question
 from cm_tui.tui.screens.writing import EntryDialog
 from cm_tui.tui.state.filter_line import with_field
@@ -251,7 +250,7 @@ async def what_others_write_appears_without_a_key(driver, told):
         engine.remember("Written elsewhere", category="Rule")
     (told / ".cm/notes/topics/new.md").write_text("# Newly edited\n", encoding="utf-8")
     driver.app.project.index_news += 1
-    screen.post_message(ProjectChanged())
+    screen.show_project()
     await driver.settle()
     assert {"Written elsewhere", "Newly edited"} <= {*titles(driver)}
     assert screen.item.title == "SQL"

@@ -11,6 +11,7 @@ from cm_tui.tui.state.pack_selection import readable
 from cm_tui.tui.state.remembered import load_state
 from cm_tui.tui.terminal import clipboard
 from tests.tui.mode_driver import at, driving, each
+from tests.tui.test_search_mode import ask, first_panel, screen_of
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 LOAD = PackRequest("src/store.py", 8, 10, "Store.load", "chosen in Symbols")
@@ -170,7 +171,7 @@ async def save_asks_before_it_replaces(driver, project):
     assert "There is no folder" in driver.text
 
 
-async def test_pack_budget_and_question_survive_a_kill(project):
+async def test_pack_and_search_are_found_again_next_time_even_after_a_kill(project):
     async with driving(project, mode="P") as driver:
         driver.app.pack_selection.add([LOAD, MAKE])
         await driver.settle()
@@ -181,7 +182,21 @@ async def test_pack_budget_and_question_survive_a_kill(project):
         await driver.press("enter")
         # Nobody quits: what was collected is written down by itself.
         await driver.until(lambda: load_state(project)[0].of("pack").get("question") == "Why?")
+        await ask(driver, "load record")
+        await driver.press("escape", "greater_than_sign", "t", "down", "right")
+        wider = first_panel(driver)
+        driver.app.state_writer.flush()
     async with driving(project) as driver:
+        assert driver.app.current_mode == "search"
+        screen = screen_of(driver)
+        assert screen.query_input.value == "load record"
+        assert screen.hit is not None
+        assert screen.session.tuned == {"keyword_weight": 0.51}, "though it was not saved"
+        assert "1 changed" in driver.text
+        await driver.press("escape", "t")
+        assert first_panel(driver) == wider
+        await driver.press("r")
+        assert not screen.session.tuned
         assert driver.app.pack_selection.items == (LOAD, MAKE)
         assert "Context²" in driver.text
         await driver.app.action_go("pack")

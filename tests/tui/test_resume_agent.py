@@ -91,10 +91,22 @@ async def test_the_agent_runs_in_the_projects_folder_and_the_application_comes_b
         assert claude.read_text().splitlines()[1:] == ["--resume", "old"], "the replay of an episode has the key too"
 
 
-async def test_where_it_cannot_run_the_command_is_copied_and_the_bottom_line_says_so(
+async def test_the_overview_shows_where_the_work_stopped_and_what_cannot_run_is_copied(
     told: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    async with driving(told, size=(160, 40)) as driver:
+    (told / "src" / "store.py").write_text("changed = 1\n")
+    async with driving(told, size=(160, 50)) as driver:
+        text = driver.text_in("#ov-work")
+        for words in ("Where you left off", "codex", "Slashes", "run the tests", "pytest -q", "src/store.py"):
+            assert words in text, words
+        await driver.press("w")
+        assert driver.app.current_mode == "episodes"
+        assert driver.app.screen.session_key == "s1"
+        assert driver.app.screen.story.episode.prompts == ("run the tests",)
+        record(told, "a newer request", session="s2")
+        await driver.press("1")
+        assert "a newer request" in driver.text_in("#ov-work")
+        await driver.resize((160, 40))
         await to_session(driver, "s1")
         await driver.press("R")
         assert copied() == f"cd {told} && codex resume s1"
@@ -112,44 +124,32 @@ async def test_where_it_cannot_run_the_command_is_copied_and_the_bottom_line_say
         assert "this terminal cannot be lent; copied: codex resume s1" in driver.text.splitlines()[-1]
 
 
-async def test_what_is_no_id_and_what_has_no_agent_is_refused(project: Path, programs: Path, lent: list[str]):
+async def test_without_a_session_there_is_no_block_and_what_is_no_id_or_has_no_agent_is_refused(
+    project: Path, programs: Path, lent: list[str]
+):
+    kept = [agent(programs, name) for name in ("codex", "claude", "opencode", "cursor")]
+    async with driving(project) as driver:
+        assert not driver.app.screen.query_one("#ov-work").display
+        await driver.press("w")
+        assert "no session of the last 7 days" in driver.text.splitlines()[-1]
+        await what_is_no_id_and_what_has_no_agent_is_refused(driver, project)
+    assert not lent
+    assert not any(one.exists() for one in kept)
+
+
+async def what_is_no_id_and_what_has_no_agent_is_refused(driver: Driver, project: Path) -> None:
     for number, (session, fields) in enumerate((
         ("--dangerous", {}), ("a b; rm -rf ~", {}), ("$(id)", {}), ("sub/agent", {"parent": "-x"}), ("x" * 200, {}),
         ("chat", {"agent": "cursor"}), ("odd", {"agent": "evil\x1b[31m"}),
     )):  # fmt: skip
         record(project, f"case {number}", **{"session": session, **fields})
-    kept = [agent(programs, name) for name in ("codex", "claude", "opencode", "cursor")]
-    async with driving(project, mode="5") as driver:
-        screen = driver.app.screen
-        rows = [n for n, row in enumerate(screen.session_list.rows) if row.session]
-        assert len(rows) == 7
-        for row in rows:
-            screen.session_list.cursor = row
-            await driver.settle()
-            await driver.press("R")
-            assert "Resume: " in driver.text.splitlines()[-1], screen.session
-            assert "\x1b" not in driver.text
-    assert not lent
-    assert not any(one.exists() for one in kept)
-
-
-async def test_the_overview_shows_where_the_work_stopped_and_leads_there(told: Path):
-    (told / "src" / "store.py").write_text("changed = 1\n")
-    async with driving(told, size=(160, 50)) as driver:
-        text = driver.text_in("#ov-work")
-        for words in ("Where you left off", "codex", "Slashes", "run the tests", "pytest -q", "src/store.py"):
-            assert words in text, words
-        await driver.press("w")
-        assert driver.app.current_mode == "episodes"
-        assert driver.app.screen.session_key == "s1"
-        assert driver.app.screen.story.episode.prompts == ("run the tests",)
-        record(told, "a newer request", session="s2")
-        await driver.press("1")
-        assert "a newer request" in driver.text_in("#ov-work")
-
-
-async def test_without_a_session_the_overview_shows_no_block(project: Path):
-    async with driving(project) as driver:
-        assert not driver.app.screen.query_one("#ov-work").display
-        await driver.press("w")
-        assert "no session of the last 7 days" in driver.text.splitlines()[-1]
+    await driver.press("5")
+    screen = driver.app.screen
+    rows = [n for n, row in enumerate(screen.session_list.rows) if row.session]
+    assert len(rows) == 7
+    for row in rows:
+        screen.session_list.cursor = row
+        await driver.settle()
+        await driver.press("R")
+        assert "Resume: " in driver.text.splitlines()[-1], screen.session
+        assert "\x1b" not in driver.text

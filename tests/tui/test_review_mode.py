@@ -41,7 +41,6 @@ from cm_tui.tui.modes.review.dialogs import (
 from cm_tui.tui.modes.review.inbox import InboxFilter, Other, key_of, read_line
 from cm_tui.tui.modes.review.screen import ReviewScreen
 from cm_tui.tui.modes.review.stock import Stock
-from cm_tui.tui.screens.messages import ProjectChanged
 from cm_tui.tui.screens.question import Question
 from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.state.remembered import load_state
@@ -82,10 +81,6 @@ class Narrated:
         """The engine that the application has."""
         assert self.engine is not None
         return self.engine
-
-    def driving(self, **options):
-        """Return the application in its mode."""
-        return driving(self.root, open_engine=self.open, mode="7", **options)
 
 
 @pytest.fixture
@@ -640,24 +635,12 @@ async def the_evidence_is_told_in_episodes_and_the_place_is_kept(driver, narrate
     assert isinstance(driver.app.screen, EpisodesScreen)
 
 
-async def test_the_overview_says_how_many_wait_and_leads_here(narrated):
-    async with driving(narrated.root, open_engine=narrated.open, mode="1") as driver:
-        await driver.until(lambda: "7 items wait" in driver.text)
-        await driver.press("7", "a", "a", "1")
-        await driver.until(lambda: "5 items wait" in driver.text)
-        narrated.told.told.clear()
-        driver.app.project.index_news += 1
-        # Only the application counts what waits; a mode that hears of a change does not.
-        driver.app._project_changed()
-        await driver.until(lambda: "Review: proposals" in driver.text)
-
-
 async def what_others_decide_and_propose_comes_by_itself(driver, narrated):
     await to(driver, "n000003")
     narrated.told.told.pop("n000001")
     narrated.told.told["n000030"] = proposal(30, now=time.time())
     driver.app.project.index_news += 1
-    screen_of(driver).post_message(ProjectChanged())
+    screen_of(driver).show_project()
     await driver.until(lambda: "n000030" in ids(driver))
     assert "n000001" not in ids(driver)
     assert screen_of(driver).item.id == "n000003"
@@ -799,8 +782,17 @@ async def every_size_shows_list_and_proposal(driver, narrated):
     assert "+ - Run the tests" in driver.text
 
 
-async def test_filter_topics_and_reasons_are_found_again(narrated):
-    async with narrated.driving() as driver:
+async def test_the_overview_says_how_many_wait_and_filter_and_topics_are_found_again(narrated):
+    async with driving(narrated.root, open_engine=narrated.open, mode="1") as driver:
+        await driver.until(lambda: "7 items wait" in driver.text)
+        await driver.press("7", "a", "a", "1")
+        await driver.until(lambda: "5 items wait" in driver.text)
+        narrated.told.told.clear()
+        driver.app.project.index_news += 1
+        # Only the application counts what waits; a mode that hears of a change does not.
+        driver.app._project_changed()
+        await driver.until(lambda: "Review: proposals" in driver.text)
+        await driver.press("7")
         screen_of(driver).filter_input.value = "kind:fix"
         await driver.settle()
         await driver.press("t")

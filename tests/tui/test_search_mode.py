@@ -16,7 +16,7 @@ from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.terminal import clipboard
 from cm_tui.tui.widgets.bars import cells_of, explain, score_bar
-from tests.tui.mode_driver import PATIENCE, at, driving, each
+from tests.tui.mode_driver import PATIENCE, at, each
 
 
 def screen_of(driver) -> SearchScreen:
@@ -372,25 +372,6 @@ async def the_border_between_the_panels_is_moved(driver, project):
     assert first_panel(driver) > before
     await driver.press("less_than_sign", "less_than_sign")
     assert first_panel(driver) == before
-
-
-async def test_question_borders_and_tuned_numbers_are_found_again_next_time(project):
-    async with driving(project) as driver:
-        await ask(driver, "load record")
-        await driver.press("escape", "greater_than_sign", "t", "down", "right")
-        wider = first_panel(driver)
-        driver.app.state_writer.flush()
-    async with driving(project) as driver:
-        assert driver.app.current_mode == "search"
-        screen = screen_of(driver)
-        assert screen.query_input.value == "load record"
-        assert screen.hit is not None
-        assert screen.session.tuned == {"keyword_weight": 0.51}, "though it was not saved"
-        assert "1 changed" in driver.text
-        await driver.press("escape", "t")
-        assert first_panel(driver) == wider
-        await driver.press("r")
-        assert not screen.session.tuned
 
 
 async def test_questions_are_answered_explained_and_followed(project):

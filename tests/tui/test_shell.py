@@ -188,6 +188,18 @@ async def tabs_and_key_bar_take_clicks(driver, project):
     assert driver.app.screen.has_class("-tuning")
 
 
+async def where_no_memory_is_stale_the_key_says_so(driver, project):
+    await driver.press("f1", "t")
+    assert any("no memory names missing code" in told for told in driver.told)
+
+
+async def a_timer_that_starts_late_fires(driver, project):
+    """On a busy machine, a timer starts later than it should have ended."""
+    fired = []
+    driver.app.set_timer(1e-9, lambda: fired.append(True))
+    await driver.until(lambda: bool(fired))
+
+
 def test_key_names():
     assert [key_name(key) for key in ("ctrl+p", "question_mark", "a", "shift+left")] == ["^p", "?", "a", "shift+←"]
 
@@ -195,8 +207,14 @@ def test_key_names():
 # --- themes, state ---
 
 
-async def test_other_themes_draw_every_mode(project):
+async def test_other_themes_draw_every_mode_whatever_was_in_the_state_file(project):
+    file = state_file(project)
+    file.parent.mkdir(parents=True)
+    file.write_text("{ not json")
     async with driving(project) as driver:
+        # A message goes from the screen after four seconds; what warned is kept.
+        assert any("could not be read and is ignored" in line.text for line in driver.app.activity_log.lines)
+        assert driver.app.current_mode == "overview"
         for theme in ("cm-light", "nord", "ansi-dark"):
             driver.app.theme = theme
             for key in ("2", "f3", "f4", "f5", "f1"):
@@ -214,16 +232,6 @@ async def test_without_colour_bars_use_characters(project, monkeypatch):
         await driver.type("load record")
         assert "█" in driver.text
         assert "▓" in driver.text
-
-
-async def test_a_corrupt_state_file_is_ignored_with_a_note(project):
-    file = state_file(project)
-    file.parent.mkdir(parents=True)
-    file.write_text("{ not json")
-    async with driving(project) as driver:
-        # A message goes from the screen after four seconds; what warned is kept.
-        assert any("could not be read and is ignored" in line.text for line in driver.app.activity_log.lines)
-        assert driver.app.current_mode == "overview"
 
 
 @pytest.mark.parametrize("content", ["[]", '{"mode": 3}', '{"screens": {"search": 1}}', '{"theme": []}'])
@@ -345,12 +353,6 @@ async def test_commands_keys_and_mouse(project):
         the_palette_finds_commands_and_runs_them,
         what_a_mode_and_the_application_both_offer_is_listed_once,
         tabs_and_key_bar_take_clicks,
+        where_no_memory_is_stale_the_key_says_so,
+        a_timer_that_starts_late_fires,
     )
-
-
-async def test_a_timer_that_starts_late_fires(tmp_path):
-    """On a busy machine, a timer starts later than it should have ended."""
-    async with starting(make_project(tmp_path / "shop")) as driver:
-        fired = []
-        driver.app.set_timer(1e-9, lambda: fired.append(True))
-        await driver.until(lambda: bool(fired))

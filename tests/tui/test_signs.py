@@ -36,22 +36,20 @@ def bottom(driver) -> str:
     return driver.text.splitlines()[-1]
 
 
-async def test_why_a_command_is_not_possible_stands_in_the_bottom_line(project: Path):
-    async def it_gives_way_to_the_keys_and_to_the_next_command(driver, _):
-        for size in ((80, 24), (120, 40), (200, 50)):
-            await driver.resize(size)
-            keys = bottom(driver)
-            await driver.press("p")
-            assert bottom(driver).lstrip().startswith("Pin: ")
-            assert "Pin: " not in driver.text.replace(bottom(driver), "")
-            await driver.press("1", "6")
-            assert bottom(driver) == keys
+async def why_a_command_is_not_possible_gives_way_to_the_keys_and_to_the_next_command(driver, held):
+    await driver.anew("6")
+    for size in ((80, 24), (120, 40), (200, 50)):
+        await driver.resize(size)
+        keys = bottom(driver)
         await driver.press("p")
         assert bottom(driver).lstrip().startswith("Pin: ")
-        await driver.press("slash")
-        assert "Pin: " not in bottom(driver)
-
-    await each(project, it_gives_way_to_the_keys_and_to_the_next_command, mode="6")
+        assert "Pin: " not in driver.text.replace(bottom(driver), "")
+        await driver.press("1", "6")
+        assert bottom(driver) == keys
+    await driver.press("p")
+    assert bottom(driver).lstrip().startswith("Pin: ")
+    await driver.press("slash")
+    assert "Pin: " not in bottom(driver)
 
 
 async def a_list_that_comes_late_opens_over_nothing_else(driver, held):
@@ -117,8 +115,15 @@ async def an_undo(driver, held):
 
 async def test_what_takes_long_shows_and_is_not_asked_for_twice(project: Path, held):
     (project / "logo.py").write_bytes(bytes(64))
-    steps = a_list_that_comes_late_opens_over_nothing_else, assembling, an_undo, saving_a_profile
-    await each(held, *steps, root=project)
+    await each(
+        held,
+        why_a_command_is_not_possible_gives_way_to_the_keys_and_to_the_next_command,
+        a_list_that_comes_late_opens_over_nothing_else,
+        assembling,
+        an_undo,
+        saving_a_profile,
+        root=project,
+    )
 
 
 @pytest.mark.deep

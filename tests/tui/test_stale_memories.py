@@ -55,9 +55,3 @@ async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Pat
         left = {one.id for one in engine.entries().rows}
         assert renamed.id in left
         assert len(left & {gone.id, archived.id}) == 1
-
-
-async def test_where_nothing_is_stale_the_key_says_so(project: Path):
-    async with driving(project) as driver:
-        await driver.press("f1", "t")
-        assert any("no memory names missing code" in told for told in driver.told)

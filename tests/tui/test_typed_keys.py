@@ -72,8 +72,8 @@ async def test_keys_that_are_typed_ahead_go_where_the_ones_before_led_to(project
     )
 
 
-async def test_the_key_bar_lists_what_works_in_an_input(project):
-    async with driving(project, size=(120, 40)) as driver:
+async def test_the_key_bar_lists_what_works_in_an_input_and_the_cursor_is_on_the_first_result(project):
+    async with driving(project) as driver:
         await driver.press("2")
         bar = driver.text_in("KeyBar")
         assert all(entry in bar for entry in ("esc Leave the input", "f12 Help", "^n Tune", "^p Commands"))
@@ -81,11 +81,7 @@ async def test_the_key_bar_lists_what_works_in_an_input(project):
         await driver.type("store")
         await driver.press("escape")
         assert "a Pack" in driver.text_in("KeyBar")
-
-
-async def test_the_cursor_is_on_the_first_result_while_a_query_is_typed(project):
-    async with driving(project) as driver:
-        await driver.press("2")
+        await driver.anew("2")
         await driver.type("frobnicate record")
         screen = driver.app.screen
         assert screen.hit.symbol != "frobnicate_record"

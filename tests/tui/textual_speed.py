@@ -25,6 +25,7 @@ from textual.notifications import Notification
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
 
 from cm_tui.tui.modes.history.commit_panel import CommitList
 from cm_tui.tui.modes.memory.item_list import ItemList
@@ -49,7 +50,12 @@ def waiting(app: App) -> list[object]:
     """Return what waits to be handled, or is being handled, by the application, its screen or what is on it."""
     typed = getattr(app, "typed_keys", None)
     found = ["typed keys"] * bool(typed is not None and typed.waiting) + ["a resize"] * (app._resize_event is not None)
-    pumps = (app, *app.screen.walk_children(with_self=True)) if app.screen_stack else (app,)
+    pumps: list[MessagePump] = [app]
+    widgets: list[Widget] = [app.screen] if app.screen_stack else []
+    while widgets:
+        # Textual's own walk takes a fifth of the time of a key.
+        pumps.append(widget := widgets.pop())
+        widgets += widget._nodes._nodes
     return [*found, *(pump for pump in pumps if _is_busy(pump))]
 
 

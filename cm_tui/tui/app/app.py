@@ -15,7 +15,7 @@ from cm_tui.tui.app.settings_in_force import SettingsInForce
 from cm_tui.tui.screens.app_dialogs import ProjectChooser, RecordingControl
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.messages import AddToPack, OpenEpisode, ProjectChanged
+from cm_tui.tui.screens.messages import AddToPack, OpenEpisode
 from cm_tui.tui.screens.small_lists import CommandPalette
 from cm_tui.tui.screens.trust_dialog import TrustDialog
 from cm_tui.tui.state.project import ProjectView
@@ -79,9 +79,7 @@ class CmApp(ModeApp):
         self.daemon_sync = DaemonSync(*work, self.lifecycle, self)
         self._settings = SettingsInForce(self, settings_root or root)
         self._head_watch = head_watch(self.tasks, self.project, self._head_changed)
-        self._recording_watch = recording_watch(
-            self.tasks, self.project, lambda: self.config, lambda: self.modes.broadcast(ProjectChanged)
-        )
+        self._recording_watch = recording_watch(self.tasks, self.project, lambda: self.config, self.modes.show_project)
         self._recording = RecordingControl(self, self._recording_watch.look)
         self._trust = TrustDialog(self)
         self._projects = ProjectChooser(self)
@@ -216,7 +214,7 @@ class CmApp(ModeApp):
     def _project_changed(self) -> None:
         self.revision_tracker.check()
         self.lifecycle.count_waiting()
-        self.modes.broadcast(ProjectChanged)
+        self.modes.show_project()
 
     def _head_changed(self) -> None:
         """Another branch or commit is checked out: the header says so at once, and the state is asked for."""

@@ -21,7 +21,7 @@ from cm_tui.config import Config
 from cm_tui.errors import CmError
 from cm_tui.tui.app.typed_keys import TypedKeys
 from cm_tui.tui.screens.app_services import Severity
-from cm_tui.tui.screens.messages import OpenInMode, OpenRevision, ProjectChanged, RevisionChanged
+from cm_tui.tui.screens.messages import OpenInMode, OpenRevision, RevisionChanged
 from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.change_history import ChangeHistory
@@ -68,6 +68,12 @@ class ModeScreens:
     def screen(self, kind: type[M]) -> M:
         """The screen of a mode, once it was shown."""
         return next(screen for screen in self.shown() if isinstance(screen, kind))
+
+    def show_project(self) -> None:
+        """Have the mode on screen show the project's state; the others do once they are on screen again."""
+        for screen in self.shown():
+            if self._app.current_mode == screen.MODE and screen.is_running and screen.restored:
+                screen.show_project()
 
     def broadcast(self, message: type[Message]) -> None:
         """Send a message to every mode that was shown."""
@@ -172,7 +178,7 @@ class ModeApp(App[int]):
             self.clear_notifications()
         await self.switch_mode(mode)
         self.remember()
-        self.modes.broadcast(ProjectChanged)
+        self.modes.show_project()
 
     def go_to_now(self) -> None:
         """Show no past revision any more."""

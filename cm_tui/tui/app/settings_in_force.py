@@ -18,7 +18,6 @@ from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import Command, key_name
-from cm_tui.tui.screens.messages import ProjectChanged
 from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.state.change_history import Finish, UndoableChange
 from cm_tui.tui.state.remembered import current_keys, former_keys
@@ -242,7 +241,7 @@ class SettingsInForce:
         if "tui.keys" in names:
             self._apply_keys()
         self._app.project.config_news += 1
-        self._app.modes.broadcast(ProjectChanged)
+        self._app.modes.show_project()
         if names:
             self._say(names)
 

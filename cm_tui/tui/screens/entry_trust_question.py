@@ -14,7 +14,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Button, Static
+from textual.widgets import Button
 
 from cm_tui.counts import count, noun
 from cm_tui.model import Entry
@@ -24,6 +24,7 @@ from cm_tui.tui.screens.question import Option, Question
 from cm_tui.tui.state.authors import who_is
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.sourcelist import ProseList
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class EntryScreen(ModalScreen[None]):
         with Vertical(id="entry-box") as box:
             box.border_title = Content(f" {entry.category}: {elide_end(one_line(entry.title), _TITLE)} ")
             box.border_subtitle = Content(" c copies · esc " if self._copy else " esc ")
-            yield Static(Content(entry_facts(entry)), id="entry-facts", markup=False)
+            yield Words(Content(entry_facts(entry)), id="entry-facts")
             work = partial(self._cm.tasks.work, topic="app.entry-text")
             yield ProseList(work, entry.content, id="entry-text", empty="It has no text.")
 
@@ -130,7 +131,7 @@ class EntryTrustQuestion(Question):
         if held.entries:
             options.append(Option("Leave out", then=lambda: answered("refused", self._selected)))
             options.append(Option("", then=lambda: answered("trusted", self._selected)))
-        hint = Static(Content.styled("v shows the text · m marks one", "$muted"), id="held-hint")
+        hint = Words(Content.styled("v shows the text · m marks one", "$muted"), id="held-hint")
         self._rows = HeldList(id="held-list")
         body = (self._rows, hint) if held.entries else ()
         super().__init__(question(held), options, title="Entries of this repository", body=body, look="large")

@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.counts import count
 from cm_tui.daemon.open_engine import open_engine
@@ -28,6 +28,7 @@ from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.sourcelist import ProseList, matching
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import fit, one_line
 
 
@@ -102,7 +103,7 @@ class EverywhereScreen(ModalScreen[None]):
         with Vertical(id="everywhere-box") as box:
             box.border_subtitle = Content(" ⏎ reads · / asks · S this project · to read only ")
             yield Input(self._question, placeholder=_EMPTY, id="everywhere-question", compact=True)
-            yield Static(id="everywhere-notes", markup=False)
+            yield Words(id="everywhere-notes")
             yield FoundList(empty=_EMPTY, id="everywhere-hits")
             yield ProseList(partial(self._mode.cm.tasks.work, topic="everywhere.prose"), id="everywhere-text")
 
@@ -147,7 +148,7 @@ class EverywhereScreen(ModalScreen[None]):
         if self.is_attached:
             self._title(f"Everywhere · {count(len(result.rows), 'hit')} of {count(result.projects, 'project')}")
             self._show(result.rows, "No project remembers anything that answers this.")
-            notes = self.query_one("#everywhere-notes", Static)
+            notes = self.query_one("#everywhere-notes", Words)
             notes.update("\n".join(f"▲ {one_line(note)}" for note in result.notes[:3]))
             notes.display = bool(result.notes)
 

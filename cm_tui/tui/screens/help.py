@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import fit
 
 KEY = 8
@@ -61,9 +61,9 @@ class HelpScreen(ModalScreen[None]):
             box.border_title = Content(f" Help · {self._title} ")
             box.border_subtitle = Content(" esc closes · keys can be changed in config.toml, [tui.keys] ")
             with VerticalScroll(id="help-scroll"):
-                yield Static(Content(self._intro.strip()), id="help-intro")
-                yield Static("", id="help-mode")
-                yield Static("", id="help-everywhere")
+                yield Words(Content(self._intro.strip()), id="help-intro")
+                yield Words(id="help-mode")
+                yield Words(id="help-everywhere")
 
     def on_mount(self) -> None:
         """Arrow keys scroll at once."""
@@ -87,8 +87,8 @@ class HelpScreen(ModalScreen[None]):
 
     def _fill(self) -> None:
         width = max(40, self.query_one("#help-scroll").size.width - 2)
-        self.query_one("#help-mode", Static).update(_section("In this mode", self._here, width))
-        self.query_one("#help-everywhere", Static).update(_section("Everywhere", self._everywhere, width))
+        self.query_one("#help-mode", Words).update(_section("In this mode", self._here, width))
+        self.query_one("#help-everywhere", Words).update(_section("Everywhere", self._everywhere, width))
 
 
 def _section(heading: str, rows: Sequence[HelpRow], width: int) -> Content:

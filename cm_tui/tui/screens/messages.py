@@ -109,10 +109,6 @@ class AddToPack(Message):
         self.requests = requests
 
 
-class ProjectChanged(Message):
-    """Sent to every mode that is on the stack: status, plan, index progress or the engine changed."""
-
-
 class RevisionChanged(Message):
     """Sent to every mode: another revision is shown, or now."""
 

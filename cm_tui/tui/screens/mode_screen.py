@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.app_services import AppServices
@@ -21,7 +21,7 @@ from cm_tui.tui.screens.frame import mode_tabs, project_facts, revision_text
 from cm_tui.tui.screens.help import HelpRow, HelpScreen
 from cm_tui.tui.tasks.ask import Call, Fail, Then
 from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar, RevisionWords
-from cm_tui.tui.widgets.split import Panel, Split
+from cm_tui.tui.widgets.split import Panel, Split, Words
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -228,8 +228,8 @@ class ModeScreen(Screen[None]):
         self.project_changed()
         self.restored = True
 
-    def on_project_changed(self) -> None:
-        """The project's state changed."""
+    def show_project(self) -> None:
+        """Show the project's state."""
         self.query_one(Header).refresh()
         self.query_one(KeyBar).refresh()
         self.project_changed()
@@ -306,7 +306,7 @@ class ModeScreen(Screen[None]):
 
     def show_words(self, name: str, words: Content | str, *, wrong: bool = False) -> None:
         """Show words in a line of the mode, by its id; without words there is no line."""
-        line = self.query_one(f"#{name}", Static)
+        line = self.query_one(f"#{name}", Words)
         line.update(words)
         line.set_class(wrong, "-warning")
         line.display = bool(words)

@@ -14,12 +14,13 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Button, Input, Static
+from textual.widgets import Button, Input
 
 from cm_tui.model import Entry
 from cm_tui.model.text import harmless
 from cm_tui.tui.screens.commands import key_name
 from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.split import Words
 
 
 def _do_nothing() -> None:
@@ -99,14 +100,14 @@ class Question(ModalScreen[Callable[[], object]]):
         with Vertical(classes="question-box") as box:
             box.border_title, box.border_subtitle = Content(self._title), Content(self._subtitle)
             if self._text:
-                yield Static(Content(harmless(self._text)), classes="question-text")
+                yield Words(Content(harmless(self._text)), classes="question-text")
             if self._detail:
                 with VerticalScroll(classes="question-detail", can_focus=False):
-                    yield Static(Content(harmless(self._detail)))
+                    yield Words(Content(harmless(self._detail)))
             yield from self._body
             if self._line is not None:
                 yield Input(self._line.value, select_on_focus=not self._line.adds)
-                yield Static(Content(self._line.hint), id="prompt-hint")
+                yield Words(Content(self._line.hint), id="prompt-hint")
             if any(option.label for option in self._options):
                 with Horizontal(classes="question-buttons"):
                     for place, option in enumerate(self._options):
@@ -139,7 +140,7 @@ class Question(ModalScreen[Callable[[], object]]):
                 self._reject(wrong)
 
     def _reject(self, wrong: str) -> None:
-        hint = self.query_one("#prompt-hint", Static)
+        hint = self.query_one("#prompt-hint", Words)
         hint.update(Content(wrong))
         hint.add_class("-wrong")
 
@@ -265,7 +266,7 @@ class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
             yield from self.above()
             yield self.list
             yield from self.below()
-            yield Static(id="dialog-note", markup=False)
+            yield Words(id="dialog-note")
 
     def above(self) -> Iterable[Widget]:
         """For a subclass to give: what is above the list."""
@@ -323,7 +324,7 @@ class ListDialog(ModalScreen[Callable[[], object]], Generic[R]):
 
     def note(self, words: Content | str) -> None:
         """Show words below the list."""
-        note = self.query_one("#dialog-note", Static)
+        note = self.query_one("#dialog-note", Words)
         note.update(Content(words) if isinstance(words, str) else words)
         note.display = True
 

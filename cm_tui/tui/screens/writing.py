@@ -18,7 +18,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widget import Widget
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Input, TextArea
 
 from cm_tui.errors import CmError
 from cm_tui.files import write_atomically
@@ -26,6 +26,7 @@ from cm_tui.model import Category, Scope
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm
 from cm_tui.tui.terminal.editor import edit_over
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 
@@ -120,7 +121,7 @@ class WritingScreen(ModalScreen[None], Generic[V]):
             box.border_subtitle = Content(" ctrl+s saves · esc leaves ")
             yield from self.fields()
             yield TextArea(self._text, id="writing-text", soft_wrap=True, show_line_numbers=False)
-            yield Static(Content(self._hint), id="writing-hint", markup=False)
+            yield Words(Content(self._hint), id="writing-hint")
 
     def fields(self) -> Iterable[Widget]:
         """For a subclass to give: what stands above the text."""
@@ -165,7 +166,7 @@ class WritingScreen(ModalScreen[None], Generic[V]):
 
     def say(self, wrong: str) -> None:
         """Show what is wrong."""
-        hint = self.query_one("#writing-hint", Static)
+        hint = self.query_one("#writing-hint", Words)
         hint.update(Content(wrong))
         hint.add_class("-wrong")
 
@@ -182,7 +183,7 @@ class WritingScreen(ModalScreen[None], Generic[V]):
 def _field(label: str, line: Input) -> Horizontal:
     """Return an input with its label."""
     line.compact = True
-    words = Static(Content.styled(f"{label:<10}", "$muted"), classes="writing-label")
+    words = Words(Content.styled(f"{label:<10}", "$muted"), classes="writing-label")
     return Horizontal(words, line, classes="writing-field")
 
 

@@ -79,7 +79,7 @@ class Waiting(NamedTuple):
 
 @dataclass
 class ProjectView:
-    """The latest word on engine, status, plan and index run; `ProjectChanged` says that it changed."""
+    """The latest word on engine, status, plan and index run."""
 
     engine: Literal["opening", "open", "failed"] = "opening"
     error: CmError | None = None
@@ -137,6 +137,11 @@ class ProjectView:
     def sessions_to_import(self) -> int:
         """How many past sessions a project has into which none was imported yet."""
         return self.imports.new if self.imports and not self.imports.imported else 0
+
+    @property
+    def content(self) -> tuple[object, int]:
+        """Something else after every change that an answer may depend on."""
+        return self.status, self.index_news
 
     @property
     def branch(self) -> str | None:

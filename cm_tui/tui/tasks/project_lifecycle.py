@@ -15,7 +15,7 @@ from cm_tui.tui.tasks.background_runs import ProjectWork
 from cm_tui.tui.tasks.long_tasks import RunEnded, Steps
 
 COUNTING_DELAY = 0.3
-"""Seconds in which further changes may come before is counted what waits."""
+"""Seconds in which further changes may come before the project's state is asked for, and what waits is counted."""
 MOST_RULES = 1_000
 
 
@@ -73,8 +73,8 @@ class ProjectLifecycle(ProjectWork):
 
     # --- the state ---
 
-    def refresh_status(self, *, then: Callable[[ProjectStatus], None] | None = None) -> None:
-        """Ask for the project's state, and do something with it afterwards."""
+    def refresh_status(self, *, then: Callable[[ProjectStatus], None] | None = None, delay: float = 0.0) -> None:
+        """Ask for the project's state, after seconds in which it may be asked again, and do something with it afterwards."""
         # Kept apart from the question: a newer one, which news of another client may ask at any time, takes its place.
         self._then = then or self._then
 
@@ -89,7 +89,7 @@ class ProjectLifecycle(ProjectWork):
             self.view.status_error = error
             self.changed()
 
-        self.tasks.ask("app.status", lambda engine: engine.status(), got, failed)
+        self.tasks.ask("app.status", lambda engine: engine.status(), got, failed, delay=delay)
 
     def count_waiting(self, *, again: bool = False) -> None:
         """Refresh the number of items that await the user, in the background.
@@ -153,10 +153,10 @@ class ProjectLifecycle(ProjectWork):
         self.tasks.stop_run("index")
 
     def stepped(self, progress: Progress) -> None:
-        """Show how far the run is; the first searchable step brings new counts."""
+        """Show how far the run is; the first searchable step brings new counts, where the end of the run does not."""
         before, self.view.progress = self.view.progress, progress
         if progress.searchable and not (before and before.searchable):
-            self.refresh_status()
+            self.refresh_status(delay=COUNTING_DELAY)
         self.changed()
 
     def ended(self, message: RunEnded) -> None:

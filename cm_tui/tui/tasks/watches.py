@@ -62,8 +62,11 @@ def head_watch(tasks: EngineTasks, view: ProjectView, changed: Callable[[], None
         return None if engine is None or status is None or not status.git else partial(checkout_head, engine.root)
 
     def got(head: CheckoutHead) -> None:
-        if head != view.head:
-            view.head = head
+        status, before = view.status, view.head
+        if before is None and status is not None:
+            before = CheckoutHead(status.branch, status.head)
+        view.head = head
+        if head != before:
             changed()
 
     return Watch(tasks, "app.head", begin, got)

@@ -10,11 +10,11 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from cm_tui.model import Hit, ScorePart
 from cm_tui.model.score_text import DIGITS, printed, sign_of
 from cm_tui.tui.theme.themes import PART_GROUPS, PART_MARKS
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import fit, one_line
 
 SCALE = "scale"
@@ -169,7 +169,7 @@ class ScoreExplanation(VerticalScroll):
 
     def compose(self) -> ComposeResult:
         """One text."""
-        yield Static("", id="why-text", markup=False)
+        yield Words(id="why-text")
 
     def show(self, hit: Hit | None, message: str = "") -> None:
         """Explain a hit, or show a message without one."""
@@ -197,7 +197,7 @@ class ScoreExplanation(VerticalScroll):
 
     def _draw(self) -> None:
         if self.is_mounted and self._make is not None:
-            self.query_one("#why-text", Static).update(self._make(max(30, self.size.width - 1)))
+            self.query_one("#why-text", Words).update(self._make(max(30, self.size.width - 1)))
 
 
 def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import ceil
+from typing import Any
 
-from textual import events
 from textual.containers import Container, Vertical
 from textual.content import Content
+from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -123,35 +124,41 @@ class Split(Container):
         return layout is not None and layout.name == "vertical"
 
 
-class FittedText(Static):
+class Words(Static):
+    """A text that is never read as markup; the one that is shown already causes no layout of the whole screen."""
+
+    def __init__(self, content: Content | str = "", **options: Any) -> None:
+        super().__init__(content, markup=False, **options)
+
+    def update(self, content: VisualType = "", *, layout: bool = True) -> None:
+        """Show another text."""
+        shown, text = self.content, Content(content) if isinstance(content, str) else content
+        if not (isinstance(shown, Content) and isinstance(text, Content) and shown.is_same(text)):
+            super().update(text, layout=layout)
+
+
+class FittedText(Words):
     """A panel with text that is laid out for the width it has, whenever that changes; not shown without text."""
 
     def __init__(self, name: str, title: str) -> None:
-        super().__init__("", id=name, classes="panel", markup=False)
+        super().__init__(id=name, classes="panel")
         self.border_title = Content(title)
         self._make: Callable[[int], Content] = lambda _: Content("")
-        self._width = 0
 
     def show(self, make: Content | Callable[[int], Content], subtitle: str | None = None) -> None:
         """Show a text, or what a function makes of a width."""
         self._make = make if callable(make) else lambda _: make
         if subtitle is not None:
             self.border_subtitle = Content(subtitle)
-        self._lay_out()
+        self.redraw()
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Lay out again: lines and bars are as wide as the panel."""
-        if event.size.width != self._width:
-            self._lay_out()
+        self.redraw()
 
     def redraw(self) -> None:
         """Lay out again where the text reads differently by now, such as an age."""
-        if self._make(max(30, self._width)) != self.content:
-            self._lay_out()
-
-    def _lay_out(self) -> None:
-        self._width = self.size.width
-        content = self._make(max(30, self._width))
+        content = self._make(max(30, self.size.width))
         self.display = bool(content.plain)
         self.update(content)
 

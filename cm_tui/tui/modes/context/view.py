@@ -10,7 +10,7 @@ from typing import Literal
 from textual import getters
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, Definitions, Page
@@ -19,7 +19,7 @@ from cm_tui.tui.modes.context import rows as details
 from cm_tui.tui.modes.context.rows import SnapshotRow, SnapshotRows, SourceRow, SourceRows, source_rows
 from cm_tui.tui.screens.list_mode import InputMode
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.split import FittedLine, Panel, Split, end_waiting, show_waiting
+from cm_tui.tui.widgets.split import FittedLine, Panel, Split, Words, end_waiting, show_waiting
 from cm_tui.tui.widgets.text import elide_middle, number_of, one_line
 
 Tab = Literal["text", "why", "time", "files"]
@@ -69,7 +69,7 @@ class ContextView(InputMode):
         self.heads: Page[AssemblyHead] = Page((), 0)
         self.marked: list[str] = []
         self.lists_snapshots = False
-        self._seen_status: object = None
+        self._seen: object = None
         self._request = 0
         """The question that is not answered yet, or 0."""
 
@@ -77,13 +77,13 @@ class ContextView(InputMode):
         """Prompt and budget above; sources, or snapshots, and a panel below."""
         yield Input(id="context-prompt", placeholder="what an agent is asked, with @mentions")
         yield Input(id="context-filter", placeholder="words of a prompt, or session:ID")
-        yield Static(id="context-mentions", markup=False)
+        yield Words(id="context-mentions")
         yield FittedLine(id="context-gauge")
         with Split(id="context-body"):
             with Panel(id="context-list-panel", title="Sources"):
                 yield SourceRows(id="context-sources", empty=NO_PROMPT)
                 yield SnapshotRows(id="context-snapshots", empty=NO_SNAPSHOTS)
-                yield Static(id="context-notes", markup=False)
+                yield Words(id="context-notes")
             yield Panel(LineList(id="context-lines", empty=""), id="context-detail-panel", title=TITLES["text"])
 
     def on_mount(self) -> None:
@@ -130,8 +130,8 @@ class ContextView(InputMode):
 
     def project_changed(self) -> None:
         """Assemble again when the index has news."""
-        if self._seen_status is not self.cm.project.status:
-            self._seen_status = self.cm.project.status
+        if self._seen != self.cm.project.content:
+            self._seen = self.cm.project.content
             if not self.is_past and self.diff is None:
                 self.assemble()
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, get_args
 from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from cm_tui.errors import UsageError
 from cm_tui.model import EpisodeFilter, EpisodeStats, Facet
@@ -21,6 +20,7 @@ from cm_tui.tui.screens.question import ListDialog
 from cm_tui.tui.state.filter_line import pieces_of
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 UNSAID = "unsaid"
@@ -285,7 +285,7 @@ class FilterDialog(ListDialog[FacetRow]):
 
     def above(self) -> Iterable[Widget]:
         """The line."""
-        yield Static(id="filter-line", markup=False)
+        yield Words(id="filter-line")
 
     def opened(self) -> None:
         """The first value."""
@@ -297,7 +297,7 @@ class FilterDialog(ListDialog[FacetRow]):
     def _fill(self, cursor: int) -> None:
         self.list.set_rows(facet_rows(self._stats, self._text), cursor=cursor)
         words = Content(one_line(self._text)) if self._text else Content.styled("everything", "$muted")
-        self.query_one("#filter-line", Static).update(words)
+        self.query_one("#filter-line", Words).update(words)
 
     def choose(self, row: FacetRow) -> None:
         """Add a value, or take it out."""

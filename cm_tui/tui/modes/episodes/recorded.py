@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.content import Content
-from textual.widgets import Static
 
 from cm_tui.counts import noun
 from cm_tui.model import EpisodeStats
 from cm_tui.tui.modes.episodes.story import OUTCOMES
 from cm_tui.tui.widgets.bars import sparkline
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import count, one_line, short_count
 
 
@@ -79,7 +79,7 @@ def _added(line: Content, piece: Content, width: int) -> Content:
     return Content.assemble(line, piece) if cell_len(line.plain) + cell_len(piece.plain) < width else line
 
 
-class ActivityPanel(Static):
+class ActivityPanel(Words):
     """Redraws the totals at each width."""
 
     stats: EpisodeStats | None = None

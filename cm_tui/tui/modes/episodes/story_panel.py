@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import EPISODES, Episode, Mention, StaleItem
@@ -21,7 +20,7 @@ from cm_tui.tui.modes.episodes.story import Part, StoryLayout, StoryLine, first_
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.small_lists import names_in
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.split import end_waiting, show_waiting
+from cm_tui.tui.widgets.split import Words, end_waiting, show_waiting
 
 Parts = Callable[[], tuple[Part, ...]]
 SETTLING = 0.06
@@ -80,7 +79,7 @@ class StoryPanel(ModePanel):
 
     def compose(self) -> ComposeResult:
         """A few words, and the lines."""
-        yield Static(id="story-head", markup=False)
+        yield Words(id="story-head")
         yield StoryList(id="story")
 
     lines = getters.query_one(StoryList)
@@ -144,7 +143,7 @@ class StoryPanel(ModePanel):
 
     def head(self, words: Content | str) -> None:
         """Set the two lines of the header."""
-        self.query_one("#story-head", Static).update(words, layout=False)
+        self.query_one("#story-head", Words).update(words, layout=False)
 
     def _take(self, episode: Episode | None, parts: Parts, *, keep: bool) -> None:
         self.episode, self._parts = episode, parts

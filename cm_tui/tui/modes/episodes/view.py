@@ -9,7 +9,7 @@ from functools import partial
 from textual import events, getters, on
 from textual.containers import Container
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.counts import noun
 from cm_tui.errors import CmError, NotFoundError
@@ -22,7 +22,7 @@ from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import ReadEpisode
 from cm_tui.tui.tasks.ask import Engine, GrowingRows, Repeated, Then
-from cm_tui.tui.widgets.split import Panel, Split
+from cm_tui.tui.widgets.split import Panel, Split, Words
 from cm_tui.tui.widgets.text import count, number_of, one_line
 
 LOOK_AGAIN = 5.0
@@ -71,12 +71,12 @@ class EpisodesView(ListMode):
 
     def compose_body(self) -> Iterable[Widget]:
         """Totals and filter above; sessions and their episodes at the left, the story at the right."""
-        yield ActivityPanel(id="activity", markup=False)
+        yield ActivityPanel(id="activity")
         yield Input(
             placeholder="/ words, type: tool: outcome: tag: file: since:7d   f lists values",
             id="episode-filter", compact=True,
         )  # fmt: skip
-        yield Static(id="filter-problem", markup=False)
+        yield Words(id="filter-problem")
         with Split(id="episodes-body"):
             with Container(id="episodes-lists"):
                 yield Panel(SessionList(empty="Reading…", id="sessions"), id="session-panel", title="Sessions")
@@ -135,7 +135,7 @@ class EpisodesView(ListMode):
 
     def _poll(self, *, due: bool = False) -> None:
         """Ask whether something was recorded meanwhile."""
-        if self._begun and self.is_current and (due or self._totals.is_due):
+        if self._begun and self.is_current and (self._totals.is_idle if due else self._totals.is_due):
             self._read_totals(self._check_story)
 
     def _read_totals(self, then: Then[Totals], *, delay: float = 0.0) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from cm_tui.engine.api.projects import examine_closed
 from cm_tui.errors import CmError
@@ -24,7 +23,7 @@ from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import ListDialog, Option, ask, confirm
 from cm_tui.tui.screens.small_lists import list_skipped
 from cm_tui.tui.tasks.ask import Engine
-from cm_tui.tui.widgets.split import FittedText
+from cm_tui.tui.widgets.split import FittedText, Words
 from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
@@ -161,7 +160,7 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
 
     def compose_body(self) -> Iterable[Widget]:
         """Panels in two columns, or in one where it is narrow."""
-        yield Static("", id="health-verdict", markup=False)
+        yield Words(id="health-verdict")
         with VerticalScroll(id="health"), Horizontal(id="health-columns"):
             for side, panels in (("left", _LEFT), ("right", _RIGHT)):
                 with Vertical(id=f"health-{side}"):
@@ -199,7 +198,7 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
             self._put("skipped", Content(""))
         elif view.status is None:
             self._put("index", Content.styled("Opening the project…", "$muted"))
-        elif view.status is not self._seen_status:
+        elif view.status != self._seen_status:
             self._seen_status = view.status
             self._show_status()
 
@@ -267,7 +266,7 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
             running = sum(not daemon_text.is_over(job) for job in self.facts.jobs)
             pieces.append((f"◐ {count(running, 'job')}" if running else "", "$accent"))
         shown = [Content.styled(words, style) for words, style in pieces if words]
-        self.query_one("#health-verdict", Static).update(Content.styled(" · ", "$faint").join(shown))
+        self.query_one("#health-verdict", Words).update(Content.styled(" · ", "$faint").join(shown))
 
     @property
     def active_jobs(self) -> list[JobRecord]:

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.model import CommitPoint, HistoryStatus, Page, Progress
@@ -24,6 +24,7 @@ from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.tasks.ask import Engine, GrowingRows
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import PAGE, PagedRows, RowList
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import count, elide_end, fit, number_of, one_line
 
 AUTHOR = 16
@@ -190,7 +191,7 @@ class CommitPanel(ModePanel):
         )
         yield Input(placeholder="/ find a commit", id="commit-find", compact=True)
         yield CommitList(id="commits", empty="Opening the project…")
-        yield Static(id="commit-note", markup=False)
+        yield Words(id="commit-note")
 
     commits = getters.query_one("#commits", CommitList)
     filter_input = getters.query_one("#commit-find", Input)
@@ -244,7 +245,7 @@ class CommitPanel(ModePanel):
 
         def failed(error: CmError) -> None:
             pages.give_up(number)
-            self.query_one("#commit-note", Static).update(Content.styled(error.message, "$error"))
+            self.query_one("#commit-note", Words).update(Content.styled(error.message, "$error"))
 
         self.mode.ask(f"line:{number}", call, got, failed)
 
@@ -342,7 +343,7 @@ class CommitPanel(ModePanel):
 
     def show_known(self, status: HistoryStatus | None, reading: Progress | None, error: CmError | None) -> None:
         """Show how far history is known, or how far it is being read."""
-        commits, note = self.commits, self.query_one("#commit-note", Static)
+        commits, note = self.commits, self.query_one("#commit-note", Words)
         if status is not None:
             first, last = status.known_from, status.known_to
             known = range(first.ordinal, last.ordinal + 1) if first and last else range(0)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import Edge, Page
@@ -23,7 +22,7 @@ from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.patches import DIFF_STYLES, patch_style
 from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, TabPanel, of_edges
 from cm_tui.tui.widgets.sourcelist import CodeLine, SourceList, code_lines
-from cm_tui.tui.widgets.split import end_waiting, show_waiting
+from cm_tui.tui.widgets.split import Words, end_waiting, show_waiting
 from cm_tui.tui.widgets.text import number_of, one_line
 
 
@@ -122,7 +121,7 @@ class DetailPanel(TabPanel, ModePart):
         yield SourceList(id="history-diff", numbers=False)
         yield SourceList(id="history-source")
         yield RelationList(id="history-relations")
-        yield Static(id="detail-note", markup=False)
+        yield Words(id="detail-note")
 
     def on_mount(self) -> None:
         """The difference first."""
@@ -208,7 +207,7 @@ class DetailPanel(TabPanel, ModePart):
             return engine.callers(key, at=at) if active == "callers" else engine.callees(key, at=at)
 
         self.relations.set_rows((), empty="Looking…")
-        self.query_one("#detail-note", Static).update("")
+        self.query_one("#detail-note", Words).update("")
         self.mode.ask("detail", call, self._related, self._failed, delay=0.05)
 
     def _show_body(self, row: HistoryRow) -> None:
@@ -263,7 +262,7 @@ class DetailPanel(TabPanel, ModePart):
     @on(RelationList.Highlighted, "#history-relations")
     def _describe(self, event: RelationList.Highlighted) -> None:
         row: Relation = event.row
-        self.query_one("#detail-note", Static).update(Content(one_line(row.text)))
+        self.query_one("#detail-note", Words).update(Content(one_line(row.text)))
 
 
 def _title(row: HistoryRow | None) -> str:

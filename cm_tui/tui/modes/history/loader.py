@@ -11,7 +11,6 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
 
 from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import (
@@ -31,7 +30,7 @@ from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, of_episode
 from cm_tui.tui.state.revision import agent_of, before, name_of, reading, short_name_of
 from cm_tui.tui.tasks.ask import Ask, Call, Engine, Then
 from cm_tui.tui.widgets.relations import TabLine, TabPanel
-from cm_tui.tui.widgets.split import end_waiting, show_waiting
+from cm_tui.tui.widgets.split import Words, end_waiting, show_waiting
 from cm_tui.tui.widgets.text import count, number_of, one_line
 
 T = TypeVar("T")
@@ -293,7 +292,7 @@ class TabsPanel(TabPanel):
         """Tabs, rows, a line."""
         yield TabLine(TABS, id="history-tabs")
         yield HistoryList(id="history-list")
-        yield Static(id="history-note", markup=False)
+        yield Words(id="history-note")
 
     rows = getters.query_one("#history-list", HistoryList)
 
@@ -353,5 +352,5 @@ class TabsPanel(TabPanel):
 
     def _describe(self, row: HistoryRow | None) -> None:
         # Its height never changes: a layout of the whole screen with each row would be felt.
-        self.query_one("#history-note", Static).update(Content(one_line(row.note) if row else ""), layout=False)
+        self.query_one("#history-note", Words).update(Content(one_line(row.note) if row else ""), layout=False)
         self.post_message(self.RowChanged(row))

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.model import CommitPoint, ProjectStatus, ResolvedRevision, SymbolKey
 from cm_tui.model.dates import minute
@@ -21,7 +21,7 @@ from cm_tui.tui.modes.history.loader import TABS, Filled, HistoryLoader, Reading
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
 from cm_tui.tui.screens.list_mode import InputMode
 from cm_tui.tui.state.revision import SHORT_SHA, name_of
-from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.split import Split, Words
 from cm_tui.tui.widgets.text import count, one_line
 
 
@@ -37,8 +37,8 @@ class RevisionHeading(Vertical):
 
     def compose(self) -> ComposeResult:
         """The revisions, the note."""
-        yield Static(id="history-head", markup=False)
-        yield Static(id="history-where", markup=False)
+        yield Words(id="history-head")
+        yield Words(id="history-where")
 
     def say(self, note: str, about: CommitPoint, requested: str = "") -> None:
         """Note something about a revision, and the commit that it stands for."""
@@ -49,11 +49,11 @@ class RevisionHeading(Vertical):
         if point is not None and point.sha != self._noted:
             self.note = self.requested = ""
         marked = mark is not None
-        head = self.query_one("#history-head", Static)
+        head = self.query_one("#history-head", Words)
         # A layout of the whole screen with each step along the line would be felt.
         head.update(head_text(point, mark), layout=marked != head.has_class("-marked"))
         head.set_class(marked, "-marked")
-        where = self.query_one("#history-where", Static)
+        where = self.query_one("#history-where", Words)
         words = "; ".join(filter(None, (point.place if point and point.ahead else "", self.note)))
         if where.display or words:
             where.update(Content(one_line(words)))
@@ -189,7 +189,7 @@ class HistoryView(InputMode):
         view = self.cm.project
         if reason := view.why_not_searchable:
             self.commits.say(reason)
-        elif view.status is not self._seen_status and view.status is not None:
+        elif view.status is not None and self._is_news(view.status):
             self._seen_status = view.status
             self._read_line(view.status)
             self.cm.lifecycle.refresh_history()
@@ -202,6 +202,10 @@ class HistoryView(InputMode):
         self._seen_history, self._is_read = view.history, is_read
         self.commit_panel.show_known(view.history, view.reading, view.reading_error or view.history_error)
         self.refresh_keys()
+
+    def _is_news(self, status: ProjectStatus) -> bool:
+        """Whether the line may be another one, or is asked for again after it could not be read."""
+        return status is not self._seen_status and (status != self._seen_status or self.commit_panel.has_failed)
 
     def _reading(self) -> str:
         """Return the progress of reading the history, in this process or another; empty while it is not being read."""

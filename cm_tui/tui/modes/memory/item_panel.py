@@ -8,7 +8,6 @@ from functools import partial
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.message import Message
-from textual.widgets import Static
 
 from cm_tui.engine.api.weight import tokens
 from cm_tui.errors import CmError
@@ -29,6 +28,7 @@ from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.small_lists import names_in
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.sourcelist import ProseList, matching
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import number_of
 
 SETTLING = 0.06
@@ -60,7 +60,7 @@ class ItemPanel(ModePanel):
 
     def compose(self) -> ComposeResult:
         """Facts, and the text."""
-        yield Static(id="item-facts", markup=False)
+        yield Words(id="item-facts")
         yield ProseList(partial(self.mode.cm.tasks.work, topic="memory.prose"), id="item-text", empty=NOTHING)
 
     prose = getters.query_one(ProseList)
@@ -112,7 +112,7 @@ class ItemPanel(ModePanel):
             self._first = first if hit.source == NOTES else 1
             self.label(hit.source.capitalize())
             self._tell()
-            self.query_one("#item-facts", Static).display = self.item is not None
+            self.query_one("#item-facts", Words).display = self.item is not None
             if self.item is not None:
                 self._read_about(self.item)
             self.prose.show(self.text, *matching(hit), first=self._first)
@@ -129,7 +129,7 @@ class ItemPanel(ModePanel):
         for topic in ("text", "about", "hit"):
             self.mode.drop_question(topic)
         self.item, self.text, self._next, self._hit = None, "", None, None
-        self.query_one("#item-facts", Static).display = False
+        self.query_one("#item-facts", Words).display = False
         self.label("", "")
         self.prose.clear(words)
         self.post_message(self.Shown())
@@ -143,7 +143,7 @@ class ItemPanel(ModePanel):
         self.post_message(self.Shown())
 
     def _tell(self) -> None:
-        facts, item = self.query_one("#item-facts", Static), self.item
+        facts, item = self.query_one("#item-facts", Words), self.item
         width = self.size.width
         if item is None or not width:
             return

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from textual import events, getters, on
 from textual.containers import Vertical
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.model import Hit
@@ -19,7 +19,7 @@ from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.tasks.ask import Repeated
 from cm_tui.tui.widgets.bars import ScoreExplanation
 from cm_tui.tui.widgets.sourcelist import ProseList
-from cm_tui.tui.widgets.split import Panel, Split
+from cm_tui.tui.widgets.split import Panel, Split, Words
 from cm_tui.tui.widgets.text import count, one_line, sentence
 
 LOOK_AGAIN = 3.0
@@ -53,7 +53,7 @@ class MemoryView(ListMode):
             placeholder="/ words, show:notes kind:rule scope:user state:pinned", id="memory-filter", compact=True
         )
         yield Input(placeholder="s search entries, notes and sessions", id="memory-question", compact=True)
-        yield Static(id="memory-problem", markup=False)
+        yield Words(id="memory-problem")
         with Split(id="memory-body"):
             lists = ItemList(empty="Reading…", id="memory-list"), HitList(empty=ASK, id="memory-hits")
             yield Panel(*lists, id="memory-list-panel", title="Memory")
@@ -166,8 +166,9 @@ class MemoryView(ListMode):
                 self.items.set_rows((), empty=view.why_not_searchable or "Opening the project…")
         elif self._news != view.index_news:
             self._news = view.index_news
+            if self.stock.found is not None:
+                self._read_marks()
             self.reload()
-            self._read_marks()
             if self.is_querying:
                 self.question.ask(self.question.query)
         self.refresh_keys()

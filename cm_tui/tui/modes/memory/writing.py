@@ -11,7 +11,6 @@ from typing import Any
 
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import Decision, Entry, EntryEdit, MemoryChange, Note, NoteChange, NoteConflict
@@ -33,6 +32,7 @@ from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.patches import patch_style
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.sourcelist import ProseList
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import count, elide_end, one_line, size
 
 _AROUND = 2
@@ -294,6 +294,6 @@ def merge(screen: MemoryView, entry: Entry) -> None:
 def _side(screen: MemoryView, entry: Entry, only: Sequence[str]) -> tuple[str, Sequence[Widget]]:
     """Return the title of an entry's panel, what is known of it, and its text."""
     work = partial(screen.cm.tasks.work, topic=f"memory.merge-{entry.id}")
-    facts = Static(_facts(entry, only), classes="merge-facts", markup=False)
+    facts = Words(_facts(entry, only), classes="merge-facts")
     text = ProseList(work, entry.content, empty="It has no text.")
     return f"{entry.category}: {elide_end(title_of(entry), _TITLE)}", (facts, text)

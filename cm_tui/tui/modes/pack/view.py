@@ -10,7 +10,6 @@ from rich.cells import cell_len
 from textual import getters, on
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.errors import CmError
@@ -22,7 +21,7 @@ from cm_tui.tui.theme.highlight import highlighted_lines
 from cm_tui.tui.widgets.bars import budget_bar, cell_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.sourcelist import CodeLine, SourceList
-from cm_tui.tui.widgets.split import FittedLine, Panel, Split
+from cm_tui.tui.widgets.split import FittedLine, Panel, Split, Words
 from cm_tui.tui.widgets.text import count, elide_end, elide_middle, elide_path, one_line
 
 DEFAULT_BUDGET = 4000
@@ -145,18 +144,18 @@ class PackView(ModeScreen):
         self.authors: dict[str, Author | None] = {}
         """Who wrote what is remembered, by path, as far as that is known."""
         self.budget = DEFAULT_BUDGET
-        self._seen_status: object = None
+        self._seen: object = None
         self._piece: PackRequest | None = None
         """The piece under the cursor."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Budget above; pieces and preview below."""
         yield FittedLine(id="pack-budget")
-        yield Static(id="pack-question", markup=False)
+        yield Words(id="pack-question")
         with Split(id="pack-body"):
             with Panel(id="pack-panel", title="Pack"):
                 yield PackList(id="pack-list", empty="")
-                yield Static(id="pack-notes", markup=False)
+                yield Words(id="pack-notes")
             preview = SourceList(id="pack-preview", numbers=False, empty=NO_MARKDOWN)
             yield Panel(preview, id="pack-preview-panel", title="Markdown")
 
@@ -193,8 +192,8 @@ class PackView(ModeScreen):
 
     def project_changed(self) -> None:
         """Count again when the index has news."""
-        if self._seen_status is not self.cm.project.status:
-            self._seen_status = self.cm.project.status
+        if self._seen != self.cm.project.content:
+            self._seen = self.cm.project.content
             self.pack_selection_changed()
 
     def pack_selection_changed(self) -> None:
@@ -203,7 +202,9 @@ class PackView(ModeScreen):
             self.pieces.put_cursor(self.items.index(self._piece))
         self._show_rows()
         items, budget, question = self.items, self.budget, self.cm.pack_selection.question
-        if self.cm.project.engine == "open":
+        if self.cm.current_mode != self.MODE:
+            self._seen = None
+        elif self.cm.project.engine == "open":
             known = self.authors
             self.ask("build", lambda engine: _build(engine, items, budget, question, known), self._built, self.failed)
 

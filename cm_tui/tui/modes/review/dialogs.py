@@ -12,7 +12,7 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedChange, NarratedProposal, Topic, TopicAction
@@ -24,6 +24,7 @@ from cm_tui.tui.screens.question import Line, ListDialog, ask, ask_line, confirm
 from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.screens.writing import Submit, WritingScreen
 from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 
@@ -48,7 +49,7 @@ class LineDialog(WritingScreen[str]):
         """Where it is written."""
         one = self._proposal
         below = f", below “{one_line(one.heading)}”" if one.heading else ""
-        yield Static(Content.styled(f"into {one_line(one.target)}{below}", "$soft"), id="line-target", markup=False)
+        yield Words(Content.styled(f"into {one_line(one.target)}{below}", "$soft"), id="line-target")
 
     def value(self) -> str:
         """Return the line."""
@@ -113,7 +114,7 @@ class RejectDialog(ListDialog[ReasonRow]):
 
     def above(self) -> Iterable[Widget]:
         """What is rejected."""
-        yield Static(Content.styled(elide_end(one_line(self._what), _TITLE), "$soft"), id="reject-what")
+        yield Words(Content.styled(elide_end(one_line(self._what), _TITLE), "$soft"), id="reject-what")
 
     def below(self) -> Iterable[Widget]:
         """A line for another reason."""

@@ -8,7 +8,7 @@ from functools import partial
 
 from textual import events, getters, on
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedProposal, Topic, TopicMap
@@ -19,7 +19,7 @@ from cm_tui.tui.modes.review.proposal_lines import ProposalList, other_lines, pr
 from cm_tui.tui.modes.review.stock import Details, Stock
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.widgets.header import Header
-from cm_tui.tui.widgets.split import Panel, Split
+from cm_tui.tui.widgets.split import Panel, Split, Words
 from cm_tui.tui.widgets.text import count, elide_end, one_line
 
 SETTLING = 0.06
@@ -154,8 +154,8 @@ class ReviewView(ListMode):
     def compose_body(self) -> Iterable[Widget]:
         """The filter above; the list at the left, what the cursor is on at the right."""
         yield Input(placeholder="/ words, kind:command,fix state:deferred", id="review-filter", compact=True)
-        yield Static(id="review-problem", markup=False)
-        yield Static(id="review-progress", markup=False)
+        yield Words(id="review-problem")
+        yield Words(id="review-progress")
         with Split(id="review-body"):
             proposals = ProposalList(empty="Reading what is proposed…", id="proposals")
             yield Panel(proposals, TopicList(empty="Reading the topics…", id="topics"), id="review-list-panel")

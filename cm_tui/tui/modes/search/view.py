@@ -9,7 +9,7 @@ from textual import events, getters, on
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.counts import count
 from cm_tui.model import Hit, Profile
@@ -19,7 +19,7 @@ from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
 from cm_tui.tui.screens.memory_hit import Authors
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.tasks.ask import Engine
-from cm_tui.tui.widgets.split import Panel, Split, end_waiting, show_waiting
+from cm_tui.tui.widgets.split import Panel, Split, Words, end_waiting, show_waiting
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 MOST = 20_000
@@ -107,10 +107,10 @@ class SearchView(ModeScreen):
         """The query above, results beside preview, explanation and knobs."""
         with Vertical(id="search"):
             with Horizontal(id="query-row"):
-                yield Static(Content("❯"), id="prompt")
+                yield Words(Content("❯"), id="prompt")
                 yield QueryInput(placeholder="Ask the code…", id="query", select_on_focus=False)
-                yield Static("", id="facts", markup=False)
-            yield Static("", id="notes", markup=False)
+                yield Words(id="facts")
+            yield Words(id="notes")
             with Split(id="panels"):
                 yield Panel(ResultList(id="results"), id="results-panel")
                 yield HitPanel(id="side")
@@ -285,7 +285,7 @@ class SearchView(ModeScreen):
             pieces.insert(0, Content.styled(f"{count(pasted, 'line')} pasted{cut}", "$accent"))
         if session.result:
             pieces.append(Content.styled(f"{session.result.took_ms:.0f} ms", "$soft"))
-        self.query_one("#facts", Static).update(Content.styled(" · ", "$faint").join(pieces))
+        self.query_one("#facts", Words).update(Content.styled(" · ", "$faint").join(pieces))
 
     @on(ResultList.Highlighted, "#results")
     def _highlighted(self) -> None:

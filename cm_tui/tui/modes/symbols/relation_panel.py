@@ -11,7 +11,6 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import HistoryStatus, Page, SymbolHistory, SymbolKey
@@ -21,6 +20,7 @@ from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets import relations as rows
 from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
 from cm_tui.tui.widgets.relations import RESOLUTION_WORDS, TABS, Relation, RelationList, TabLine, TabPanel
+from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import elide_end, number_of, one_line
 
 LOOKING = "Looking…"
@@ -55,7 +55,7 @@ class RelationPanel(TabPanel, ModePart):
         """Tabs, rows, a line of source."""
         yield TabLine(id="tabs")
         yield RelationList(id="relations", empty="")
-        yield Static(id="relation-note", markup=False)
+        yield Words(id="relation-note")
 
     rows = getters.query_one("#relations", RelationList)
 
@@ -131,7 +131,7 @@ class RelationPanel(TabPanel, ModePart):
         self.label(subtitle=" · ".join(filter(None, parts)))
         self.tabs.refresh()
         if not rows:
-            self.query_one("#relation-note", Static).update("")
+            self.query_one("#relation-note", Words).update("")
 
     # --- tabs ---
 
@@ -208,7 +208,7 @@ class RelationPanel(TabPanel, ModePart):
         """Show the source of a row, and in words how it was resolved."""
         words = RESOLUTION_WORDS.get(row.resolution, "")
         note = Content.assemble(one_line(text), (f"   {words}" if words else "", "$muted"))
-        self.query_one("#relation-note", Static).update(note)
+        self.query_one("#relation-note", Words).update(note)
 
 
 class LifeLine(ModePart):

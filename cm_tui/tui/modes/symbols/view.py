@@ -10,7 +10,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.model import FileEntry, Page, Symbol
@@ -24,7 +24,7 @@ from cm_tui.tui.state.revision import files_of, reading, symbols_of
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.relations import RelationList
 from cm_tui.tui.widgets.sourcelist import SourceList
-from cm_tui.tui.widgets.split import PathPanel, Split, end_waiting, show_waiting
+from cm_tui.tui.widgets.split import PathPanel, Split, Words, end_waiting, show_waiting
 from cm_tui.tui.widgets.text import count, number_of, one_line
 
 # --- the files of the project as a tree, or the symbols that some letters find ---
@@ -223,6 +223,8 @@ class SymbolsView(InputMode):
         self._at: str | None = None
         """The revision that the panels were told to show; None: now."""
         self._seen_status: object = _NEVER
+        self._asked: object = None
+        """The place that was asked for last, the revision, and the state of the project."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Tree on the left; head, source and relations on the right."""
@@ -230,7 +232,7 @@ class SymbolsView(InputMode):
             yield TreePanel(id="tree-panel", title="Files and symbols")
             with Container(id="symbol-detail"):
                 with Vertical(id="symbol-top"):
-                    yield Static(id="symbol-head", markup=False)
+                    yield Words(id="symbol-head")
                     yield LifeLine(id="symbol-life")
                 empty = "Choose a symbol on the left, or type / to find one."
                 yield PathPanel(SourceList(id="source", empty=empty), id="source-panel", title="Source")
@@ -292,7 +294,7 @@ class SymbolsView(InputMode):
         """Read the files again when the index has news."""
         if reason := self.cm.project.why_not_searchable:
             self.code_tree.say(reason)
-        elif self._seen_status is not self.cm.project.status:
+        elif self._seen_status != self.cm.project.status:
             self._seen_status = self.cm.project.status
             self.finder.refill()
 
@@ -321,7 +323,7 @@ class SymbolsView(InputMode):
             self._left = (before.place, self.code.cursor)
         if self.place is None:
             return
-        self.query_one("#symbol-head", Static).update(waiting_head(before, words))
+        self.query_one("#symbol-head", Words).update(waiting_head(before, words))
         # What stood here may not be there at the other revision.
         self.source_panel.show_title("", "")
         self.code.set_rows((), empty=words)
@@ -348,8 +350,9 @@ class SymbolsView(InputMode):
             self._open_soon()
         else:
             self.navigation.look(place)
-        at = self.cm.revision.at
-        if self.cm.project.why_not_searchable is None:
+        at, asked = self.cm.revision.at, (place, self.cm.revision.at, self.cm.project.status)
+        if self.cm.project.why_not_searchable is None and asked != self._asked:
+            self._asked = asked
             self.ask("view", lambda engine: load_content(engine, place, at), self._show, self._cannot_show)
         self.refresh_keys()
 
@@ -359,8 +362,8 @@ class SymbolsView(InputMode):
             self.code.set_rows((), empty=f"Opening {one_line(self.place.path)}…")
 
     def _cannot_show(self, error: CmError) -> None:
-        self.shown, self._left = None, (None, 0)
-        self.query_one("#symbol-head", Static).update(Content(""))
+        self.shown, self._left, self._asked = None, (None, 0), None
+        self.query_one("#symbol-head", Words).update(Content(""))
         self.source_panel.label(subtitle="")
         self.code.set_rows((), empty=error.one_line)
         self.relations.empty()
@@ -373,7 +376,7 @@ class SymbolsView(InputMode):
         # A place that was cleared for another revision is refilled with the same cursor.
         again, again_shown = left == content.place, self.shown is not None and left == content.place
         self.shown = content
-        self.query_one("#symbol-head", Static).update(head_text(content))
+        self.query_one("#symbol-head", Words).update(head_text(content))
         self.source_panel.show_path(content.place.path)
         stale = "changed since it was indexed" if content.stale else ""
         self.source_panel.label(subtitle=" · ".join(filter(None, (content.note, stale))))
