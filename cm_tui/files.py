@@ -277,11 +277,14 @@ def _open_below(root: Path, path: str) -> int:
 def _content(descriptor: int, limit: int | None) -> bytes:
     """Return what an open file holds, and close it."""
     try:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "not a regular file")
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL, "not a regular file")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            data = file.read() if limit is None else file.read(limit + 1)
+            # Python takes memory for as many bytes as are wanted, which leaves holes once it returns the rest.
+            data = file.read() if limit is None else file.read(min(found.st_size, limit) + 1)
+            if limit is not None and found.st_size < len(data) <= limit:
+                data += file.read(limit + 1 - len(data))
     finally:
         os.close(descriptor)
     if limit is not None and len(data) > limit:

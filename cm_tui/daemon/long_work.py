@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,6 +131,8 @@ class LongWork:
         self._history_lock = threading.Lock()
         self._history_jobs: dict[tuple[Path, Path], Job] = {}
         """Which job reads the history of a checkout as far as the configuration wants it."""
+        self._history_turn = threading.Lock()
+        """Held while the history of a project is read in the background: of several one after the other."""
         self._history_again: set[tuple[Path, Path]] = set()
         """Where it was asked for once more meanwhile, as HEAD may have moved."""
 
@@ -322,7 +324,8 @@ class LongWork:
         def work(cancel: Cancel) -> Iterator[Progress]:
             more = True
             while more:
-                yield from self._read(where, None, cancel, store)
+                with self._in_turn(cancel):
+                    yield from self._read(where, None, cancel, store)
                 with self._history_lock:
                     more = key in self._history_again
                     self._history_again.discard(key)
@@ -338,6 +341,16 @@ class LongWork:
             self._history_again.discard(key)
             job = self._history_jobs[key] = self._submit(where, "history", work, HISTORY)
             return job
+
+    @contextmanager
+    def _in_turn(self, cancel: Cancel) -> Iterator[None]:
+        """Wait until no history of another project is read: each takes parsers, and keeps its project open."""
+        while not self._history_turn.acquire(timeout=_PAUSE_S):
+            cancel.check()
+        try:
+            yield
+        finally:
+            self._history_turn.release()
 
     def end_history(self, store: Path) -> None:
         """Stop what reads a store's history or looks at its episodes, and wait until it has."""

@@ -18,6 +18,7 @@ from cm_tui.daemon.long_work import HISTORY, QUESTION, LongWork
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.daemon.turns import Turns
 from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import git
 from tests.daemon.conftest import until
@@ -121,6 +122,38 @@ def test_another_checkout_that_waits_has_the_store_for_a_while() -> None:
     work = LongWork(pool, nothing, nothing, nothing, clock)
     assert list(work._read(nothing, None, Cancel(), Path("store"))) == [1, 3]
     assert begun[1] - begun[0] >= 1
+
+
+def test_the_histories_of_two_projects_are_read_one_after_the_other() -> None:
+    jobs, opened, go_on = Jobs(Events()), [], threading.Event()
+
+    @contextmanager
+    def acquire(where: Any, *, run: bool) -> Iterator[Any]:
+        opened.append(where.folder)
+        yield SimpleNamespace(engine=SimpleNamespace(catch_up=lambda cancel: read()))
+
+    def read() -> Iterator[Progress]:
+        assert go_on.wait(60)
+        yield Progress("history", 1, 1)
+
+    pool: Any = SimpleNamespace(
+        acquire=acquire, is_awaited=lambda _: False, locate=lambda where: (Path(where.folder), Path(where.folder))
+    )
+    nothing: Any = SimpleNamespace()
+    work = LongWork(pool, jobs, nothing, Turns())
+    try:
+        both = [work.submit_history(ProjectRef(folder), None) for folder in ("/a", "/b")]
+        until(lambda: len(opened) == 1, "the first to be read")
+        until(lambda: {job.state for job in both} == {"running"}, "the second one to wait for its turn")
+        assert len(opened) == 1, "it does not even open its project"
+        go_on.set()
+        for job in both:
+            job.join(seconds=60)
+        assert sorted(opened) == ["/a", "/b"]
+        assert [job.state for job in both] == ["done", "done"]
+    finally:
+        go_on.set()
+        jobs.close()
 
 
 def test_removing_a_store_ends_reading_its_past(cm_home: Path, history: None, shop_root: Path):

@@ -161,11 +161,9 @@ def _versions() -> str:
 
 
 def _fts() -> str:
-    import duckdb
+    from cm_tui.engine.platform.store.connection import connect_in_memory, load_fts
 
-    from cm_tui.engine.platform.store.connection import load_fts
-
-    connection = duckdb.connect()
+    connection = connect_in_memory()
     try:
         return load_fts(connection)
     finally:

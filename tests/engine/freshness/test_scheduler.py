@@ -157,6 +157,22 @@ def test_nothing_to_do_is_done_at_once(index: Index, make):
     assert index.runs == []
 
 
+def test_its_thread_ends_when_nothing_is_left_and_comes_back(index: Index, make, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(scheduler_module, "_LINGER_S", 0.01)
+    others = set(threading.enumerate())
+    scheduler = make()
+    for number in range(3):
+        scheduler.signal("save", some(f"{number}.py"))
+        assert scheduler.flush(SECONDS)
+        mine = [one for one in set(threading.enumerate()) - others if one.name == "freshness"]
+        for thread in mine:
+            thread.join(SECONDS)
+        assert not any(thread.is_alive() for thread in mine)
+        scheduler.signal("nothing", NOTHING)
+        assert scheduler.flush(SECONDS)
+    assert index.runs == [some(f"{number}.py") for number in range(3)]
+
+
 def test_from_many_threads_nothing_is_lost(index: Index, make):
     scheduler = make(debounce_s=0.001)
 

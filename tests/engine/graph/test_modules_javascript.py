@@ -135,3 +135,8 @@ def test_what_a_commonjs_module_is_itself(project):
         (6, "receiver"),
         (10, "receiver"),
     ]
+
+
+def test_global_is_a_receiver_and_no_root_of_namespaces(project):
+    p = project({"a.js": "function run() {\n  global.start();\n  return 1;\n}\n"})
+    assert [edge.qualname for edge in p.graph.callees("run").rows] == ["global.start"]

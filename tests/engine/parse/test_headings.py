@@ -152,17 +152,21 @@ def test_a_line_of_backticks_takes_no_time() -> None:
     assert found.module == "b.md"
 
 
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        ("rst", ":a" * 50_000 + "\n======"),
-        ("asciidoc", "= " + "[" * 100_000),
-        ("org", "* " + "[[" * 50_000),
-        ("csharp", "/// " + "<param" * 20_000 + "\nclass A { void f(){} }"),
-        ("razor", "@*a" * 40_000),
-        ("razor", "@code {" + "/*a" * 40_000),
-        ("razor", '@code {"""' + '"a' * 50_000),
-    ],
-)
-def test_what_is_never_closed_takes_no_time(language: str, text: str) -> None:
-    assert read(language, text).language == language
+NEVER_CLOSED = {
+    "rst role": ":a" * 50_000 + "\n======",
+    "asciidoc anchor": "= " + "[" * 100_000,
+    "org link": "* " + "[[" * 50_000,
+    "csharp element": "/// " + "<param" * 20_000 + "\nclass A { void f(){} }",
+    "razor comment": "@*a" * 40_000,
+    "razor comment in code": "@code {" + "/*a" * 40_000,
+    "razor raw string": '@code {"""' + '"a' * 50_000,
+    "razor escaped quote": '@code {"' + '\\"' * 50_000 + "\\",
+    "razor escaped apostrophe": "@code {" + "\\'a" * 40_000,
+    "razor directive": "@using a" + " " * 100_000 + "b",
+}
+
+
+@pytest.mark.parametrize("what", NEVER_CLOSED)
+def test_what_is_never_closed_takes_no_time(what: str) -> None:
+    language = what.split(maxsplit=1)[0]
+    assert read(language, NEVER_CLOSED[what]).language == language

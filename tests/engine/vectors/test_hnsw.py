@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cm_tui.engine.search.vectors.codec import pack
+from cm_tui.engine.search.vectors.codec import pack, unpack
 from cm_tui.engine.search.vectors.lazy_graph import HnswIndex
 from cm_tui.engine.search.vectors.live import Rows
 from cm_tui.errors import CancelledError
@@ -36,7 +36,7 @@ def test_recall_against_exact_search():
     rows = Rows.of(np.arange(6000) * 3, np.arange(6000, dtype=np.uint64), pack(points.astype(np.float32)))
     *_, (_, _, graph) = HnswIndex.build(rows, Cancel())
     shares = []
-    for query in rows.matrix[::100] + generator.standard_normal((60, 64)).astype(np.float32) * 0.05:
+    for query in unpack(rows.codes[::100]) + generator.standard_normal((60, 64)).astype(np.float32) * 0.05:
         exact, cosines = rows.nearest(query, 50)
         found, scores = graph.nearest(rows, query, 50)
         shares.append(len(np.intersect1d(exact, found)) / 50)

@@ -102,6 +102,8 @@ LONG_RUN_S = 0.5
 """After a run that took longer, questions have the machine to themselves for a while before the next one."""
 _REST = 2.0
 """How long that is, in runs: edits that never end take a third of the time at most."""
+_LINGER_S = 5.0
+"""How long the thread waits for another signal before it ends."""
 _RETRY_S = 5.0
 _LONGEST_RETRY_S = 300.0
 
@@ -139,20 +141,29 @@ class Scheduler:
         self._did = ""
         self._layers: dict[str, LayerState] = {}
         self._thread: threading.Thread | None = None
+        """Runs while there is something to do, and for a moment after."""
+        self._started = False
         self._stopping = False
 
     def start(self) -> None:
         """Begin to serve signals, including earlier ones."""
         with self._wake:
-            if self._thread is None:
-                self._stopping = False
-                self._thread = threading.Thread(target=self._work, name="freshness", daemon=True)
-                self._thread.start()
+            self._started, self._stopping = True, False
+            self._begin()
+
+    def _begin(self) -> None:
+        """Have a thread serve what waits; the caller holds the lock."""
+        if self._started and self._thread is None and self._waiting != NOTHING:
+            self._thread = threading.Thread(target=self._work, name="freshness", daemon=True)
+            self._thread.start()
+        if self._thread is None:
+            self._skip()
+        self._wake.notify_all()
 
     def stop(self) -> None:
         """End it after the run that is on; what waits is dropped."""
         with self._wake:
-            self._stopping = True
+            self._started, self._stopping = False, True
             self._wake.notify_all()
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
@@ -177,7 +188,7 @@ class Scheduler:
             self._why = f"{label_of(layer)}: {words}"
             pause = self._debounce_s if debounce_s is None else debounce_s
             self._due = max(self._rested, min(now + pause, self._latest))
-            self._wake.notify_all()
+            self._begin()
 
     @property
     def is_inside(self) -> bool:
@@ -195,7 +206,7 @@ class Scheduler:
         with self._wake:
             self._due = self._rested
             self._wake.notify_all()
-            if self._thread is None:
+            if not self._started:
                 return self._waiting == NOTHING
             target, failures = self._signals, self._failures
             self._wake.wait_for(
@@ -231,7 +242,13 @@ class Scheduler:
                 while not self._stopping and (self._waiting == NOTHING or time.monotonic() < self._due):
                     waiting = self._waiting != NOTHING
                     self._skip()
-                    self._wake.wait(self._due - time.monotonic() if waiting else None)
+                    if (
+                        not self._wake.wait(self._due - time.monotonic() if waiting else _LINGER_S)
+                        and self._waiting == NOTHING
+                    ):
+                        self._skip()
+                        self._thread = None
+                        return
                 if self._stopping:
                     return
                 self._running, self._waiting = self._waiting, NOTHING

@@ -28,7 +28,10 @@ from cm_tui.engine.platform.store.generations import Generations
 SCHEMA = "graph"
 _SCHEMA = re.compile(r"\bgraph\.")
 _IDS = ("scope", "node", "there", "target", "file", "id", "symbol")
-_FLAGS = ("implicit", "reexport", "by_namespace", "sees_around", "guesses", "global_names", "counts_arguments")
+_FAMILY_FLAGS = (
+    "enclosing_visible", "guesses", "global_names", "counts_arguments", "module_classes", "qualified_members",
+)  # fmt: skip
+_FLAGS = ("implicit", "reexport", "by_namespace", *_FAMILY_FLAGS)
 
 
 @cache
@@ -109,7 +112,7 @@ class SchemaView:
 
 _NAMESPACES = """
 SELECT DISTINCT family, replace(replace(qualname, '::', '.'), '\\', '.') FROM graph.def
-WHERE kind = 'namespace' OR (is_class AND family = 'elixir')
+WHERE kind = 'namespace' OR (is_class AND family IN (SELECT family FROM graph.family WHERE module_classes))
 """
 _DEFINED_BY_PACKAGES = r"""
 SELECT d.file, d.name FROM graph.def d JOIN graph.file f ON f.id = d.file
@@ -168,7 +171,7 @@ def _fill_names(view: SchemaView, binder: Binder, modules: ModuleIndex) -> None:
 
 
 def _namespace_tree(modules: ModuleIndex) -> Iterator[tuple[int, str, int, str]]:
-    """Yield the parts of each namespace, where imports name namespaces, and `global`: the root.
+    """Yield the parts of each namespace, where imports name namespaces, and the root.
 
     PHP's names begin at the file's own namespace, those of C# and Elixir at the root as well.
     """
@@ -178,7 +181,8 @@ def _namespace_tree(modules: ModuleIndex) -> Iterator[tuple[int, str, int, str]]
         if not keys or facts.modules != "namespace":
             continue
         anywhere = BUILTIN_SCOPE - number
-        found.add((anywhere, "global", -modules.package(family, "")))
+        if facts.root:
+            found.add((anywhere, facts.root, -modules.package(family, "")))
         for parts in (key.split(".") for key in keys if key):
             for size, name in enumerate(parts):
                 outer, inner = (modules.package(family, ".".join(parts[:end])) for end in (size, size + 1))
@@ -259,8 +263,11 @@ class DerivedTables:
             self._db.execute(f"ATTACH ':memory:' AS {schema} (READ_WRITE, COMPRESS)")
         self._db.run(script("macros"))
         families = sorted(language_facts.FAMILIES.values(), key=lambda family: family.name)
-        self.view.fill("family", ("family", "shares", "by_namespace", "sees_around", "guesses", "global_names", "counts_arguments"),
-                        [(f.name, f.shares, f.modules == "namespace", f.sees_around, f.guesses, f.global_names, f.counts_arguments) for f in families])  # fmt: skip
+        self.view.fill("family", ("family", "shares", "exports", "by_namespace", *_FAMILY_FLAGS),
+                        [(f.name, f.shares, f.exports, f.modules == "namespace", *(getattr(f, flag) for flag in _FAMILY_FLAGS))
+                         for f in families])  # fmt: skip
+        parts = ("language", "kind", "mark", "marked")
+        self.view.fill("part_kind", parts, [tuple(one[name] for name in parts) for f in families for one in f.parts])
         self.view.fill("keyword", ("family", "name"), [(f.name, word) for f in families for word in f.keywords])
         self.view.fill("language", ("language", "family", "implicit"),
                         [(one, f.name, one in f.implicit) for f in families for one in f.languages])  # fmt: skip

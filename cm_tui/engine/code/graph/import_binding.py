@@ -188,12 +188,8 @@ class Binder:
 
     def bind(self, row: ImportRow) -> None:
         """Add what one import row binds."""
-        if row.family == "python":
-            self._bind_python(row)
-        elif row.family == "js":
-            self._bind_javascript(row)
-        else:
-            self._bind_other(row)
+        ways = {"python": self._bind_python, "javascript": self._bind_javascript}
+        ways.get(facts_of(row.family).modules, self._bind_other)(row)
 
     def bind_modules(self) -> None:
         """Bind modules declared within modules without an import (Rust's `mod`)."""
@@ -202,11 +198,13 @@ class Binder:
 
     def file_of(self, family: str, module: str) -> int | None:
         """Return the file of a module from the project's root."""
-        if family == "python":
-            return self.python.resolve("", module).file
-        if family == "js":
-            return self._javascript.resolve("", module).file
-        return self._other.resolve(family, "", module).file
+        match facts_of(family).modules:
+            case "python":
+                return self.python.resolve("", module).file
+            case "javascript":
+                return self._javascript.resolve("", module).file
+            case _:
+                return self._other.resolve(family, "", module).file
 
     def _bind_python(self, row: ImportRow) -> None:
         target = self.python.resolve(row.path, row.module).file

@@ -6,7 +6,7 @@ A language without a family there is its own family, and imports by path.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import Literal
@@ -39,12 +39,22 @@ class Family:
     """Words of the language that look like calls to the extractor."""
     shares: Literal["", "folder", "package", "namespace", "project"] = ""
     """Whose top-level names a file sees without an import."""
-    modules: Literal["path", "dotted", "namespace", "go", "rust", "dart"] = "path"
-    """How an import names a file; Python and JavaScript have separate modules for that."""
+    modules: Literal["path", "dotted", "namespace", "python", "javascript", "go", "rust", "dart"] = "path"
+    """How an import names a file."""
     suffixes: tuple[str, ...] = ()
     """Extensions that an import leaves out."""
-    sees_around: bool = False
+    enclosing_visible: bool = False
     """Whether the names of the namespaces around one, up to the root, are visible in it."""
+    root: str = ""
+    """Word before a name that begins at the root of the namespaces."""
+    module_classes: bool = False
+    """Whether a class is also a module: found by its whole name, in whatever file, with others below it."""
+    qualified_members: bool = False
+    """Whether what a namespace contains has no bare name outside of it."""
+    exports: str = ""
+    """Name whose value is a module's default export."""
+    parts: Sequence[Mapping[str, str]] = ()
+    """Definitions written in parts: `kind` in `language`, with the word `mark` in the signatures of `marked` parts."""
     separator: str = "."
     """Between a module and a name of it."""
     takes_all: bool = False

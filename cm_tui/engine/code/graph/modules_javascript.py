@@ -7,6 +7,7 @@ import posixpath
 import re
 from typing import Any
 
+from cm_tui.engine.code.graph.language_facts import facts_of
 from cm_tui.engine.code.graph.module_index import ModuleIndex, Target
 
 _EXTENSIONS = (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".vue", ".svelte", ".d.ts")
@@ -82,7 +83,7 @@ class JavaScriptModules:
         """Id of the file for a path with or without extension, or of the folder's index."""
         base = "" if base == "." else base
         direct = self._modules.by_path.get(base)
-        if direct is not None and direct.family == "js":
+        if direct is not None and facts_of(direct.family).modules == "javascript":
             return direct.id
         stem, extension = posixpath.splitext(base)
         swapped = [stem + e for e in _COMPILED.get(extension, ())]

@@ -52,7 +52,7 @@ class OtherModules:
                 return self._dotted(family, module)
             case "namespace":
                 return self._namespaced(family, module)
-            case "path":
+            case _:
                 return self._path(family, importer, module)
 
     def _go_package(self, importer: str, module: str) -> Target:

@@ -13,6 +13,7 @@ from typing import Any
 
 from cm_tui.engine.code.graph.call_sites import IN_FILE, CallSites, Definitions, Site
 from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read, SchemaView, script
+from cm_tui.engine.code.graph.language_facts import facts_of
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
 from cm_tui.engine.code.scan.content_reader import ChangedError
 from cm_tui.model import Edge, SymbolKey
@@ -44,7 +45,9 @@ def callees(sites: Sequence[Site], hop: int) -> list[tuple[Edge, int]]:
     found = []
     for site in sites:
         target = site.meant[0] if site.meant and site.is_certain else None
-        called = (f"{site.receiver}.{site.name}" if site.receiver else site.name).removeprefix("global.")
+        called = f"{site.receiver}.{site.name}" if site.receiver else site.name
+        if root := facts_of(site.family).root:
+            called = called.removeprefix(f"{root}.")
         edge = Edge(
             target.path if target else "", target.qualname if target else called, target.kind if target else "",
             site.line, site.path, site.reference, site.resolution, hop, site.holder.qualname, site.path,

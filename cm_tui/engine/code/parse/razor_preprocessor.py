@@ -7,13 +7,14 @@ import re
 COMPONENT = "RazorComponent__"
 """Name of the partial classes that hold a page's members; the extractor leaves them out."""
 
-_DIRECTIVE = re.compile(r"[ \t]*@(using|inject|inherits|implements|attribute|model)[ \t]+(.*?);?[ \t]*\r?$")
+_DIRECTIVE = re.compile(r"[ \t]*@(using|inject|inherits|implements|attribute|model)[ \t]+(.*)")
 _BLOCK = re.compile(r"@(?:code|functions)\b(?=\s*\{)")
 _COMMENT = re.compile(r"@\*.*?(?:\*@|\Z)", re.DOTALL)
 _TAG = re.compile(r"<([A-Z][\w.]*)(?=[\s/>])")
-# A brace may be part of: raw, verbatim and plain strings, characters, comments.
+# A brace may be part of: raw, verbatim and plain strings, characters, comments. Each of them also ends where the text ends,
+# and a character has at most ten signs: else a page of openings without an end would be read once for each of them.
 _CSHARP_TOKEN = re.compile(
-    r'"""(?:.*?)(?:"""|\Z)|\$?@\$?"(?:[^"]|"")*(?:"|\Z)|"(?:[^"\\\n]|\\.)*(?:"|$)|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?(?:\*/|\Z)|[{}]',
+    r'"""(?:.*?)(?:"""|\Z)|\$?@\$?"(?:[^"]|"")*(?:"|\Z)|"(?:[^"\\\n]|\\.)*(?:"|$|\\)|\'(?:[^\'\\\n]|\\.){1,10}\'|//[^\n]*|/\*.*?(?:\*/|\Z)|[{}]',
     re.DOTALL | re.MULTILINE,
 )
 
@@ -54,7 +55,7 @@ def _markup(text: str) -> str:
 def _line(line: str) -> str:
     if (match := _DIRECTIVE.match(line)) is None:
         return " ".join(f"partial class {COMPONENT} {{ {tag} _; }}" for tag in _TAG.findall(line))
-    directive, value = match.groups()
+    directive, value = match[1], match[2].rstrip().removesuffix(";")
     if directive == "using":
         return f"using {value};"
     if directive == "attribute":

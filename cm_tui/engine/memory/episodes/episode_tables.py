@@ -17,7 +17,7 @@ import duckdb
 
 from cm_tui.engine.platform.journal.event import Position
 from cm_tui.engine.platform.store import memory, schema
-from cm_tui.engine.platform.store.connection import SETTINGS, Cursor
+from cm_tui.engine.platform.store.connection import Cursor, connect_in_memory
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import Episode
 from cm_tui.model.dates import day
@@ -123,7 +123,7 @@ class EpisodeTables:
     def __init__(self, db: Database | None) -> None:
         self._memory: duckdb.DuckDBPyConnection | None = None
         if db is None or db.is_read_only:
-            self._memory = duckdb.connect(config=SETTINGS)
+            self._memory = connect_in_memory()
             for number, sql in schema.migrations():
                 if number in _MIGRATIONS:
                     self._memory.execute(sql)

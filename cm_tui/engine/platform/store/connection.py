@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from importlib import resources
@@ -120,6 +121,18 @@ class Cursor:
 FORMAT = "v1.3.0"
 """First format that stores repeated texts once: docstrings of many versions of a file make a third of a store."""
 
+_LEAST_BYTES, _SHARE = 512 << 20, 8
+
+
+def _memory_limit() -> str:
+    """Return the most that a store's cached blocks and queries may take: a share of the machine, up to twice the least."""
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        machine = 0
+    return f"{min(max(machine // _SHARE, _LEAST_BYTES), 2 * _LEAST_BYTES) >> 20}MiB"
+
+
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "storage_compatibility_version": FORMAT,
     # In DuckDB 1.5 it forgets that rows were deleted: `ORDER BY … LIMIT` then leaves out rows that came after them.
@@ -127,7 +140,10 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     # Most statements take less than a millisecond: handing one to several threads costs more than it gains
     # (queries of a project of 1,600 files: 47 → 32 ms of processor time each, an index run 9.4 → 8.2 s).
     "threads": 1,
+    "memory_limit": _memory_limit(),
 }
+SPILLED = ".tmp"
+"""Ending of the folder next to a store's file into which DuckDB writes what does not fit; left after a crash."""
 
 
 def can_only_be_read(file: Path) -> bool:
@@ -152,6 +168,8 @@ def connect(file: Path, *, for_reading: bool = False) -> duckdb.DuckDBPyConnecti
     except duckdb.Error as error:
         raise unopened(file, error) from error
     if not for_reading:
+        # What a killed process spilled may hold data that was erased since.
+        shutil.rmtree(file.with_name(file.name + SPILLED), ignore_errors=True)
         # DuckDB creates it with the process's mask. In another user's folder the mode is left to the owner.
         with suppress(PermissionError):
             file.chmod(0o600)
@@ -159,5 +177,5 @@ def connect(file: Path, *, for_reading: bool = False) -> duckdb.DuckDBPyConnecti
 
 
 def connect_in_memory() -> duckdb.DuckDBPyConnection:
-    """Open an in-memory database, which ends with its connection."""
-    return duckdb.connect(config=SETTINGS)
+    """Open an in-memory database, which ends with its connection, and never writes into the current folder."""
+    return duckdb.connect(config={**SETTINGS, "temp_directory": ""})

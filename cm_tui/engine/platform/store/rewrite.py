@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from cm_tui.engine.platform.store.connection import FORMAT, SETTINGS, connect
+from cm_tui.engine.platform.store.connection import FORMAT, SETTINGS, SPILLED, connect
 from cm_tui.engine.platform.store.database import FILE
 from cm_tui.engine.platform.store.failures import explained
 from cm_tui.errors import StoreBusyError, StoreError
@@ -22,13 +22,14 @@ def rewrite_store(folder: Path) -> None:
     one.
     """
     file = folder / FILE
+    spilled = folder / (FILE + SPILLED)
     refuse_busy(folder)
     remove_left_overs(file)
     try:
         with (
             explained(file),
             replacing(file, durable=True) as successor,
-            closing(duckdb.connect(config=SETTINGS)) as db,
+            closing(duckdb.connect(config={**SETTINGS, "temp_directory": str(spilled)})) as db,
         ):
             successor.unlink()
             for name, path, options in (("old", file, ""), ("new", successor, f" (STORAGE_VERSION '{FORMAT}')")):
@@ -40,7 +41,7 @@ def rewrite_store(folder: Path) -> None:
             successor.chmod(PRIVATE)
         # DuckDB removes it when it closes the file, unless the file was replaced.
         file.with_name(f"{FILE}.wal").unlink(missing_ok=True)
-        shutil.rmtree(file.with_name(f"{FILE}.tmp"), ignore_errors=True)
+        shutil.rmtree(spilled, ignore_errors=True)
     except OSError as error:
         raise StoreError(f"Cannot rewrite {file}: {error}", hint="Free some space.") from error
 

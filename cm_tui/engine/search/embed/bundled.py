@@ -135,6 +135,8 @@ MAX_CHARACTERS = 32_768  # 512 tokens are far fewer; a huge text is not worth sp
 _FILES = ("model.onnx", "tokenizer.json")
 WORTH_A_PROCESS = 8192
 """Texts; this many take about a second."""
+MOST_PREPARED = 60_000
+"""Texts whose vectors may wait in memory: 2 kB each with the text. The next ones are embedded when they are stored."""
 _REINSTALL = "Install cm again as you did before, with pip's --force-reinstall. Until then search is by keyword only."
 
 
@@ -181,10 +183,14 @@ class BundledProvider:
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Begin to embed texts in a separate process, if there are enough of them."""
-        if self._worker is None and len(texts) < WORTH_A_PROCESS:
-            return
-        self._worker = self._worker or EmbeddingProcess()
-        self._worker.prepare(texts, self.batch)
+        if self._worker is None and len(texts) >= WORTH_A_PROCESS:
+            self._worker = EmbeddingProcess()
+        self.prepare_more(texts)
+
+    def prepare_more(self, texts: Sequence[str]) -> None:
+        """Begin to embed texts in that process, if there is one and it has not too many already."""
+        if self._worker is not None and len(self._worker) < MOST_PREPARED:
+            self._worker.prepare(texts, self.batch)
 
     def forget_prepared(self) -> None:
         """End what `prepare` began."""

@@ -25,6 +25,10 @@ class EmbeddingProcess(WorkerPool[Worker]):
         super().__init__(size, "cm-embed", lambda: Worker(start))
         self._rows: dict[str, tuple[Future[Matrix], int]] = {}
 
+    def __len__(self) -> int:
+        """Return how many texts are prepared and not taken yet."""
+        return len(self._rows)
+
     def prepare(self, texts: Sequence[str], batch: int) -> None:
         """Begin to embed texts, `batch` at a time; returns at once."""
         new = [text for text in dict.fromkeys(texts) if text not in self._rows]

@@ -13,6 +13,8 @@ from cm_tui.engine.search.ranking.source import Changes, SourceContext, SourcePa
 from cm_tui.model import CODE
 
 _TITLE_CHARS = 300
+_FILES_AT_ONCE = 2_000
+"""Files whose chunks and symbols are read at once: some 50 kB each as objects."""
 
 
 class Symbol(NamedTuple):
@@ -46,9 +48,12 @@ class CodeSource:
         return Changes([] if rebuild else [row[0] for row in db.rows(_GONE, [CODE])], self._missing(db))
 
     def _missing(self, db: Database) -> Iterator[SourcePassage]:
-        rows = db.rows(_MISSING, [CODE])
-        if not rows:
-            return
+        paths = [row[0] for row in db.rows(_MISSING_PATHS, [CODE])]
+        for first in range(0, len(paths), _FILES_AT_ONCE):
+            yield from self._passages(db, paths[first : first + _FILES_AT_ONCE])
+
+    def _passages(self, db: Database, paths: list[str]) -> Iterator[SourcePassage]:
+        rows = db.rows(_MISSING, [paths, CODE])
         symbols = symbols_of(db, {row[1] for row in rows})
         for (path, blob, oid), chunks in groupby(rows, key=lambda row: row[:3]):
             lines = self._read(path, oid).split("\n")
@@ -81,9 +86,11 @@ SELECT p.id FROM passage p WHERE p.source = ?
 AND NOT EXISTS (SELECT 1 FROM ({_NOW}) w WHERE {_SAME})
 """  # noqa: S608 - our own SQL
 
+_IS_MISSING = f"NOT EXISTS (SELECT 1 FROM passage p WHERE p.source = ? AND {_SAME})"  # noqa: S608 - our own SQL
+_MISSING_PATHS = f"SELECT DISTINCT w.path FROM ({_NOW}) w WHERE {_IS_MISSING} ORDER BY w.path"  # noqa: S608 - our own SQL
 _MISSING = f"""
 SELECT w.path, w.blob, b.oid, w.symbol, w.start_line, w.end_line FROM ({_NOW}) w JOIN blob b ON b.id = w.blob
-WHERE NOT EXISTS (SELECT 1 FROM passage p WHERE p.source = ? AND {_SAME})
+WHERE w.path IN (SELECT unnest(?::VARCHAR[])) AND {_IS_MISSING}
 ORDER BY w.path, w.start_line, w.end_line
 """  # noqa: S608 - our own SQL
 

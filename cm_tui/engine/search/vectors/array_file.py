@@ -16,6 +16,7 @@ from cm_tui.files import remove_left_overs, replacing
 
 MAGIC = b"cm-vectors 1\n"
 _LARGEST_HEADER = 1_000_000
+_PART = 1 << 20
 
 Header = Mapping[str, Any]
 Arrays = dict[str, NDArray[Any]]
@@ -84,6 +85,15 @@ def load_arrays(file: Path) -> tuple[dict[str, Any], Arrays]:
         arrays[name] = np.frombuffer(data, dtype=kind, count=size // kind.itemsize, offset=start).reshape(shape)
         start += size
     return header, arrays
+
+
+def checksum_of(file: Path) -> int:
+    """Return the CRC-32 of a file's content."""
+    checksum = 0
+    with file.open("rb") as stream:
+        while part := stream.read(_PART):
+            checksum = zlib.crc32(part, checksum)
+    return checksum
 
 
 def _header(line: bytes) -> dict[str, Any]:

@@ -220,6 +220,11 @@ class ProjectVectors:
         """Update the rows from the store; return how many passages still have to be embedded."""
         return sum(index.refresh() for index in self._each)
 
+    def release(self) -> None:
+        """Release what the next search can make again."""
+        for index in self._each:
+            index.release()
+
     def prepare(self, texts: Sequence[str]) -> None:
         """Begin to embed code that the next `fill` will ask for."""
         self.code.prepare(texts)

@@ -37,12 +37,11 @@ class Embedder:
         paths = cache.to_codes(found, passages.path_hashes[have])
         return mix(texts, paths, self._weight), have
 
-    def embed(self, passages: Needed) -> None:
-        """Embed the missing texts and paths of these passages, and store them in one transaction.
+    def embed(self, work: dict[str, str]) -> None:
+        """Embed what `unstored` returned, and store it in one transaction.
 
         Raises ModelError if the model cannot be used.
         """
-        work = self.unstored(passages)
         if not work:
             return
         codes = pack(self._provider.embed(list(work.values())))

@@ -19,11 +19,11 @@ from cm_tui.engine.search.embed.prose_process import ProseProcesses
 from cm_tui.engine.search.embed.provider import Matrix, NoProvider, Provider
 from cm_tui.engine.search.vectors import cache
 from cm_tui.engine.search.vectors.array_file import attempt_to_save
-from cm_tui.engine.search.vectors.cache import Needed, Scope
-from cm_tui.engine.search.vectors.codec import PATH_WEIGHT
+from cm_tui.engine.search.vectors.cache import Scope
+from cm_tui.engine.search.vectors.codec import PATH_WEIGHT, unpack
 from cm_tui.engine.search.vectors.embedder import Embedder
 from cm_tui.engine.search.vectors.lazy_graph import LazyGraph
-from cm_tui.engine.search.vectors.live import Ids, Rows
+from cm_tui.engine.search.vectors.live import MOST_UNPACKED, Ids, Rows
 from cm_tui.engine.search.vectors.snapshot import FILE, differences, read_rows, write_rows
 from cm_tui.files import stamp_of
 from cm_tui.model import Cancel
@@ -59,7 +59,7 @@ class FrozenVectors:
         at = rows.positions(np.asarray(ids, dtype=np.int64))
         if not len(rows.ids):
             return np.zeros((len(at), self.provider.dimensions), dtype=np.float32)
-        return np.where((at >= 0)[:, None], rows.matrix[at], np.float32(0))
+        return np.where((at >= 0)[:, None], unpack(rows.codes[at]), np.float32(0))
 
     def _nearest(self, vectors: Matrix, k: int) -> tuple[Ids, Matrix]:
         graph = self.graph.for_search(self.rows)
@@ -70,7 +70,9 @@ class FrozenVectors:
 _MANY = 1_000
 _AT_ONCE = 2_000
 """Passages of prose that are looked up at once: half a minute's work."""
-GRAPH_ROWS = 200_000
+_ROWS_AT_ONCE = 20_000
+"""Rows that are read from the store at once: some 0.5 kB each as objects."""
+GRAPH_ROWS = MOST_UNPACKED
 """From here on a graph is used. Comparing all of 100,000 × 256 takes 4 ms, the graph's answer 0.6 ms."""
 
 SAVE_SHARE = 0.02
@@ -158,6 +160,10 @@ class VectorIndex:
         """Return unit rows of passages (n, dimensions); zeros for those without a vector."""
         return self.frozen().vectors_for(ids)
 
+    def release(self) -> None:
+        """Release what the next search can make again."""
+        self._rows.release()
+
     # --- keeping in step ---
 
     def refresh(self) -> int:
@@ -177,7 +183,7 @@ class VectorIndex:
 
         `waiting`: names of texts that are being embedded already; `most`: at most so many.
         """
-        missing = self._refresh()[1].outside(waiting)[:most]
+        missing = cache.needed(self._db, self._refresh()[1]).outside(waiting)[:most]
         return dict(islice(self._embedder.unstored(missing).items(), most))
 
     def fill(self, cancel: Cancel | None = None, waiting: frozenset[str] = frozenset()) -> Iterator[tuple[int, int]]:
@@ -213,7 +219,7 @@ class VectorIndex:
         # A long import has a hundred thousand: their data at once takes more memory than their vectors.
         changed, missing, left = self._refresh(_AT_ONCE if self._scope == "prose" else None)
         if waiting:
-            missing = missing.outside(waiting)
+            missing = cache.needed(self._db, missing).outside(waiting).ids
             left = len(missing)
         if self._scope == "prose":
             # It takes a while: the latest passages are needed first.
@@ -225,13 +231,12 @@ class VectorIndex:
         first = 0  # of the embedded passages that are not searchable yet
         last = 0
         try:
-            while last < len(missing):
+            for batch, texts in self._texts_of(missing):
                 cancel.check()
-                batch = missing[last : last + self._provider.batch]
                 if isinstance(self._provider, ProseProcesses):
                     self._provider.left = left - last
-                self._embedder.embed(batch)
-                last += len(batch)
+                self._embedder.embed(texts)
+                last += batch
                 # Rows are copied as they grow: in steps of a quarter, that adds up to little.
                 if last - first >= 0.25 * len(self._rows):
                     self._publish(missing[first:last])
@@ -248,6 +253,24 @@ class VectorIndex:
                 # All these texts were read once.
                 self._db.release_blocks()
         return left - last
+
+    def _texts_of(self, ids: Ids) -> Iterator[tuple[int, dict[str, str]]]:
+        """Yield the missing texts of some passages at a time, with the number of passages; the next are read ahead."""
+        ahead: tuple[int, dict[str, str]] | None = None
+        first = 0
+        while first < len(ids):
+            batch = ids[first : first + self._provider.batch]
+            first += len(batch)
+            texts = self._embedder.unstored(cache.needed(self._db, batch))
+            if ahead is not None:
+                texts = {name: text for name, text in texts.items() if name not in ahead[1]}
+            if isinstance(self._provider, BundledProvider):
+                self._provider.prepare_more(list(texts.values()))
+            if ahead is not None:
+                yield ahead
+            ahead = len(batch), texts
+        if ahead is not None:
+            yield ahead
 
     def build_graph(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
         """Build and save the graph if the index is large enough and has no valid one; 7 s for 100,000 rows.
@@ -270,7 +293,7 @@ class VectorIndex:
                 self.save()
             return tuple(problems)
 
-    def _refresh(self, most: int | None = None) -> tuple[bool, Needed, int]:
+    def _refresh(self, most: int | None = None) -> tuple[bool, Ids, int]:
         """Return whether anything changed, passages to embed, and the total number of those.
 
         `most`: the most passages to return, the newest first.
@@ -285,26 +308,32 @@ class VectorIndex:
             dead[at[here]] = False
             absent = np.sort(ids[~here])
             known = absent[np.isin(absent, cache.with_vector(self._db, self._scope, self._provider.fingerprint))]
-            found = cache.needed(self._db, known)
-            codes, have = self._embedder.stored(found)
             if dead.any():
                 rows = rows.without(dead)
-            if have.any():
-                rows = rows.extended(found.ids[have], found.keys[have], codes)
-            changes = int(np.count_nonzero(dead)) + int(np.count_nonzero(have))
-            self._use(rows, changes)
-            left = absent[~np.isin(absent, found.ids[have])]
+            changes = int(np.count_nonzero(dead))
+            rows, found = self._extended(rows, known)
+            self._use(rows, changes + len(found))
+            left = absent[~np.isin(absent, found)]
             chosen = left if most is None else left[len(left) - min(most, len(left)) :]
-            return changes > 0, cache.needed(self._db, chosen), len(left)
+            return changes + len(found) > 0, chosen, len(left)
 
-    def _publish(self, embedded: Needed) -> None:
+    def _extended(self, rows: Rows, ids: Ids) -> tuple[Rows, Ids]:
+        """Add the passages whose parts have been stored; return their ids, too."""
+        found = [np.empty(0, dtype=np.int64)]
+        for start in range(0, len(ids), _ROWS_AT_ONCE):
+            new = cache.needed(self._db, ids[start : start + _ROWS_AT_ONCE])
+            codes, have = self._embedder.stored(new)
+            if have.any():
+                rows = rows.extended(new.ids[have], new.keys[have], codes)
+                found.append(new.ids[have])
+        return rows, np.concatenate(found)
+
+    def _publish(self, embedded: Ids) -> None:
         """Make passages searchable whose parts have been stored."""
         with self._lock:
             # A refresh in another thread may have added some of them already.
-            new = embedded[self._rows.positions(embedded.ids) < 0]
-            codes, have = self._embedder.stored(new)
-            if have.any():
-                self._use(self._rows.extended(new.ids[have], new.keys[have], codes), int(np.count_nonzero(have)))
+            rows, found = self._extended(self._rows, embedded[self._rows.positions(embedded) < 0])
+            self._use(rows, len(found))
 
     def _use(self, rows: Rows, changes: int) -> None:
         if changes:

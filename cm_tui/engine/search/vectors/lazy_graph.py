@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.search.embed.provider import Matrix
-from cm_tui.engine.search.vectors.array_file import UnusableFileError, attempt_to_save, load_arrays, save_arrays
+from cm_tui.engine.search.vectors.array_file import (
+    UnusableFileError,
+    attempt_to_save,
+    checksum_of,
+    load_arrays,
+    save_arrays,
+)
+from cm_tui.engine.search.vectors.codec import unpack
 from cm_tui.engine.search.vectors.live import Ids, Keys, Rows
 from cm_tui.files import remove_left_overs, replacing
 from cm_tui.model import Cancel
@@ -56,7 +62,7 @@ class HnswIndex:
         index.init_index(total, M=LINKS, ef_construction=BUILD_WIDTH)
         for start in range(0, total, BATCH):
             cancel.check()
-            index.add_items(rows.matrix[start : start + BATCH], rows.ids[start : start + BATCH])
+            index.add_items(unpack(rows.codes[start : start + BATCH]), rows.ids[start : start + BATCH])
             yield min(start + BATCH, total), total, None
         yield total, total, cls(index, rows.ids, rows.keys)
 
@@ -69,11 +75,11 @@ class HnswIndex:
         import hnswlib
 
         header, arrays = load_arrays(folder / ROWS)
-        data = (folder / GRAPH).read_bytes()
+        checksum = checksum_of(folder / GRAPH)
         if header.get("mark") != mark:
             raise UnusableFileError("it is of another model")
         # hnswlib does not validate its input, so the bytes are checked first.
-        if zlib.crc32(data) != header.get("graph"):
+        if checksum != header.get("graph"):
             raise UnusableFileError("its checksum is wrong")
         index = hnswlib.Index("ip", dimensions)
         try:
@@ -90,7 +96,7 @@ class HnswIndex:
         remove_left_overs(folder / GRAPH)
         with replacing(folder / GRAPH, durable=True) as temporary:
             self._index.save_index(str(temporary))
-        header = {"mark": mark, "graph": zlib.crc32((folder / GRAPH).read_bytes())}
+        header = {"mark": mark, "graph": checksum_of(folder / GRAPH)}
         save_arrays(folder / ROWS, header, {"ids": self.ids, "keys": self.keys})
 
     def covers(self, rows: Rows) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -21,6 +22,12 @@ _DIGITS = 6
 _STEP = 10.0**-_DIGITS
 
 
+MOST_UNPACKED = 200_000
+"""Rows of which floats are kept between searches; a graph searches more of them."""
+_BLOCK = 16_384
+"""Rows that are unpacked at once where unpacked ones are not kept."""
+
+
 class _Buffer:
     """Arrays with spare room at the end, so that adding a few rows does not copy all of them."""
 
@@ -28,15 +35,31 @@ class _Buffer:
         self.ids = np.empty(room, dtype=np.int64)
         self.keys = np.empty(room, dtype=np.uint64)
         self.codes = np.empty((room, dimensions), dtype=np.int8)
-        self.matrix = np.empty((room, dimensions), dtype=np.float32)
         self.used = 0
+        self._lock = threading.Lock()
+        self._matrix: Matrix | None = None
+        self._unpacked = 0
 
-    def put(self, ids: Ids, keys: Keys, codes: Codes, matrix: Matrix | None = None) -> None:
-        """Add rows, unpacked here unless they already are."""
+    def put(self, ids: Ids, keys: Keys, codes: Codes) -> None:
+        """Add rows."""
         new = slice(self.used, self.used + len(ids))
         self.ids[new], self.keys[new], self.codes[new] = ids, keys, codes
-        unpack(codes, self.matrix[new]) if matrix is None else np.copyto(self.matrix[new], matrix)
         self.used = new.stop
+
+    def unpacked(self, rows: int) -> Matrix:
+        """Return the first rows as floats, which are kept until `release`."""
+        with self._lock:
+            if self._matrix is None:
+                self._matrix, self._unpacked = np.empty(self.codes.shape, dtype=np.float32), 0
+            if self._unpacked < rows:
+                unpack(self.codes[self._unpacked : rows], self._matrix[self._unpacked : rows])
+                self._unpacked = rows
+            return self._matrix[:rows]
+
+    def release(self) -> None:
+        """Release the floats: four times the codes, and soon made again."""
+        with self._lock:
+            self._matrix = None
 
 
 @dataclass(frozen=True)
@@ -50,11 +73,10 @@ class Rows:
     ids: Ids
     keys: Keys
     codes: Codes
-    matrix: Matrix
+    buffer: _Buffer
+    """The arrays behind the views."""
     alive: NDArray[np.bool_] | None = None
     """None: all of them. Dead rows are skipped by searches and dropped now and then."""
-    buffer: _Buffer | None = None
-    """The arrays behind the views."""
 
     @classmethod
     def empty(cls, dimensions: int = 0) -> Self:
@@ -64,7 +86,7 @@ class Rows:
 
     @classmethod
     def of(cls, ids: Ids, keys: Keys, codes: Codes) -> Self:
-        """Rows of these passages, unpacked once."""
+        """Rows of these passages."""
         buffer = _Buffer(_capacity(len(ids)), codes.shape[1])
         buffer.put(ids, keys, codes)
         return cls._of(buffer, None)
@@ -72,7 +94,7 @@ class Rows:
     @classmethod
     def _of(cls, buffer: _Buffer, alive: NDArray[np.bool_] | None) -> Self:
         used = slice(buffer.used)
-        return cls(buffer.ids[used], buffer.keys[used], buffer.codes[used], buffer.matrix[used], alive, buffer)
+        return cls(buffer.ids[used], buffer.keys[used], buffer.codes[used], buffer, alive)
 
     def __len__(self) -> int:
         return len(self.ids) if self.alive is None else int(np.count_nonzero(self.alive))
@@ -80,7 +102,7 @@ class Rows:
     @property
     def dimensions(self) -> int:
         """Length of a vector; 0 when there has never been one."""
-        return int(self.matrix.shape[1])
+        return int(self.codes.shape[1])
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
@@ -105,9 +127,9 @@ class Rows:
         total = len(self.ids) + len(ids)
         buffer = self.buffer
         # Rows after those of this state may already belong to a later state.
-        if buffer is None or buffer.used != len(self.ids) or len(buffer.ids) < total:
+        if buffer.used != len(self.ids) or len(buffer.ids) < total:
             buffer = _Buffer(_capacity(total), self.dimensions)
-            buffer.put(self.ids, self.keys, self.codes, self.matrix)
+            buffer.put(self.ids, self.keys, self.codes)
         buffer.put(ids, keys, codes)
         alive = self.alive if self.alive is None else np.concatenate([self.alive, np.ones(len(ids), dtype=bool)])
         return self._of(buffer, alive)
@@ -117,14 +139,17 @@ class Rows:
         alive = ~dead if self.alive is None else self.alive & ~dead
         if np.count_nonzero(alive) >= 0.8 * len(alive):
             return replace(self, alive=alive)
-        return type(self)(self.ids[alive], self.keys[alive], self.codes[alive], self.matrix[alive])
+        return self.of(self.ids[alive], self.keys[alive], self.codes[alive])
 
     def compact(self) -> Self:
         """Return these rows with the dead ones removed permanently."""
         if self.alive is None:
             return self
-        keep = self.alive
-        return type(self)(self.ids[keep], self.keys[keep], self.codes[keep], self.matrix[keep])
+        return self.of(self.ids[self.alive], self.keys[self.alive], self.codes[self.alive])
+
+    def release(self) -> None:
+        """Release what searches can make again."""
+        self.buffer.release()
 
     def nearest(self, vectors: Matrix, k: int, only: NDArray[np.int64] | None = None) -> tuple[Ids, Matrix]:
         """The k live rows with the largest cosine, best first, by exact comparison with every row.
@@ -132,8 +157,8 @@ class Rows:
         `vectors`: a unit vector, or several as rows, of which the nearest counts; `k`: the most to return; `only`:
         positions to compare, instead of all. Returns ids (m,) and cosines (m,), m ≤ k; equal cosines in order of id.
         """
-        matrix, ids = (self.matrix, self.ids) if only is None else (self.matrix[only], self.ids[only])
-        cosines = (np.atleast_2d(vectors) @ matrix.T).max(axis=0)
+        ids = self.ids if only is None else self.ids[only]
+        cosines = self._cosines(np.atleast_2d(vectors), only)
         if self.alive is not None:
             cosines[~(self.alive if only is None else self.alive[only])] = -2
         if k < len(cosines):
@@ -144,6 +169,18 @@ class Rows:
             chosen = np.arange(len(cosines))
         chosen = chosen[cosines[chosen] > -1.5]
         return best(ids[chosen], cosines[chosen], k)
+
+    def _cosines(self, vectors: Matrix, only: NDArray[np.int64] | None) -> Matrix:
+        """Cosine of each row with the nearest of some vectors."""
+        if only is None and len(self.ids) <= MOST_UNPACKED:
+            cosines: Matrix = (vectors @ self.buffer.unpacked(len(self.ids)).T).max(axis=0)
+            return cosines
+        found = np.empty(len(self.ids) if only is None else len(only), dtype=np.float32)
+        for start in range(0, len(found), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            codes = self.codes[block] if only is None else self.codes[only[block]]
+            found[block] = (vectors @ unpack(codes).T).max(axis=0)
+        return found
 
 
 def _capacity(rows: int) -> int:

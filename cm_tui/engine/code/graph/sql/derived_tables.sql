@@ -144,9 +144,10 @@ WHERE type NOT IN (SELECT type FROM graph.type_steps));
 INSERT INTO graph.env
 WITH bound AS (
     -- (What a CommonJS module is, `module.exports = a`, is its default, also where `a` is written there.)
-    SELECT file, b.type, b.line, CASE WHEN gives THEN NULL ELSE b.scope END AS scope,
-           CASE WHEN gives THEN 'var' ELSE b.kind END AS kind, CASE WHEN gives THEN 'default' ELSE b.name END AS name
-    FROM (SELECT b.*, f.id AS file, f.family = 'js' AND b.name = 'exports' AS gives FROM graph.file f JOIN binding b ON b.blob = f.blob) b
+    SELECT file, b.type, b.line, CASE WHEN is_default THEN NULL ELSE b.scope END AS scope,
+           CASE WHEN is_default THEN 'var' ELSE b.kind END AS kind, CASE WHEN is_default THEN 'default' ELSE b.name END AS name
+    FROM (SELECT b.*, f.id AS file, coalesce(b.name = nullif(y.exports, ''), false) AS is_default
+          FROM graph.file f JOIN binding b ON b.blob = f.blob LEFT JOIN graph.family y ON y.family = f.family) b
 ),
 typed AS (
     SELECT CASE WHEN b.scope IS NULL THEN -b.file ELSE b.file * 1000000 + b.scope END AS scope, b.kind, b.name, b.line, s.segs, s.meant
