@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
@@ -55,17 +54,14 @@ class Watched:
 
     def _files(self) -> Iterator[tuple[str, tuple[int, int, int]]]:
         """Files of the home and the project, with what differs after a change."""
-        for name, top in (("home", Path(os.environ["CM_HOME"])), ("project", self._engine.root)):
+        left_out = str(paths.data_dir() / "projects")
+        for name, top in (("home", os.environ["CM_HOME"]), ("project", str(self._engine.root))):
             for folder, below, files in os.walk(top):
-                below[:] = [
-                    one for one in below if one != ".git" and Path(folder, one) != paths.data_dir() / "projects"
-                ]
+                below[:] = [one for one in below if one != ".git" and f"{folder}/{one}" != left_out]
                 for file in files:
-                    path = Path(folder, file)
                     with suppress(OSError):
-                        state = path.stat()
-                        place = f"{name}/{path.relative_to(top).as_posix()}"
-                        yield place, (state.st_mtime_ns, state.st_size, state.st_ino)
+                        state = os.stat(f"{folder}/{file}")  # noqa: PTH116 - twice a call, of each file
+                        yield f"{name}{folder[len(top) :]}/{file}", (state.st_mtime_ns, state.st_size, state.st_ino)
 
 
 def area_of(file: str) -> Written | None:

@@ -41,7 +41,7 @@ def test_the_sets_hold_what_their_names_say():
         choose([])
 
 
-async def test_annotations_say_what_a_tool_does(shop: Path):
+async def test_annotations_say_what_a_tool_does_and_schemas_are_valid_lean_and_bounded(shop: Path):
     async with answering(shop) as asked:
         tools = (await asked.client.list_tools()).tools
     for tool in tools:
@@ -52,12 +52,6 @@ async def test_annotations_say_what_a_tool_does(shop: Path):
         assert hints.open_world_hint is False
         assert tool.title
         assert tool.description
-
-
-async def test_schemas_are_valid_lean_and_bounded(shop: Path):
-    async with answering(shop) as asked:
-        tools = (await asked.client.list_tools()).tools
-    for tool in tools:
         for schema in (tool.input_schema, tool.output_schema):
             Draft202012Validator.check_schema(schema)
             assert '"title": "' not in json.dumps(schema)

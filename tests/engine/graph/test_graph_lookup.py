@@ -1,7 +1,11 @@
+from collections.abc import Iterator
+
 import pytest
 
+from cm_tui.engine.code.graph.graph import Graph
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import SymbolKey
+from tests.engine.graph.conftest import Project
 
 FILES = {
     "pkg/__init__.py": "",
@@ -20,11 +24,18 @@ FILES = {
 }
 
 
-def test_symbols_come_by_path_and_line_with_honest_totals(project):
-    p = project(FILES)
-    page = p.graph.symbols(kind="method", limit=1)
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
+    """Of the files above; only asked."""
+    one = Project(tmp_path_factory.mktemp("asked")).write(FILES)
+    yield one.graph
+    one.db.close()
+
+
+def test_symbols_come_by_path_and_line_with_honest_totals(graph):
+    page = graph.symbols(kind="method", limit=1)
     assert ([s.qualname for s in page.rows], page.total) == (["ConfigParser.parse"], 2)
-    page = p.graph.symbols(file="pkg/config.py")
+    page = graph.symbols(file="pkg/config.py")
     assert [(s.qualname, s.kind, s.parent) for s in page.rows] == [
         ("ConfigParser", "class", None),
         ("ConfigParser.parse", "method", "ConfigParser"),
@@ -32,9 +43,9 @@ def test_symbols_come_by_path_and_line_with_honest_totals(project):
     ]
     assert page.rows[0].doc == "Reads settings."
     with pytest.raises(NotFoundError, match=r"pkg/config\.py"):
-        p.graph.symbols(file="pkg/confg.py")
+        graph.symbols(file="pkg/confg.py")
     with pytest.raises(UsageError, match="function, method"):
-        p.graph.symbols(kind="functions")
+        graph.symbols(kind="functions")
 
 
 @pytest.mark.parametrize(
@@ -48,14 +59,13 @@ def test_symbols_come_by_path_and_line_with_honest_totals(project):
         ("othparse", "Other.parse"),
     ],
 )
-def test_fuzzy_matches_put_the_best_fit_first(project, typed, first):
-    assert project(FILES).graph.symbols(match=typed).rows[0].qualname == first
+def test_fuzzy_matches_put_the_best_fit_first(graph, typed, first):
+    assert graph.symbols(match=typed).rows[0].qualname == first
 
 
-def test_fuzzy_matches_take_signs_as_letters(project):
-    p = project(FILES)
-    assert p.graph.symbols(match="%").total == 0
-    assert {s.name for s in p.graph.symbols(match="_").rows} == {"parse_config"}
+def test_fuzzy_matches_take_signs_as_letters(graph):
+    assert graph.symbols(match="%").total == 0
+    assert {s.name for s in graph.symbols(match="_").rows} == {"parse_config"}
 
 
 @pytest.mark.parametrize(
@@ -69,30 +79,29 @@ def test_fuzzy_matches_take_signs_as_letters(project):
         ("pkg/other/Other.parse()", ["pkg/other.py"]),
     ],
 )
-def test_definitions_match_the_end_of_a_name(project, name, paths):
-    assert [s.path for s in project(FILES).graph.definitions(name).rows] == paths
+def test_definitions_match_the_end_of_a_name(graph, name, paths):
+    assert [s.path for s in graph.definitions(name).rows] == paths
 
 
-def test_a_name_is_not_matched_in_its_middle(project):
+def test_a_name_is_not_matched_in_its_middle(graph):
     with pytest.raises(NotFoundError, match="Did you mean ConfigParser"):
-        project(FILES).graph.definitions("ConfigParse")
+        graph.definitions("ConfigParse")
     with pytest.raises(NotFoundError) as unlike:
-        project(FILES).graph.definitions("spar")
+        graph.definitions("spar")
     assert "Did you mean" not in str(unlike.value.hint)
 
 
-def test_a_key_names_one_symbol(project):
-    p = project(FILES)
-    key = p.graph.definitions("Other").rows[0].key
-    assert p.graph.definitions(key).total == 1
+def test_a_key_names_one_symbol(graph):
+    key = graph.definitions("Other").rows[0].key
+    assert graph.definitions(key).total == 1
     with pytest.raises(NotFoundError):
-        p.graph.callers(SymbolKey("pkg/config.py", "Gone", "class"))
+        graph.callers(SymbolKey("pkg/config.py", "Gone", "class"))
 
 
-@pytest.mark.parametrize("depth", [0, 4])
-def test_depth_is_one_to_three(project, depth):
-    with pytest.raises(UsageError):
-        project(FILES).graph.callers("parse", depth=depth)
+def test_depth_is_one_to_three(graph):
+    for depth in (0, 4):
+        with pytest.raises(UsageError):
+            graph.callers("parse", depth=depth)
 
 
 def test_dependencies_and_importers(project):

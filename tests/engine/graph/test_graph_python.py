@@ -1,5 +1,7 @@
 import pytest
 
+from cm_tui.errors import NotFoundError
+
 
 def test_absolute_relative_and_aliased_imports_all_lead_home(project):
     p = project(
@@ -249,14 +251,12 @@ def test_an_aliased_class_and_a_local_alias(project):
     assert p.sites("poke_it") == ["b.py:6 f"]
 
 
-@pytest.mark.parametrize("name", ["helper'; DROP TABLE blob; --", "a" * 5000, "…", "[/foo]"])
-def test_odd_names_are_not_found(project, name):
-    from cm_tui.errors import NotFoundError
-
+def test_odd_names_are_not_found(project):
     p = project({"m.py": "def helper(): pass\n"})
-    with pytest.raises(NotFoundError):
-        p.graph.callers(name)
-    assert p.graph.definitions("helper").total == 1
+    for name in ("helper'; DROP TABLE blob; --", "a" * 5000, "…", "[/foo]"):
+        with pytest.raises(NotFoundError):
+            p.graph.callers(name)
+        assert p.graph.definitions("helper").total == 1, name
 
 
 def test_attributes_that_are_made_of_each_other_come_to_an_end(project):

@@ -81,15 +81,14 @@ def test_halves_of_characters_and_bytes_that_are_no_text_are_stored_as_replaceme
     assert record.answer == "Bytes \ufffd\ufffd"
 
 
-@pytest.mark.parametrize(
-    "when", ["9999-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "no time", 10**400, None, {}, -5.0, True]
-)
-def test_a_clock_gone_wrong_is_no_time(machine: Machine, when: object):
-    one = Claude(machine.claude, machine.root)
-    one.write([one.asked("First", timestamp=when), one.said("One.", timestamp=when)])
-    assert machine.run().episodes == 1
-    # It is dated by its file.
-    assert machine.episodes()[0].at == LONG_AGO
+def test_a_clock_gone_wrong_is_no_time(machine: Machine):
+    odd = ("9999-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "no time", 10**400, None, {}, -5.0, True)
+    for number, when in enumerate(odd):
+        one = Claude(machine.claude, machine.root, f"{number}1111111-aaaa-4aaa-8aaa-111111111111")
+        one.write([one.asked(f"First {number}", timestamp=when), one.said("One.", timestamp=when)])
+        assert machine.run().episodes == 1, when
+        # It is dated by its file.
+        assert machine.episodes()[number].at == LONG_AGO, when
 
 
 def test_a_clock_that_jumps_back_ends_no_turn_before_it_began(machine: Machine):
@@ -166,14 +165,23 @@ def test_what_is_no_ordinary_file_is_not_read(machine: Machine):
     assert machine.run().transcripts == 0
 
 
-@pytest.mark.parametrize(
-    "cwd",
-    ["", "relative/path", "/nowhere\0/x", "/" + "x" * 5_000, "//server/share", "C:\\work\\shop", "/", 5, None, ["/"]],
-)
-def test_a_session_of_an_odd_folder_is_not_of_this_project(machine: Machine, cwd: object):
-    one = Claude(machine.claude, machine.root)
-    one.write([{**record, "cwd": cwd} for record in one.turn("First", "One.")])
-    assert machine.run().episodes == 0
+def test_a_session_of_an_odd_folder_is_not_of_this_project(machine: Machine):
+    odd = (
+        "",
+        "relative/path",
+        "/nowhere\0/x",
+        "/" + "x" * 5_000,
+        "//server/share",
+        "C:\\work\\shop",
+        "/",
+        5,
+        None,
+        ["/"],
+    )
+    for number, cwd in enumerate(odd):
+        one = Claude(machine.claude, machine.root, f"{number}1111111-aaaa-4aaa-8aaa-111111111111")
+        one.write([{**record, "cwd": cwd} for record in one.turn("First", "One.")])
+        assert machine.run().episodes == 0, cwd
 
 
 def test_a_turn_beyond_all_bounds_is_kept_in_part(machine: Machine):

@@ -234,31 +234,22 @@ def test_a_session_of_opencode_that_ends_behind_any_message_loses_no_prompt(
         check(machine, machine.run())
 
 
-@pytest.mark.parametrize("name", WHOLE)
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini", "copilot"])
-def test_no_prompt_is_lost_to_how_lines_are_written(machine: Machine, agent: str, name: str):
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "copilot"])
+def test_no_prompt_is_lost_to_how_lines_are_written(machine: Machine, agent: str):
     """Also the last one, which nothing follows."""
-    make = {"claude-code": Claude, "codex": Codex, "gemini": Gemini, "copilot": Copilot}[agent]
-    one = make(*_place(machine, agent))
-    if isinstance(one, Gemini):
-        one.name_project()
-    head = [one.start()] if isinstance(one, Copilot) else [] if isinstance(one, Claude) else [one.meta()]
-    records = [*head, *one.turn("First 上", "One.")]
-    records.append(one.event("user_message", message="Second 上") if isinstance(one, Codex) else one.asked("Second 上"))
-    lines = [json.dumps(record, ensure_ascii=False).encode() for record in records]
-    write_lines(one.file, [WHOLE[name](lines)])
-    machine.run()
-    assert kept_prompts(machine) == {"First 上", "Second 上"}
-
-
-def _place(machine: Machine, agent: str) -> tuple[Path, Path]:
-    places = {
-        "claude-code": machine.claude,
-        "codex": machine.codex,
-        "gemini": machine.gemini,
-        "copilot": machine.copilot,
-    }
-    return places[agent], machine.root
+    make = {"claude": Claude, "codex": Codex, "gemini": Gemini, "copilot": Copilot}[agent]
+    for name, written in WHOLE.items():
+        _clear(machine)
+        one = make(getattr(machine, agent), machine.root)
+        if isinstance(one, Gemini):
+            one.name_project()
+        head = [one.start()] if isinstance(one, Copilot) else [] if isinstance(one, Claude) else [one.meta()]
+        last = one.event("user_message", message="Second 上") if isinstance(one, Codex) else one.asked("Second 上")
+        records = [*head, *one.turn("First 上", "One."), last]
+        lines = [json.dumps(record, ensure_ascii=False).encode() for record in records]
+        write_lines(one.file, [written(lines)])
+        machine.run()
+        assert kept_prompts(machine) == {"First 上", "Second 上"}, name
 
 
 @pytest.mark.parametrize("name", [name for name in QUEUES if "taken back" not in name])

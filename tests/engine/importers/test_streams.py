@@ -22,6 +22,7 @@ from cm_tui.engine.memory.transcripts.gemini import Gemini as GeminiFormat
 from cm_tui.engine.memory.transcripts.opencode import OpenCode as OpenCodeFormat
 from cm_tui.engine.memory.transcripts.transcript import Read, Resume, Skipped, Transcript
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, Copilot, Gemini, OpenCode, iso
+from tests.tiers import examples
 
 Lines = list[bytes]
 _PAIRS = [("question 1 上", "answer 1"), ("question 2 上", "answer 2"), ("question 3 上", "answer 3")]
@@ -133,21 +134,16 @@ WHOLE: dict[str, Callable[[Lines], bytes]] = {
 def test_no_turn_loses_anything_to_how_its_lines_are_written(tmp_path: Path, agent: str, name: str):
     one = story(tmp_path, agent)
     one.write(WHOLE[name](one.lines))
-    assert [pair(item) for item in one.turns()] == _PAIRS
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("name", WHOLE)
-def test_each_turn_can_be_read_again_from_where_it_begins(tmp_path: Path, agent: str, name: str):
-    one = story(tmp_path, agent)
-    one.write(WHOLE[name](one.lines))
-    for number, item in enumerate(one.turns()):
+    turns = one.turns()
+    assert [pair(item) for item in turns] == _PAIRS
+    # Each turn can be read again from where it begins.
+    for number, item in enumerate(turns):
         # In another encoding no place can be read from: such a file is read from its beginning.
         first = 0 if name.startswith(("UTF-16", "UTF-32")) else number
         resume = Resume(item.start, item.number, {"events": True})
         again = [found for found in one.read(resume) if isinstance(found, Read)]
         assert [(pair(found), found.turn.key) for found in again] == [
-            (pair(found), found.turn.key) for found in one.turns()[first:]
+            (pair(found), found.turn.key) for found in turns[first:]
         ]
 
 
@@ -181,16 +177,15 @@ def test_no_answer_is_given_to_the_question_of_a_neighbour(
             for line in lines[at : at + width]
         ]
         one.write(joined([*lines[:at], *torn, *lines[at + width :]]))
-        for item in one.turns():
-            asked, said = pair(item)
-            assert len(numbers(asked) | numbers(said)) <= 1, (at, asked, said)
         found = {pair(item) for item in one.turns()}
+        for asked, said in found:
+            assert len(numbers(asked) | numbers(said)) <= 1, (at, asked, said)
         whole = len(lines) // 3
         lost = {(place - (agent in HEADED)) // whole for place in range(at, min(at + width, len(lines)))}
         assert found >= {kept for number, kept in enumerate(_PAIRS) if number not in lost}, at
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     place=st.floats(0, 1),
     size=st.sampled_from([5, 50, 300, 900, 1_500]),

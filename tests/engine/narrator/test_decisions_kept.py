@@ -258,28 +258,35 @@ def test_what_a_journal_may_say_is_no_news_to_anybody(engine: Engine):
     approved(engine, one.id)
 
 
-@pytest.mark.parametrize(("field", "value"), [
+MALFORMED: tuple[tuple[str, object], ...] = (
     ("tags", ["a", 3, "b"]), ("tags", "a"), ("parts", [["sessions", "many", ""], ["age", 1.0, "new"], 7]), ("support", "many"), ("first", 1e400),
     ("as_rule", "yes"), ("why", None), ("evidence_ids", ["x"] * 2_000), ("heading", ["Rules"]), ("confidence", float("nan")),
-])  # fmt: skip
-def test_a_malformed_field_of_an_event_loses_only_itself(engine: Engine, field: str, value: object):
-    shown = {
-        name: getattr(one_of(engine, "quokka"), name)
-        for name in ("text", "target", "kind", "action", "scope", "relation")
-    }
+)  # fmt: skip
+
+
+def test_a_malformed_field_of_an_event_loses_only_itself(engine: Engine):
+    one = one_of(engine, "quokka")
+    shown = {name: getattr(one, name) for name in ("text", "target", "kind", "action", "scope", "relation")}
+    for field, value in MALFORMED:
+        check_malformed(shown, field, value)
+
+
+def check_malformed(shown: dict[str, str], field: str, value: object) -> None:
     written = json.loads(json.dumps({**shown, "tags": ["t"], "support": 3, "reason": "no", field: value}))
     found = decisions.read_shown("nabcdef", written)
-    assert found is not None
-    assert {name: getattr(found, name) for name in shown} == shown
+    assert found is not None, field
+    assert {name: getattr(found, name) for name in shown} == shown, field
     assert found.tags == (
         ("a", "b") if field == "tags" and isinstance(value, list) else () if field == "tags" else ("t",)
+    ), field
+    assert found.support == (0 if field == "support" else 3), field
+    assert [(one.name, one.words) for one in found.parts] == ([("age", "new")] if field == "parts" else []), field
+    assert not found.as_rule, field
+    assert (found.first, found.confidence, found.why, found.heading, found.evidence_ids) == (0.0, 0.0, "", "", ()), (
+        field
     )
-    assert found.support == (0 if field == "support" else 3)
-    assert [(one.name, one.words) for one in found.parts] == ([("age", "new")] if field == "parts" else [])
-    assert not found.as_rule
-    assert (found.first, found.confidence, found.why, found.heading, found.evidence_ids) == (0.0, 0.0, "", "", ())
-    assert decisions.read_shown("nabcdef", {**written, "kind": "unheard of"}) is None
-    assert decisions.read_shown("nabcdef", {**written, "text": 7}) is None
+    assert decisions.read_shown("nabcdef", {**written, "kind": "unheard of"}) is None, field
+    assert decisions.read_shown("nabcdef", {**written, "text": 7}) is None, field
 
 
 def test_one_malformed_event_leaves_the_other_decisions(engine: Engine):
