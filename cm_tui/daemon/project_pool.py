@@ -17,7 +17,6 @@ from cm_tui.config import load_config
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.store import memory
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.lru import LRU
@@ -244,13 +243,18 @@ class ProjectPool:
             return list(self._open.values())
 
     def sweep(self, idle_seconds: float) -> list[Path]:
-        """Close idle projects and those without a folder; return the roots of the latter."""
+        """Close idle projects and those without a folder; return the roots of the latter.
+
+        `idle_seconds`: of the project that was used last; of the second one half of it, of the third one a third.
+        """
         gone = []
         by_use = sorted(self.opened(), key=lambda project: project.used)
         for number, project in enumerate(by_use):
             lost = not project.root.is_dir()
-            is_recent = self._clock.monotonic() - project.used < idle_seconds
-            if not lost and is_recent and len(by_use) - number <= _MOST_OPEN:
+            # With more projects in use, each waits a shorter time for its next request.
+            rank = len(by_use) - number
+            is_recent = self._clock.monotonic() - project.used < idle_seconds / rank
+            if not lost and is_recent and rank <= _MOST_OPEN:
                 continue
             with self._changed:
                 if not self._take(project):
@@ -288,8 +292,8 @@ class ProjectPool:
             self._closed_at = None
             has_rested = True
         if has_rested and not self.opened():
-            # A third of what is left: nothing counts tokens until a project is opened.
-            tokenizer.release()
+            # Half of what is left: nothing counts tokens or splits words until a project is opened.
+            memory.release_caches()
         if has_rested:
             # What a project worked with refers to itself, and is rarely collected otherwise.
             gc.collect()

@@ -10,6 +10,7 @@ from cm_tui.daemon.project_pool import _MOST_OPEN, _REST_S, _SETTLE_S, ProjectPo
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.store.database import LOG, Database
+from cm_tui.engine.search.ranking import tokens
 from tests.daemon.conftest import make_project
 from tests.fake_clock import FakeClock
 
@@ -29,11 +30,15 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
         return sorted(project.root for project in pool.opened())
 
     tokenizer.count("in the vocabulary")
+    assert tokens.stem("stones") not in tokens.word_list("plain")
     for root in roots:
         with pool.acquire(ProjectRef(str(root))):
             clock.advance(1)
     pool.sweep(IDLE_S)
     assert opened() == roots[2:]
+    clock.advance(IDLE_S / 5)
+    pool.sweep(IDLE_S)
+    assert opened() == roots[-3:], "the longer unused ones of several are closed earlier"
     with pool.acquire(ProjectRef(str(roots[-1]))):
         clock.advance(IDLE_S + 1)
         pool.sweep(IDLE_S)
@@ -52,6 +57,8 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
     pool.rest()
     assert trimmed == [clock.monotonic()]
     assert not tokenizer._encoding.cache_info().currsize
+    assert not tokens.stem.cache_info().currsize
+    assert tokens.word_lists.cache_info().currsize, "what is read once stays"
 
 
 def test_a_folder_that_becomes_a_repository_is_located_again(cm_home: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import gzip
 import hashlib
 import re
 from base64 import b64decode
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -71,14 +71,9 @@ def cut(text: str, most: int) -> str:
     return _encoding().decode(tokens[:most], errors="ignore")
 
 
-def release() -> None:
-    """Release the vocabulary's memory; the next text loads it again."""
-    _encoding.cache_clear()
-
-
-@cache
+@lru_cache(maxsize=1)
 def _encoding() -> Encoding:
-    # Late import: it and the vocabulary take 0.2 s and 55 MB.
+    # Late import: it and the vocabulary take 0.2 s and 55 MB; `memory.release_caches` releases them.
     import tiktoken
 
     raw = files("cm_tui").joinpath("data", "tokens", f"{NAME}.tiktoken.gz").read_bytes()

@@ -2,13 +2,16 @@ import os
 import subprocess
 import textwrap
 import threading
+import weakref
 from contextlib import closing, suppress
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pytest
 
 from cm_tui.engine.platform.store import schema
+from cm_tui.engine.platform.store.connection import connect_in_memory
 from cm_tui.engine.platform.store.database import FILE, Database
 from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreTooNewError
 from tests.forked import run_python
@@ -367,6 +370,30 @@ def test_a_store_of_before_has_the_journal_read_again(folder):
     for table in ("episode_position", "episode_edit", "episode", "episode_shown"):
         assert db.rows(f"SELECT * FROM {table}") == []
     db.close()
+
+
+def test_rows_that_were_read_are_released_before_the_transaction_ends(tmp_path: Path) -> None:
+    db = Database(tmp_path)
+    with db.transaction() as cursor:
+        numbers = np.arange(50_000)
+        held = weakref.ref(numbers)
+        cursor.register("given", {"number": numbers})
+        cursor.execute("CREATE TABLE kept AS SELECT number FROM given")
+        cursor.unregister("given")
+        del numbers
+        assert held() is None
+    assert db.value("SELECT count(*) FROM kept") == 50_000
+    db.close()
+
+
+def test_what_a_killed_process_spilled_is_removed_and_nothing_goes_into_the_current_folder(tmp_path: Path) -> None:
+    spilled = tmp_path / f"{FILE}.tmp"
+    spilled.mkdir()
+    (spilled / "duckdb_temp_storage-0.tmp").write_text("erased since")
+    Database(tmp_path).close()
+    assert not spilled.exists()
+    with closing(connect_in_memory()) as memory:
+        assert memory.execute("SELECT current_setting('temp_directory')").fetchall() == [("",)]
 
 
 def test_letting_go_of_blocks_writes_nothing_beside_the_store(tmp_path: Path) -> None:

@@ -89,6 +89,7 @@ def path_filter(root: Path, shadow: Path, config: Config) -> PathFilter:
 
     repository = Repository(root, shadow)
     scan = WorkingTreeScan(repository, config.index, ContentReader(repository), {})
+    repository.release()
     return lambda path: is_decisive(path) or (not is_git(path) and scan.accepts(path))
 
 

@@ -56,6 +56,20 @@ def load_fts(connection: duckdb.DuckDBPyConnection) -> str:
 Explained = Callable[[], AbstractContextManager[None]]
 
 
+class _Rows:
+    """Rows to read under a name: DuckDB holds a named object until its transaction ends, so it has to lose them before."""
+
+    def __init__(self, rows: Any) -> None:
+        if isinstance(rows, dict):
+            from arro3.core import Array, Table
+
+            rows = Table.from_pydict({name: Array.from_numpy(values) for name, values in rows.items()})
+        self.rows = rows
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.rows.__arrow_c_stream__(requested_schema)
+
+
 class Cursor:
     """A cursor of DuckDB.
 
@@ -68,6 +82,7 @@ class Cursor:
         self._explained = explained
         self.facts: dict[str, str] | None = None
         """The store's facts in the current transaction; None: not read yet."""
+        self._named: dict[str, _Rows] = {}
 
     def execute(self, sql: str, parameters: Any = None) -> Cursor:
         """Run a statement; its rows are fetched from this cursor."""
@@ -98,13 +113,15 @@ class Cursor:
             return self._raw.fetchnumpy()
 
     def register(self, view: str, rows: Any) -> None:
-        """Make rows readable by this cursor's queries under a name."""
+        """Make rows, an Arrow table or arrays by name, readable by this cursor's queries under a name."""
         with self._explained():
-            self._raw.register(view, rows)
+            self._named[view] = _Rows(rows)
+            self._raw.register(view, self._named[view])
 
     def unregister(self, view: str) -> None:
         """Take that name back."""
         with self._explained():
+            self._named.pop(view).rows = None
             self._raw.unregister(view)
 
     def interrupt(self) -> None:

@@ -147,6 +147,9 @@ def _add(
         documents = (_document(key, source, p.path, p.names, p.inside, p.text) for key, p in pairs)
         fts_writer.add(db, documents, wording_of(source), check)
         added += len(batch)
+        if len(batch) == _BATCH:
+            # Blocks that were written would stay cached, up to DuckDB's limit.
+            db.release_blocks()
     if added:
         db.set_meta(_NEXT_ID, str(first + added))
     return added

@@ -334,6 +334,8 @@ class VectorIndex:
             # A refresh in another thread may have added some of them already.
             rows, found = self._extended(self._rows, embedded[self._rows.positions(embedded) < 0])
             self._use(rows, len(found))
+        if len(found) > _ROWS_AT_ONCE:
+            self._db.release_blocks()
 
     def _use(self, rows: Rows, changes: int) -> None:
         if changes:
