@@ -33,6 +33,7 @@ def mcp(*, tools: str = "core", root: list[Path] | None = None, token: bool = Fa
     folder = chosen or Path.cwd()
     engines = EnginePool(folder, Access.of_project(folder, root or ()))
     server = build(engines, tools=[word.strip() for word in tools.split(",") if word.strip()], ask_roots=chosen is None)
+    engines.warm_up()
     try:
         server.run("stdio")
     finally:

@@ -17,7 +17,8 @@ AGAIN_S = 600.0
 MOST = 100
 _LEAVE_S = 2.0
 _QUESTION = "where does the program begin, and what does it call"
-_BUDGET = 500
+_BUDGET = 4_000
+"""Tokens; with few of them a pack has no room for callers, and their tables would not be made."""
 _log = logging.getLogger(__name__)
 
 

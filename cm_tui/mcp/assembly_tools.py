@@ -14,7 +14,7 @@ from cm_tui.counts import count
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.mcp import records
-from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where
 from cm_tui.mcp.retrieval_tools import PathArgument, Query
 from cm_tui.mcp.safe_text import footer, joined, lines_fitting, record_of, remembered_text, result
 from cm_tui.model import Assembly, AssemblySource
@@ -49,12 +49,12 @@ def assemble(
 
     One call instead of many reads; strictly within the budget. Mention @file, @symbol or @note.
     """
-    engine, state = where.indexed()
+    engine, behind = where.indexed()
     made = engine.assemble(
         question, budget=budget, session=session, agent=where.agent, files=files or (), without=without or ()
     )
     where.note_recalled(engine, made.recalled)
-    notes = [*made.notes, *notes_of(engine, state), *([] if neighbours else [_NEIGHBOURS])]
+    notes = [*made.notes, *behind, *([] if neighbours else [_NEIGHBOURS])]
     record = assembled(made, notes)
     given = [one for one in made.sources if one.text]
     head = f"{len(given)} of {count(len(made.sources), 'source')}, {made.tokens:,} of {made.budget:,} tokens"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from cm_tui.daemon import bootstrap
 from cm_tui.daemon.daemon_use import uses_daemon
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.api import projects
@@ -48,6 +50,20 @@ class EnginePool:
                 self._refuse_shared(root, store)
                 self._open[root] = store, self._opened(root)
             return self._open[root][1]
+
+    def warm_up(self) -> None:
+        """Let the daemon prepare the default project for the first request, in the background.
+
+        Without an index nothing is done. Errors are ignored: the request reports them.
+        """
+        if self._default is not None and uses_daemon():
+            threading.Thread(target=self._announce, name="cm-warm-up", daemon=True).start()
+
+    def _announce(self) -> None:
+        with suppress(CmError, OSError):
+            root = self._root(None, ())
+            if projects.is_indexed(root):
+                bootstrap.notify(self(None).root)
 
     def _root(self, project: str | None, client_folders: Sequence[Path]) -> Path:
         shared = self._shared(client_folders)

@@ -8,7 +8,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from cm_tui.mcp import records
-from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where
 from cm_tui.mcp.retrieval_tools import PathArgument
 from cm_tui.mcp.safe_text import MaxChars, Offset, View, joined, listed, record_of, short
 from cm_tui.model import Edge, ImportEdge, Symbol
@@ -26,8 +26,8 @@ def definitions(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Symbols]:  # fmt: skip
     """Where a name is defined: path:start-end, kind, signature. Tells symbols of one name apart."""
-    engine, state = where.indexed()
-    return listed(DEFINITIONS, engine.definitions(symbol), limit, offset, max_chars, notes_of(engine, state))
+    engine, notes = where.indexed()
+    return listed(DEFINITIONS, engine.definitions(symbol), limit, offset, max_chars, notes)
 
 
 def callers(
@@ -38,10 +38,10 @@ def callers(
 
     Ambiguous calls are listed as such, never guessed; what could not be resolved is counted.
     """
-    engine, state = where.indexed()
+    engine, notes = where.indexed()
     page = engine.callers(symbol, depth=depth, unresolved=unresolved)
     more = {"unresolved": page.unresolved}
-    return listed(CALLERS, page, limit, offset, max_chars, notes_of(engine, state), more)
+    return listed(CALLERS, page, limit, offset, max_chars, notes, more)
 
 
 def callees(
@@ -49,8 +49,8 @@ def callees(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Calls]:  # fmt: skip
     """What a symbol calls: each call with its line and the definition that it reaches."""
-    engine, state = where.indexed()
-    return listed(CALLEES, engine.callees(symbol, depth=depth), limit, offset, max_chars, notes_of(engine, state))
+    engine, notes = where.indexed()
+    return listed(CALLEES, engine.callees(symbol, depth=depth), limit, offset, max_chars, notes)
 
 
 def dependencies(
@@ -58,8 +58,8 @@ def dependencies(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Imports]:  # fmt: skip
     """What a file imports, and which file of the project each import brings in."""
-    engine, state = where.indexed()
-    return listed(IMPORTS, engine.dependencies(path), limit, offset, max_chars, notes_of(engine, state))
+    engine, notes = where.indexed()
+    return listed(IMPORTS, engine.dependencies(path), limit, offset, max_chars, notes)
 
 
 def importers(
@@ -67,8 +67,8 @@ def importers(
     where: Where, limit: Limit = 100, offset: Offset = 0, max_chars: MaxChars = 8000, project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Imports]:  # fmt: skip
     """Which files import a module, a package or a file."""
-    engine, state = where.indexed()
-    return listed(IMPORTS, engine.importers(target), limit, offset, max_chars, notes_of(engine, state))
+    engine, notes = where.indexed()
+    return listed(IMPORTS, engine.importers(target), limit, offset, max_chars, notes)
 
 
 # --- rows ---

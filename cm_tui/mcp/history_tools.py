@@ -16,7 +16,7 @@ from cm_tui.errors import NotFoundError
 from cm_tui.mcp import records
 from cm_tui.mcp.graph_tools import Limit, Name, Unresolved, call_row, caller_line, symbol_line, symbol_row
 from cm_tui.mcp.index_tools import changes_of, counts_text, paths_text
-from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of, notes_on_index
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_on_index
 from cm_tui.mcp.safe_text import (
     MaxChars,
     Offset,
@@ -101,10 +101,10 @@ def _listed_at(
     **more: int,
 ) -> CallToolResult:  # fmt: skip
     """Return a part of a list of the past, with its revision; resolved last, when its missing files are known."""
-    engine, state = where.indexed()
+    engine, behind = where.indexed()
     place = engine.resolve(sha)
     own = replace(page, note=page.note.removesuffix(place.said).rstrip("; "))
-    notes = [*_revision_notes(place, ordinal), *notes_of(engine, state)]
+    notes = [*_revision_notes(place, ordinal), *behind]
     moment = _moment(place)
     more_fields = {"moment": moment, "generation": None, **more}
     return listed(view, own, limit, offset, room, notes, more_fields, at=_title(moment))

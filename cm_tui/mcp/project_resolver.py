@@ -180,6 +180,8 @@ class ProjectResolver:
     engine_for: EngineFor
     ask_roots: bool = True
     _states: dict[str, tuple[float, ProjectStatus]] = field(default_factory=dict)
+    _indexed: dict[str, float] = field(default_factory=dict)
+    """When a daemon had an index last, by root."""
 
     def engine(self, project: str | None, folders: tuple[Path, ...] | None = None) -> Engine:
         """Return the engine of a call's project.
@@ -203,27 +205,43 @@ class ProjectResolver:
             return "Give the absolute path of its folder."
         return f"Give an absolute path, such as {named}, or leave `project` out."
 
-    def state(self, engine: Engine, seconds: float = FRESH_SECONDS) -> ProjectStatus:
-        """The project's status, at most so many seconds old."""
+    def state(self, engine: Engine) -> ProjectStatus:
+        """The project's status, at most `FRESH_SECONDS` old."""
         key, now = str(engine.root), time.monotonic()
         known = self._states.get(key)
-        if known is None or now - known[0] > seconds or not known[1].indexed:
+        if known is None or now - known[0] > FRESH_SECONDS or not known[1].indexed:
             known = self._states[key] = (now, engine.status())
         return known[1]
 
     def forget(self, engine: Engine) -> None:
         """Look again at the next question: its index has changed."""
         self._states.pop(str(engine.root), None)
+        self._indexed.pop(str(engine.root), None)
 
-    def indexed(self, engine: Engine) -> ProjectStatus:
-        """The status of a project that can be asked. Raises NotIndexedError if it has no index yet."""
+    def indexed(self, engine: Engine) -> list[str]:
+        """Return the notes on the index of a project for its answers.
+
+        Raises NotIndexedError if it has no index yet.
+        """
+        if not engine.uses_daemon:
+            state = self.state(engine)
+            if not state.indexed:
+                raise _not_indexed(engine)
+            return notes_of(engine, state)
         # A daemon says itself what its index is behind. To count what there is takes longer than most answers.
-        state = self.state(engine, INDEXED_SECONDS if engine.uses_daemon else FRESH_SECONDS)
-        if not state.indexed:
-            raise NotIndexedError(
-                f"{engine.root} has no index yet.", hint="Call codememory_ingest with confirmed=true, then ask again."
-            )
-        return state
+        key, now = str(engine.root), time.monotonic()
+        if now - self._indexed.get(key, now - INDEXED_SECONDS) >= INDEXED_SECONDS:
+            try:
+                engine.stale_reason()
+            except NotIndexedError as error:
+                raise _not_indexed(engine) from error
+            self._indexed[key] = now
+        return []
+
+
+def _not_indexed(engine: Engine) -> NotIndexedError:
+    hint = "Call codememory_ingest with confirmed=true, then ask again."
+    return NotIndexedError(f"{engine.root} has no index yet.", hint=hint)
 
 
 def notes_of(engine: Engine, state: ProjectStatus) -> list[str]:
@@ -296,8 +314,8 @@ class CallTarget:
         if given := [*paths]:
             engine.note_recalled(given, actor="agent", agent=self.agent)
 
-    def indexed(self) -> tuple[Engine, ProjectStatus]:
-        """The engine of an indexed project, and its status. Raises NotIndexedError if it has no index yet."""
+    def indexed(self) -> tuple[Engine, list[str]]:
+        """The engine of an indexed project, and notes on its index. Raises NotIndexedError if it has no index yet."""
         engine = self.engine()
         return engine, self.projects.indexed(engine)
 

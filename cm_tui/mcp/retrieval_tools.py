@@ -16,7 +16,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import NotFoundError
 from cm_tui.mcp import records
-from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where
 from cm_tui.mcp.safe_text import (
     MaxChars,
     Offset,
@@ -63,7 +63,7 @@ def retrieve(
 
     Use it before reading or grepping files. Ask one thing in plain words, or name a symbol.
     """
-    engine, state = where.indexed()
+    engine, behind = where.indexed()
     found = engine.search(query, mode=mode, limit=offset + limit, by=by)
     files = {file.rank: file for file in found.files}
     total, what = (found.total_files, "file") if by == "file" else (found.total, "candidate")
@@ -77,7 +77,7 @@ def retrieve(
     if told:
         where.note_recalled(engine, (hit.path for hit in said[: len(told)]))
     following = next_offset(len(texts), total, offset)
-    notes = [*found.notes, *notes_of(engine, state)]
+    notes = [*found.notes, *behind]
     head = one_line(f"{counted(len(texts), total, offset, what)}, {found.mode}{narrowed(found)}")
     record = record_of(
         records.Passages,

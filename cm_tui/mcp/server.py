@@ -64,6 +64,8 @@ _EXACT = frozenset(
 """Fields by which a client finds things again: places, ids, and words of the protocol."""
 
 _LONG = 200
+_SHORT = 2_000
+"""Characters of an answer that are looked through sooner than a thread takes over."""
 
 
 async def filter_secrets(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -90,6 +92,8 @@ async def filter_secrets(ctx: ServerRequestContext[Any, Any], call_next: CallNex
     if result is None:
         return None
     wire = result.model_dump(by_alias=True, mode="json", exclude_none=True) if isinstance(result, BaseModel) else result
+    if ctx.method == "tools/call" and sum(len(block["text"]) for block in _texts(wire)) < _SHORT:
+        return filtered(wire)
     return await run_in_thread(lambda: filtered(wire))
 
 

@@ -191,9 +191,19 @@ class Resolver:
         sites = sorted({(edge.site, edge.line) for edge in edges})
         if not sites:
             return []
-        rows = self._db.rows(script("lines"), [[path for path, _ in sites], [line for _, line in sites]])
-        passages = self._lines_of({id_ for _, _, id_, _ in rows})
-        texts = {(path, line): passages[id_][line - start].strip() for path, line, id_, start in rows}
+        sql = self._db.sql(script("lines")).replace("{paths}", _quoted({path for path, _ in sites}))
+        spans = defaultdict(list)
+        for path, *span in self._db.cursor.execute(sql).fetchall():
+            spans[path].append(span)
+        # A join with the lines would take DuckDB several times as long.
+        rows = [
+            (site, id_, site[1] - start)
+            for site in sites
+            for id_, start, end in spans[site[0]]
+            if start <= site[1] <= end
+        ]
+        passages = self._lines_of({id_ for _, id_, _ in rows})
+        texts = {site: passages[id_][at].strip() for site, id_, at in rows}
         if read is not None:
             texts |= self._read_lines([site for site in sites if site not in texts], read)
         return [replace(edge, text=texts.get((edge.site, edge.line)) or "") for edge in edges]

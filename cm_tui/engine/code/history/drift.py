@@ -10,9 +10,8 @@ from cm_tui.counts import count, noun
 from cm_tui.engine.code.graph.generation_tables import NOW
 from cm_tui.engine.code.history.revisions import Revisions
 from cm_tui.engine.code.history.snapshots import SYMBOL_COLUMNS, Bodies, Snapshots, compare
-from cm_tui.engine.code.index.index_run import PARSE_SECONDS
 from cm_tui.engine.code.mainline import user_marks
-from cm_tui.engine.code.parse.pool import Pool
+from cm_tui.engine.code.parse.pool import PARSE_SECONDS, Pool
 from cm_tui.engine.code.parse.records import Batch
 from cm_tui.engine.code.parse.worker import Task
 from cm_tui.engine.code.scan.content_reader import ContentReader

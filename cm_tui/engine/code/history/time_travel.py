@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from cm_tui import model
 from cm_tui.config import Config
 from cm_tui.engine.code.graph.graph import Graph
 from cm_tui.engine.code.history import tree_reader
@@ -29,7 +30,6 @@ from cm_tui.model import (
     HistoryStatus,
     IndexPlan,
     Page,
-    Progress,
     PruneReport,
     ResolvedRevision,
     Source,
@@ -128,7 +128,9 @@ class HistoricalView:
 
     # --- reading the mainline ---
 
-    def backfill(self, *, depth: int | None, since: str | None, cancel: Cancel) -> Generator[Progress, None, None]:
+    def backfill(
+        self, *, depth: int | None, since: str | None, cancel: Cancel
+    ) -> Generator[model.Progress, None, None]:
         """Import the mainline back to a depth or a revision, or as far as it goes.
 
         Raises UsageError if the depth is not a number of commits, or both are given.
@@ -160,13 +162,13 @@ class HistoricalView:
             return goal if tree_reader.any_now_available(self._db, self._repository) else None
         return goal
 
-    def catch_up(self, cancel: Cancel) -> Generator[Progress, None, None]:
+    def catch_up(self, cancel: Cancel) -> Generator[model.Progress, None, None]:
         """Import the configured depth."""
         goal = self.goal()
         if goal is not None:
             yield from self._read(goal, cancel)
 
-    def _read(self, goal: int, cancel: Cancel) -> Generator[Progress, None, None]:
+    def _read(self, goal: int, cancel: Cancel) -> Generator[model.Progress, None, None]:
         from cm_tui.engine.code.history.backfill import Backfill
 
         self.report.goal = goal
@@ -186,10 +188,10 @@ class HistoricalView:
                 self.report.goal = None
 
     @staticmethod
-    def _progress(status: HistoryStatus) -> Progress:
+    def _progress(status: HistoryStatus) -> model.Progress:
         """Return the import's progress: in numbers of `HistoryStatus`, and in words."""
         message = status.text if status.known >= status.wanted else reading_text(status.known, status.wanted)
-        return Progress("history", status.known, status.wanted, message, searchable=True)
+        return model.Progress("history", status.known, status.wanted, message, searchable=True)
 
     # --- several revisions ---
 

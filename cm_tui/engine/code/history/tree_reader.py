@@ -9,10 +9,9 @@ import pygit2
 
 from cm_tui import counts
 from cm_tui.config import Config
-from cm_tui.engine.code.index.index_run import PARSE_SECONDS
 from cm_tui.engine.code.index.stored_state import NEXT_BLOB
 from cm_tui.engine.code.parse import records
-from cm_tui.engine.code.parse.pool import Pool
+from cm_tui.engine.code.parse.pool import PARSE_SECONDS, Pool
 from cm_tui.engine.code.parse.worker import Task
 from cm_tui.engine.code.scan.languages import EXTRACTOR_VERSION, HEAD_BYTES, language_of
 from cm_tui.engine.code.scan.skip_rules import VENDOR_MARKERS, SkipRules, by_content

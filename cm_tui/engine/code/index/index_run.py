@@ -24,7 +24,7 @@ from cm_tui.engine.code.index.target_state import (
 )
 from cm_tui.engine.code.mainline.commits import compare
 from cm_tui.engine.code.parse import records
-from cm_tui.engine.code.parse.pool import Pool
+from cm_tui.engine.code.parse.pool import PARSE_SECONDS, Pool
 from cm_tui.engine.code.scan.content_reader import ChangedError, ContentReader
 from cm_tui.engine.code.scan.languages import EXTRACTOR_VERSION
 from cm_tui.engine.code.scan.working_tree import WorkingTreeScan, path_filter
@@ -98,8 +98,6 @@ def _changed(db: Database, state: TargetState, stored: StoredState) -> int:
 
 # --- one index run ---
 
-PARSE_SECONDS = 30.0
-"""Seconds of CPU that a parser may take for a blob before that is cut by lines; time in which others run does not count."""
 PROSE_SECONDS = 10.0
 """Time limit for vectors of prose in a run for some paths; a full run makes all of them."""
 _ROWS_A_COMMIT = 100_000

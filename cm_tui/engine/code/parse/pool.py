@@ -16,6 +16,8 @@ from cm_tui.worker_process import Worker, WorkerPool
 
 BATCH_BYTES = 200_000
 BATCH_BLOBS = 64
+PARSE_SECONDS = 30.0
+"""Seconds of CPU that a parser may take for a blob before that is cut by lines; time in which others run does not count."""
 PATIENCE = 20.0
 SMALL_BYTES = 300_000
 """Below this a process would take longer to start than it saves."""

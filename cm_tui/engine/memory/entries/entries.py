@@ -71,11 +71,14 @@ class Found:
 
 
 class Entries:
-    """The entries that a project sees: its own and the user's."""
+    """The entries that a project sees: its own and the user's.
 
-    def __init__(self, root: Path) -> None:
+    `journal`: the folder of its journal, if known.
+    """
+
+    def __init__(self, root: Path, journal: Path | None = None) -> None:
         self.root = root
-        self.ledger = LedgerFile.of(root)
+        self.ledger = LedgerFile.of(root) if journal is None else LedgerFile(journal.name)
         self.ledgers: dict[Scope, LedgerFile] = {"project": self.ledger, "user": LedgerFile.of_user()}
         """Ledgers with the forgotten entries of each scope."""
         self.files: dict[Scope, EntryFile] = {"project": EntryFile("project", root), "user": EntryFile("user", None)}

@@ -9,11 +9,12 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.config import load_config
+from cm_tui.config.stamps import Stamps, stamps_of
 from cm_tui.engine.memory.notes.places import ENDINGS, Found, Places, agent_folders
 from cm_tui.engine.memory.notes.scan import FolderScan, fixed, scan_folders, sign_of
 from cm_tui.errors import CmError
@@ -153,12 +154,22 @@ _lock = threading.Lock()
 
 def places_of(root: Path) -> Places:
     """Return the places of a project's notes by the current settings."""
+    variables = tuple(sorted(one for one in os.environ.items() if one[0].startswith("CM_")))
     try:
-        extra = load_config(root).memory.note_folders
+        extra = _note_folders(root, stamps_of(root), variables)
     except CmError:
         # Opening the project reports what is wrong with its settings.
         extra = ()
     return Places(root, extra, agent_folders(os.environ))
+
+
+@lru_cache(maxsize=_MOST_PROJECTS)
+def _note_folders(root: Path, _stamps: Stamps, _variables: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    """Return the folders that the settings name; all settings are checked, which takes longer than the rest of a look.
+
+    `_stamps` and `_variables`: what the settings depend on. Raises CmError if the settings cannot be read.
+    """
+    return load_config(root).memory.note_folders
 
 
 def scan_notes(places: Places) -> NoteScan:

@@ -27,11 +27,12 @@ class EntrySource:
 
     def __init__(self, context: SourceContext) -> None:
         self._root = context.root
+        self._journal = context.journal
 
     def has_changed(self, db: Database) -> bool:
         """Return whether a file of entries, or the ledger, has changed since it was last read."""
         try:
-            return db.get_meta(_STAMP) != Entries(self._root).stamp()
+            return db.get_meta(_STAMP) != Entries(self._root, self._journal).stamp()
         except CmError:
             return True
 

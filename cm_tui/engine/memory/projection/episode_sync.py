@@ -10,11 +10,13 @@ from cm_tui.engine.memory.projection import episode_source
 from cm_tui.engine.memory.projection.entry_source import EntrySource
 from cm_tui.engine.memory.projection.ingested import IngestedSource
 from cm_tui.engine.memory.projection.note_source import NoteSource
+from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.engine.search.ranking import passages
 from cm_tui.engine.search.ranking.passages import PassageDelta
 from cm_tui.engine.search.ranking.source import MakeSource, ReadText, Source, SourceContext
+from cm_tui.errors import CmError
 from cm_tui.model import Cancel
 
 REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource, NoteSource, IngestedSource)
@@ -58,7 +60,11 @@ def sync_before_question(db: Database, root: Path, read: ReadText, *, wait: floa
     `wait`: seconds. Readers of history release the store at once for a waiting request, so that it sees what was
     remembered a moment ago; an index run that writes files does not. Returns a message for the response.
     """
-    changed = [one for one in _sources(root, read) if one.has_changed(db)]
+    try:
+        journal = folder_of(root)
+    except CmError:
+        journal = None  # each source reports it
+    changed = [one for one in _sources(root, read, journal) if one.has_changed(db)]
     if not changed or db.is_read_only:
         return ""
     lock = WriterLock.of(db)
@@ -73,8 +79,8 @@ def sync_before_question(db: Database, root: Path, read: ReadText, *, wait: floa
         return " ".join([*notes, PARTLY] if delta is not None and delta.more else notes)
 
 
-def _sources(root: Path, read: ReadText) -> list[Source]:
-    context = SourceContext(root, read, most=_PIECE)
+def _sources(root: Path, read: ReadText, journal: Path | None = None) -> list[Source]:
+    context = SourceContext(root, read, most=_PIECE, journal=journal)
     return [make(context) for make in REMEMBERED]
 
 

@@ -35,6 +35,7 @@ class JournalSource:
 
     def __init__(self, context: SourceContext) -> None:
         self._root = context.root
+        self._journal = context.journal
         self._check = context.check
         self._most = min(context.most or MOST, MOST)
         self._ahead: _Reading | None = None
@@ -46,7 +47,8 @@ class JournalSource:
     def has_changed(self, db: Database) -> bool:
         """Return whether the journal has grown, is another one, or cannot be looked at."""
         try:
-            journal, (at, event) = Journal.of(self._root), self._position(db)
+            journal = Journal.of(self._root) if self._journal is None else Journal(self._journal)
+            at, event = self._position(db)
             return journal.end() != at or not journal.holds(at, event)
         except CmError:
             return True

@@ -82,8 +82,12 @@ class Generations:
     @property
     def current(self) -> int:
         """Return the generation for a request made now."""
-        with self.reading() as number:
-            return number
+        if self._question.number is not None:
+            return self._question.number
+        newest = self._sum(self._store.facts, (GENERATION, PASSAGE_GENERATION))
+        # Read last: a generation that is committed and not ready yet is not the one that requests get.
+        published = self._published
+        return newest if published is None or self._store.is_writing else published
 
     @property
     def code(self) -> int:

@@ -88,15 +88,14 @@ class PassageCache:
 
     def get(self, ids: Sequence[int]) -> list[PassageRecord]:
         """Return records in order of path and line; removed passages are skipped."""
-        packed = {id_: text for id_ in ids if (text := self._records.get(id_)) is not None}
-        found = {id_: live for id_ in packed if (live := self._live.get(id_)) is not None}
-        read = self._read([id_ for id_ in ids if id_ not in packed])
+        found = {id_: live for id_ in ids if (live := self._live.get(id_)) is not None}
+        packed = {id_: text for id_ in ids if id_ not in found and (text := self._records.get(id_)) is not None}
+        read = self._read([id_ for id_ in ids if id_ not in found and id_ not in packed])
         for id_, text in read.items():
             self._records.put(id_, text)
         for id_, text in (packed | read).items():
-            if id_ not in found:
-                self._live.put(id_, record := _unpacked(text))
-                found[id_] = record
+            self._live.put(id_, record := _unpacked(text))
+            found[id_] = record
         return sorted(found.values(), key=lambda record: (record.path, record.start_line, record.end_line, record.id))
 
     def at(self, paths: Sequence[str]) -> NDArray[np.int64]:

@@ -259,15 +259,18 @@ def _ranks(found: Ids, both: Ids) -> NDArray[np.int64]:
     return ranks
 
 
-def _symbol_of(query: Query, record: PassageRecord) -> tuple[str | None, str | None]:
-    """Qualname and kind for a passage: its own symbol, else the most queried one that it defines."""
-    asked, names, owner = frozenset(query.terms), {name.last for name in query.names}, record.owner
+def _symbol_of(asked: frozenset[str], names: frozenset[str], record: PassageRecord) -> tuple[str | None, str | None]:
+    """Qualname and kind for a passage: its own symbol, else the most queried one that it defines.
+
+    `asked`: terms of the query; `names`: the names in it.
+    """
+    owner = record.owner
     symbols: list[Owner | Definition] = [*record.definitions]
     if owner is not None:
         # A small type is one passage with its methods: the query may name one of them.
         symbols = [owner, *(one for one in symbols if owner.kind in TYPES and one.name in names)]
-    if not symbols:
-        return None, None
+    if len(symbols) < 2:
+        return (symbols[0].qualname, symbols[0].kind) if symbols else (None, None)
     chosen = max(symbols, key=lambda one: (one.name in names, len(asked.intersection(tokens.terms(one.qualname)))))
     return chosen.qualname, chosen.kind
 
@@ -300,7 +303,8 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
     positions = chosen.positions[order]
     by_term = keywords.bm25_by_term[:, positions].T.astype(np.float64)
     measured = signals.measure(query, known, lambda stem: idf.get(stem, rarest))
-    shown = [_symbol_of(query, record) for record in known]
+    asked, names = frozenset(query.terms), frozenset(name.last for name in query.names)
+    shown = [_symbol_of(asked, names, record) for record in known]
     file_scores = keywords.file_scores[keywords.documents.files[positions]] if len(keywords.file_scores) else None
     if file_scores is not None and len(file_scores):
         measured["file"] = file_scores.astype(np.float64) / max(float(file_scores.max()), 1e-9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -131,7 +131,11 @@ class _ComparableQuery:
         if not hits:
             return 0.0, 0.0
         covered = frozenset().union(*hits)
-        return sum(self.weights[stem] for stem in covered) / self.total, len(hits) / len(pieces)
+        return self._weight(covered), len(hits) / len(pieces)
+
+    def _weight(self, stems: Collection[str]) -> float:
+        """Return the share of the query, by weight, that some of its stems are; most passages have none."""
+        return sum(self.weights[stem] for stem in stems) / self.total if stems else 0.0
 
     def path(self, path: str) -> tuple[float, ...]:
         """Signals that are the same for all passages of a file, in the order of `_OF_PATHS`."""
@@ -157,10 +161,10 @@ class _ComparableQuery:
         around = {stem for piece in traits.around for stem in matches[piece]}
         head = {stem for piece in traits.head for stem in matches[piece]}
         return (
-            sum(self.weights[stem] for stem in named) / self.total,
+            self._weight(named),
             share,
             len(around) / max(1, len(self.weights)),
-            sum(self.weights[stem] for stem in head) / self.total,
+            self._weight(head),
             traits.length,
             traits.document * self.query.documents,
             record.generated,

@@ -87,6 +87,8 @@ class SourceContext:
     """Called between two reads: lets requests run first, and raises on cancellation."""
     most: int = 0
     """Turns that are read in one transaction at most; 0: as many as fit in memory."""
+    journal: Path | None = None
+    """The journal's folder, looked up once for all checks for changes; None: each looks it up."""
 
 
 MakeSource = Callable[[SourceContext], Source]
