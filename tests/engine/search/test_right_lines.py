@@ -8,6 +8,7 @@ import pytest
 
 from cm_tui.config import Config
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.search.ranking.traits import roles
 from cm_tui.model import Hit
 
 STEPS = "".join(
@@ -106,6 +107,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     root = folder / "project"
     files = {
         "shop/scope.js": SCOPE, "shop/Mail.php": MAIL, "shop/cart.rs": CART, "shop/client.py": CLIENT, "shop/server.py": SERVER, "docs/guide.md": GUIDE,
+        "docs/old/guide.md": GUIDE,
         "tests/test_client.py": "def test_request():\n    assert request('a')\n\n\ndef request(url):\n    return url\n",
     }  # fmt: skip
     for path, text in files.items():
@@ -191,6 +193,16 @@ def test_a_question_about_use_finds_the_section(engine: Engine) -> None:
     assert (first.path, first.kind) == ("docs/guide.md", "section")
 
 
+def test_copies_of_a_section_are_one_hit(engine: Engine) -> None:
+    query = "how do I install it and where are certificates configured"
+    hits = engine.search(query, limit=50).hits
+    assert [hit.path for hit in hits if hit.symbol == hits[0].symbol] == ["docs/guide.md"]
+    assert {hit.path for hit in engine.search(f"{query} path:docs/old", limit=50).hits} == {"docs/old/guide.md"}
+    said = engine.why_not(query, "docs/old/guide.md").said
+    assert said.startswith("docs/guide.md:")
+    assert said.endswith("has the same text and stands for it at rank 1.")
+
+
 @pytest.mark.parametrize(
     ("query", "path"),
     [
@@ -204,6 +216,31 @@ def test_a_question_about_use_finds_the_section(engine: Engine) -> None:
 )
 def test_the_kind_of_question_decides_between_code_and_documents(engine: Engine, query: str, path: str) -> None:
     assert engine.search(query).hits[0].path == path
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("CHANGELOG.md", "news"),
+        ("docs/changes.rst", "news"),
+        ("HISTORY.md", "news"),
+        ("website/blog/2.0.md", "news"),
+        ("docs/zh-CN/guide.md", "translated"),
+        ("README.ja.md", "translated"),
+        ("docs/history.md", None),
+        ("docs/fr.md/en/guide.md", None),
+        ("src/changes.py", None),
+        ("src/de/words.py", None),
+        ("bin/tr", None),
+    ],
+)
+def test_changelogs_blogs_and_translations_are_recognised_by_their_path(path: str, role: str | None) -> None:
+    assert roles(path) & {"news", "translated"} == ({role} if role else set())
+
+
+def test_tests_are_no_answer_to_how_something_is_tested(engine: Engine) -> None:
+    assert "tests" in parts_of(engine, "how do I test a request")
+    assert "tests" not in parts_of(engine, "test of a request")
 
 
 def test_names_of_tests_come_after_those_of_the_code(engine: Engine) -> None:

@@ -12,7 +12,7 @@ from cm_tui.engine.search.ranking.candidate_table import CandidateTable, Column
 from cm_tui.model import Profile
 
 PENALTIES = (
-    "tests", "examples", "docs", "legacy", "vendored", "settings", "declarations", "generated", "nameless", "values", "types",
+    "tests", "examples", "docs", "legacy", "news", "translated", "vendored", "settings", "declarations", "generated", "nameless", "values", "types",
 )  # fmt: skip
 """Take away `weight × signal`; all others add it."""
 
@@ -41,6 +41,8 @@ DETAILS = {
     "examples": "an example or a benchmark",
     "docs": "documentation",
     "legacy": "kept for compatibility",
+    "news": "a changelog or an announcement",
+    "translated": "a translated document",
     "vendored": "a copy of foreign code",
     "settings": "settings or build instructions",
     "declarations": "declarations without code",

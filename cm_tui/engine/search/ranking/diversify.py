@@ -29,18 +29,24 @@ def diversify(table: CandidateTable, scores: Column, profile: Profile) -> tuple[
 
 
 def best_pieces(table: CandidateTable, rows: Sequence[int]) -> list[int]:
-    """Return rows, best first, with only the best piece of each function, type and section that was cut."""
-    seen: set[tuple[str, int]] = set()
+    """Return rows, best first, with only the best piece of each function, type and section, and one copy of a section."""
+    seen: set[tuple[str, int | str]] = set()
     kept = []
     for row in rows:
-        begins = table.begins[row]
-        if begins is not None and table.kinds[row] in _CUT:
-            whole = (table.paths[row], begins)
-            if whole in seen:
-                continue
-            seen.add(whole)
-        kept.append(row)
+        units = units_of(table, row)
+        if seen.isdisjoint(units):
+            kept.append(row)
+        seen |= units
     return kept
+
+
+def units_of(table: CandidateTable, row: int) -> set[tuple[str, int | str]]:
+    """Return the symbol that a row is a piece of; of a section also its text, which versions of documents share."""
+    begins, kind = table.begins[row], table.kinds[row]
+    if begins is None or kind not in _CUT:
+        return set()
+    copied = {(table.symbols[row] or "", table.texts[row])} if kind == "section" else set()
+    return {(table.paths[row], begins), *copied}
 
 
 def order(scores: Column) -> NDArray[np.int64]:

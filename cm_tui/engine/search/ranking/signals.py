@@ -1,4 +1,4 @@
-"""Signals for adjustments: columns of numbers from 0 to 1 (`usage`: from -1), one per candidate."""
+"""Signals for adjustments: columns of numbers from 0 to 1 (`usage`: from -1, `length`: to 1.5), one per candidate."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ _MINOR_KIND = 0.6
 _OTHER_CASE = 0.7
 _DECLARED = 0.6
 """Factor for a definition of one line, which may only declare what is defined elsewhere."""
+_WORKING_LENGTH = 1.5
+"""Factor for length where the question asks where something is done or how it works: in code that does the work."""
 
 
 _OF_PATHS = ("file-name", "path", *traits.ROLES)
@@ -122,8 +124,14 @@ class _ComparableQuery:
         self.total = sum(self.weights.values()) or 1.0
         asked = frozenset(stems)
         self.roles = frozenset(role for role in traits.ROLES if traits.requested_role(role, asked))
+        if query.documents >= 1:
+            # "How do I test a route" asks for the guide, not for a test.
+            self.roles -= {"tests"}
+        if not query.cut.isascii():
+            self.roles |= {"translated"}
         self.kinds = frozenset(kind for kind in ("types", "values") if traits.requested_role(kind, asked))
         self.matches = _Matches(stems)
+        self.length = _WORKING_LENGTH if query.documents < 0 else 1.0
 
     def overlap(self, pieces: Sequence[str]) -> tuple[float, float]:
         """Return the share of the query that pieces of a name cover (by weight), and the share of pieces covered."""
@@ -165,7 +173,7 @@ class _ComparableQuery:
             share,
             len(around) / max(1, len(self.weights)),
             self._weight(head),
-            traits.length,
+            traits.length * self.length,
             traits.document * self.query.documents,
             record.generated,
             traits.nameless,

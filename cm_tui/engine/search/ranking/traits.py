@@ -28,9 +28,12 @@ _TEST_FILE = re.compile(
 _CONFIG = re.compile(
     r"\.config\.[cm]?[jt]s$|^\.[^/]+$|\.(?:json|ya?ml|toml|ini|cfg|lock|xml|csproj|sln|props|gemspec)$"
 )
+_NEWS = re.compile(r"(?i:change[-_]?logs?|changes|release[-_]?notes|releases|blog)(?![a-zA-Z])|(?:HISTORY|NEWS)$")
+_TRANSLATED = re.compile(r"(?:.*[._])?(?:ar|cs|de|es|fa|fr|ja|ko|nl|pl|pt|ru|tr|uk|vi|zh)(?:[-_][A-Za-z]{2,4})?$")
+"""A folder or file of a document in another language than English: `docs/zh-CN`, `README.ja`."""
 _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
 
-ROLES = ("tests", "examples", "docs", "legacy", "vendored", "settings", "declarations")
+ROLES = ("tests", "examples", "docs", "legacy", "news", "translated", "vendored", "settings", "declarations")
 
 
 @lru_cache(maxsize=1 << 15)
@@ -47,6 +50,9 @@ def roles(path: str) -> frozenset[str]:
         found.add("docs")
     if stem.lower().strip("_") in _FOLDERS["legacy"]:
         found.add("legacy")
+    if not suffix or suffix in _FILES["docs"]:
+        patterns = {"news": _NEWS, "translated": _TRANSLATED} if suffix else {"news": _NEWS}
+        found |= {role for role, pattern in patterns.items() if any(map(pattern.match, (*folders, stem)))}
     if "dist" in below and suffix in _FILES["bundled"]:
         found.add("vendored")
     if name.lower() in _FILES["settings"] or _CONFIG.search(name.lower()):

@@ -11,6 +11,7 @@ import numpy as np
 
 from cm_tui.counts import count
 from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.search.ranking.diversify import units_of
 from cm_tui.engine.search.ranking.lifts import missing_words, reasons, weights_that_lift
 from cm_tui.engine.search.ranking.named_passages import Named, NamedPassages
 from cm_tui.engine.search.ranking.pipeline import Searcher
@@ -253,13 +254,9 @@ def _best(places: Sequence[_Place]) -> _Place | None:
 
 
 def _ranked_piece(ranking: Ranking, row: int) -> int | None:
-    """The row of the ranked piece of the same function; None: there is no other."""
-    table = ranking.table
-    begins = table.begins[row]
-    if begins is None:
-        return None
-    same = (other for other in ranking.kept if table.begins[other] == begins and table.paths[other] == table.paths[row])
-    return next(same, None)
+    """The row of the ranked piece of the same function, or of the same section elsewhere; None: there is no other."""
+    units = units_of(ranking.table, row)
+    return next((other for other in ranking.kept if units & units_of(ranking.table, other)), None)
 
 
 def _compared(standing: Standing) -> Standing:
@@ -280,6 +277,8 @@ def _piece(asked: _AnsweredQuery, standing: Standing, row: int) -> Standing:
     assert hit is not None
     [instead] = ranking.hits([(ranking.kept.index(other) + 1, other)])
     said = f"Lines {hit.start_line}-{hit.end_line} are a piece of {hit.symbol}, whose best piece, {instead.start_line}-{instead.end_line}, stands for all of it at rank {instead.rank}."
+    if hit.path != instead.path:
+        said = f"{instead.path}:{instead.start_line}-{instead.end_line} has the same text and stands for it at rank {instead.rank}."
     lifts = _lifts(asked, other) if instead.rank > len(asked.shown) else ()
     return replace(_compared(standing), said=said, instead=instead, lifts=lifts)
 
