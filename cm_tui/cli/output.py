@@ -191,7 +191,8 @@ def _shown(steps: Iterable[model.Progress], waiting: threading.Timer, *, live: b
         elif step.stage != stage or time.monotonic() > told + _SILENCE:
             told = time.monotonic()
             counts = f"{step.done:,} of {step.total:,}" if step.total and step.stage == stage else f"{step.total:,}"
-            narrate(f"{step.stage}: {step.message or counts}")
+            # One step of one, or none of none, says no more than the stage.
+            narrate(": ".join(filter(None, (step.stage, step.message or (counts if step.total > 1 else "")))))
         stage = step.stage
         yield step
     if live:

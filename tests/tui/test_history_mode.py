@@ -71,6 +71,10 @@ async def moving_the_point_moves_every_panel(driver, story):
     assert "+    return 11" in driver.text
     await driver.press("t")
     assert [name for _, name, _ in rows(driver)] == ["one", "gone", "user"]
+    # What is there is no change of that commit.
+    shown = [line.content.plain for line in driver.app.screen.detail.diff.rows]
+    assert shown
+    assert all(line.startswith(" ") for line in shown)
     driver.app.screen.rows.focus()
     await driver.press("down", "v", "v")
     assert [row.name for row in driver.app.screen.detail.relations.rows] == ["user"]

@@ -180,6 +180,16 @@ async def open_add_and_leave(driver, project):
     assert "Where records are kept." in driver.text
 
 
+async def a_symbol_below_its_comment_is_opened_and_not_the_file(driver, project):
+    comment = "--- Strips blanks.\n-- @param s a text\n"
+    (project / "trim.lua").write_text(f"{comment}function strip_blanks(s)\n    return s\nend\n")
+    await driver.press("1", "i")
+    await ask(driver, "strip_blanks")
+    assert driver.app.screen.hit.start_line == 1
+    await driver.press("enter", "enter")
+    assert "strip_blanks  function · lua · lines 3-5" in driver.text_in("#symbol-head")
+
+
 async def copy_goes_through_the_clipboard(driver, project):
     with mock.patch.object(clipboard, "copy", return_value=clipboard.Copied("Copied.", sure=True)) as copy:
         screen = await ask(driver, "read a record by name")
@@ -387,6 +397,7 @@ async def test_questions_are_answered_explained_and_followed(project):
         rows_of_an_older_query_are_dimmed_while_a_newer_one_takes_its_time,
         the_border_between_the_panels_is_moved,
         open_add_and_leave,
+        a_symbol_below_its_comment_is_opened_and_not_the_file,
         copy_goes_through_the_clipboard,
         without_a_result_commands_say_why_not,
         clearing_the_query_clears_the_answers,

@@ -67,6 +67,23 @@ async def a_list_that_comes_late_opens_over_nothing_else(driver, held):
     await driver.press("escape")
 
 
+async def a_symbol_that_comes_late_leads_nowhere(driver, held):
+    await driver.press("4")
+    await driver.until(lambda: driver.app.screen.rows.rows)
+    driver.app.screen.rows.focus()
+    await driver.settle()
+    goes_on = held("resolve")
+    await driver.pilot.press("o")
+    await driver.pilot.press("f5")
+    await driver.until(lambda: driver.app.current_mode == "episodes")
+    goes_on.set()
+    await driver.settle()
+    assert driver.app.current_mode == "episodes"
+    assert driver.told == ["Open: not shown, as you went on. Ask again to see it."]
+    await driver.press("f4", "o")
+    await driver.until(lambda: driver.app.current_mode == "symbols")
+
+
 async def assembling(driver, held):
     await driver.press("8")
     goes_on = held("assemble")
@@ -95,6 +112,20 @@ async def saving_a_profile(driver, held):
     assert "◐" not in bottom(driver)
 
 
+async def writing_an_entry(driver, held):
+    await driver.press("6", "n")
+    await driver.type("slowly")
+    goes_on = held("remember")
+    for _ in range(2):
+        await driver.pilot.press("ctrl+s")
+    await driver.until(lambda: "◐ Saving…" in driver.text)
+    goes_on.set()
+    await driver.settle()
+    assert "◐" not in driver.text
+    assert driver.app.tasks.engine.entries().total == 1
+    await driver.press("u")
+
+
 async def an_undo(driver, held):
     engine = driver.app.tasks.engine
     for text in ("first", "second", "third"):
@@ -115,14 +146,10 @@ async def an_undo(driver, held):
 
 async def test_what_takes_long_shows_and_is_not_asked_for_twice(project: Path, held):
     (project / "logo.py").write_bytes(bytes(64))
+    late = a_list_that_comes_late_opens_over_nothing_else, a_symbol_that_comes_late_leads_nowhere
+    steps = *late, assembling, writing_an_entry, an_undo, saving_a_profile
     await each(
-        held,
-        why_a_command_is_not_possible_gives_way_to_the_keys_and_to_the_next_command,
-        a_list_that_comes_late_opens_over_nothing_else,
-        assembling,
-        an_undo,
-        saving_a_profile,
-        root=project,
+        held, why_a_command_is_not_possible_gives_way_to_the_keys_and_to_the_next_command, *steps, root=project
     )
 
 

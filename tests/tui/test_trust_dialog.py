@@ -45,7 +45,7 @@ async def test_entries_are_asked_about_at_the_start_and_no_single_key_trusts(clo
             assert "Trust all 2" in driver.text
             for button in driver.app.screen.query(Button):
                 assert button.region.bottom <= size[1], "every answer is on screen"
-            for key in ("t", "y", "enter"):
+            for key in ("t", "y", "l", "l", "enter"):
                 await driver.press(key)
             assert held(cloned) == [True, True]
             assert not isinstance(driver.app.screen, EntryTrustQuestion), "enter takes the answer that changes nothing"
@@ -145,7 +145,7 @@ async def files_of_definitions_are_trusted_as_they_are_and_taken_back(driver, pr
         assert "Files of definitions" in driver.text
         assert ".cm/retrieval/r.yaml" in driver.text
         assert "• send" in driver.text
-        for key in ("t", "y", "enter"):
+        for key in ("t", "y", "l", "l", "enter"):
             await driver.press(key)
         assert not asking_files(project)[0].trusted, "enter takes the answer that changes nothing"
         await driver.press("T", "right", "enter")

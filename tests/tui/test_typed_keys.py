@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from textual import events
 
+from cm_tui.tui.app import typed_keys
 from tests.tui.mode_driver import PATIENCE, Driver, driving, each
 from tests.tui.test_pack_mode import LOAD, MAKE
 
@@ -72,9 +73,20 @@ async def test_keys_that_are_typed_ahead_go_where_the_ones_before_led_to(project
     )
 
 
-async def test_the_key_bar_lists_what_works_in_an_input_and_the_cursor_is_on_the_first_result(project):
-    async with driving(project) as driver:
-        await driver.press("2")
+async def test_words_wait_for_a_mode_that_takes_long_to_open_and_its_keys_are_listed(project, monkeypatch):
+    passed = [0.0]
+    monkeypatch.setattr(typed_keys, "monotonic", lambda: passed[0])
+    async with driving(project, size=(120, 40)) as driver:
+        make = driver.app._modes["search"]
+
+        def slowly():
+            passed[0] += 60.0
+            return make()
+
+        driver.app._modes["search"] = slowly
+        await type_ahead(driver, "enter", *"sync")
+        assert driver.app.screen.query_input.value == "sync"
+        assert not driver.told
         bar = driver.text_in("KeyBar")
         assert all(entry in bar for entry in ("esc Leave the input", "f12 Help", "^n Tune", "^p Commands"))
         assert "a Pack" not in bar

@@ -201,6 +201,16 @@ class ModeApp(App[int]):
         """Return where a request of this moment is made."""
         return Origin(self.screen if self.screen_stack else None, self.running_command)
 
+    def refuses_late(self) -> bool:
+        """Return whether what is being handed over was asked for on another screen, and say so: it leads nowhere then."""
+        origin = self.answering
+        if origin is None or origin.screen in (None, self.screen):
+            return False
+        words = f"{origin.command or 'A question'}: not shown, as you went on. Ask again to see it."
+        if words != self._notice:
+            self.refuse(words)
+        return True
+
     def push_screen(
         self,
         screen: Screen[Any] | str,
@@ -210,9 +220,7 @@ class ModeApp(App[int]):
         mode: str | None = None,
     ) -> Any:
         """Open a dialog; an answer opens one only over the screen where it was asked for."""
-        origin = self.answering
-        if origin is not None and origin.screen not in (None, self.screen):
-            self.refuse(f"{origin.command or 'A question'}: not shown, as you went on. Ask again to see it.")
+        if self.refuses_late():
             return AwaitMount(self.screen, ())
         # They would cover what is asked.
         self.clear_information()
@@ -277,8 +285,10 @@ class ModeApp(App[int]):
             self._draw_bottom_line()
 
     def _draw_bottom_line(self) -> None:
-        for bar in self.screen.query(KeyBar) if self.screen_stack else ():
-            bar.refresh()
+        # Below a dialog too: it stays open until what it asked for is done.
+        for screen in self.screen_stack:
+            for bar in screen.query(KeyBar):
+                bar.refresh()
 
     def clear_information(self) -> None:
         """Remove messages of what was done; warnings and errors stay."""

@@ -51,14 +51,14 @@ class TypedKeys:
     def _look(self) -> None:
         if not self._app.is_running:
             return
-        if self._messages_wait() and monotonic() < self._until:
+        if self._must_wait():
             asyncio.get_running_loop().call_later(_LOOK_S, self._look)
         else:
             # The application may be in the middle of something, such as opening a mode: that has no message in a queue.
             self._app.call_later(self._end)
 
     def _end(self) -> None:
-        if self._messages_wait() and monotonic() < self._until:
+        if self._must_wait():
             asyncio.get_running_loop().call_soon(self._look)
         elif self._held:
             self._released = self._held.popleft()
@@ -66,8 +66,13 @@ class TypedKeys:
         else:
             self._is_busy = False
 
-    def _messages_wait(self) -> bool:
-        if self._app.message_queue_size:
+    def _must_wait(self) -> bool:
+        stack, now = self._app.screen_stack, monotonic()
+        if stack and not stack[-1].is_mounted:
+            # However long a screen takes to open: nothing of it has the focus before.
+            self._until = now + _LONGEST_S
             return True
-        stack = self._app.screen_stack
-        return bool(stack) and any(one.message_queue_size for one in stack[-1].walk_children(with_self=True))
+        return now < self._until and (
+            bool(self._app.message_queue_size)
+            or (bool(stack) and any(one.message_queue_size for one in stack[-1].walk_children(with_self=True)))
+        )

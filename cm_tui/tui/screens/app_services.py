@@ -80,6 +80,9 @@ class AppServices(Protocol):
     def report(self, text: str) -> None:
         """Show in the bottom line what was done."""
 
+    def refuses_late(self) -> bool:
+        """Return whether what is being handed over was asked for on another screen, and say so."""
+
     def clear_notice(self) -> None:
         """Remove the notice from the bottom line."""
 

@@ -34,7 +34,7 @@ def project_facts(cm: AppServices) -> list[Fact]:
     """Return what the top line says of the project, the most important first."""
     status = cm.project.status
     name = cm.root.name or str(cm.root)
-    facts = [recording_fact(cm), Fact(9, *index_state(cm))]
+    facts = [recording_fact(cm), index_state(cm)]
     branch = cm.project.branch
     if cm.project.is_behind_head:
         # What is shown is not what is checked out: nothing is more important.
@@ -70,23 +70,24 @@ def recording_fact(cm: AppServices) -> Fact:
     return Fact(10, "○ never recorded" if state.state == "never" else "○ not recorded", "$muted")
 
 
-def index_state(cm: AppServices) -> tuple[str, str]:  # noqa: PLR0911 - one line for each state, the most pressing first
-    """Return how the index is, and its style: progress, or what a search would use now."""
+def index_state(cm: AppServices) -> Fact:  # noqa: PLR0911 - one line for each state, the most pressing first
+    """Return how the index is: progress, or what a search would use now."""
     view, status = cm.project, cm.project.status
     if (reading := view.reading) and not view.progress and reading.total:
-        return f"◔ history {100 * reading.done // reading.total}%", "$accent"
+        share = f"{100 * reading.done // reading.total}%"
+        return Fact(9, f"◔ history {share}", "$accent", f"◔ {share}")
     if step := view.progress:
-        share = f" {100 * step.done // step.total}%" if step.total else ""
-        return f"◐ {STAGES.get(step.stage, step.stage)}{share}", "$accent"
+        share = f"{100 * step.done // step.total}%" if step.total else ""
+        return Fact(9, f"◐ {STAGES.get(step.stage, step.stage)} {share}".rstrip(), "$accent", f"◐ {share or '…'}")
     if view.daemon == "lost":
-        return "◌ reconnecting", "$warning"
+        return Fact(9, "◌ reconnecting", "$warning")
     if view.engine == "failed":
-        return "✖ not open", "$error"
+        return Fact(9, "✖ not open", "$error")
     if view.engine == "opening" or status is None:
-        return "◌ opening", "$muted"
+        return Fact(9, "◌ opening", "$muted")
     if not status.indexed:
-        return "○ not indexed", "$warning"
-    return f"● {status.mode}", "$success" if status.mode == "hybrid" else "$warning"
+        return Fact(9, "○ not indexed", "$warning")
+    return Fact(9, f"● {status.mode}", "$success" if status.mode == "hybrid" else "$warning")
 
 
 def revision_text(revision: ShownRevision, *, shown_here: bool) -> str | None:

@@ -23,12 +23,12 @@ class OpenInMode(Message):
 
 @dataclass
 class OpenSymbol(OpenInMode):
-    """Show a symbol in the symbols mode: by key, or whatever stands at a line of a file."""
+    """Show a symbol in the symbols mode: by key, or whatever stands at a line of a file; with both the nearest one."""
 
     opens = "symbols.open_symbol"
     key: SymbolKey | None = None
     path: str = ""
-    line: int = 1
+    line: int = 0
 
 
 @dataclass

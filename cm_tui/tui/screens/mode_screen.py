@@ -10,6 +10,7 @@ from textual._compositor import Compositor, CompositorMap, ReflowResult
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.geometry import Size
+from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
@@ -19,6 +20,7 @@ from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command, bindings
 from cm_tui.tui.screens.frame import mode_tabs, project_facts, revision_text
 from cm_tui.tui.screens.help import HelpRow, HelpScreen
+from cm_tui.tui.screens.messages import OpenInMode, OpenRevision
 from cm_tui.tui.tasks.ask import Call, Fail, Then
 from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar, RevisionWords
 from cm_tui.tui.widgets.split import Panel, Split, Words
@@ -168,6 +170,11 @@ class ModeScreen(Screen[None]):
         return None if text is None else RevisionWords(text, self.cm.keys_of(self.command("app.now")))
 
     # --- work ---
+
+    def post_message(self, message: Message) -> bool:
+        """Send a message; an answer leads to another mode only from the screen where it was asked for."""
+        leads = isinstance(message, OpenInMode | OpenRevision)
+        return not (leads and self.cm.refuses_late()) and super().post_message(message)
 
     def ask(self, topic: str, call: Call[T], then: Then[T], fail: Fail | None = None, *, delay: float = 0.0) -> int:
         """Ask the engine something; a newer question of the same topic replaces this one.

@@ -75,8 +75,9 @@ class Question(ModalScreen[Callable[[], object]]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("left,h", "app.focus_previous"),
-        ("right,l", "app.focus_next"),
+        # No letters: a query that is typed while a question appears must not choose its answer.
+        ("left", "app.focus_previous"),
+        ("right", "app.focus_next"),
         ("up,k", "scroll(-1)"),
         ("down,j", "scroll(1)"),
         ("pageup", "scroll(-10)"),

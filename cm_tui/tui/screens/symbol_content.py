@@ -23,7 +23,7 @@ class SymbolPlace:
     line: int = 0
     key: SymbolKey | None = None
     find: bool = False
-    """Without a key: look for the symbol at the line."""
+    """Look for the symbol at the line, or the one nearest to it of those with the key's name."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def load_content(engine: Engine, place: SymbolPlace, at: str | None = None) -> S
         CmError: the file is gone.
     """
     symbols = symbols_of(engine, at, file=place.path, limit=_ALL).rows
-    symbol = _by_key(symbols, place.key) if place.key else None
+    symbol = _by_key(symbols, place.key, place.line if place.find else 0) if place.key else None
     if symbol is None and (place.find or place.key):
         symbol = innermost(symbols, place.line)
     first, last = (symbol.start_line, symbol.end_line) if symbol else (1, None)
@@ -86,7 +86,10 @@ def request_at(engine: Engine, place: SymbolPlace) -> PackRequest:
     return PackRequest(place.path, 1, max(1, text.rstrip("\n").count("\n") + 1), "", "chosen in Symbols")
 
 
-def _by_key(symbols: Iterable[Symbol], key: SymbolKey | None) -> Symbol | None:
+def _by_key(symbols: Iterable[Symbol], key: SymbolKey | None, near: int = 0) -> Symbol | None:
+    """The symbol of a key; with a line the nearest one of that name, whatever its overload: comments above it count."""
     same = [symbol for symbol in symbols if key and symbol.qualname == key.qualname]
+    if near:
+        return min(same, key=lambda one: max(one.start_line - near, near - one.end_line, 0), default=None)
     exact = [symbol for symbol in same if symbol.key == key]
     return next(iter(exact or same), None)

@@ -88,6 +88,9 @@ Submit = Callable[[V, Answer], None]
 _TITLE = 70
 
 
+_KEYS = " ctrl+s saves · esc leaves "
+
+
 def words_of_error(error: CmError) -> str:
     """Return an error and what to do about it, in one line."""
     return one_line(error.one_line)
@@ -118,7 +121,7 @@ class WritingScreen(ModalScreen[None], Generic[V]):
         """Fields, text, hint."""
         with Vertical(classes="writing-box") as box:
             box.border_title = Content(f" {elide_end(one_line(self._title), _TITLE)} ")
-            box.border_subtitle = Content(" ctrl+s saves · esc leaves ")
+            box.border_subtitle = Content(_KEYS)
             yield from self.fields()
             yield TextArea(self._text, id="writing-text", soft_wrap=True, show_line_numbers=False)
             yield Words(Content(self._hint), id="writing-hint")
@@ -152,13 +155,17 @@ class WritingScreen(ModalScreen[None], Generic[V]):
         if wrong := self.wrong(value):
             self.say(wrong)
             return
-        self._is_waiting = True
+        self._wait(True)
         self._submit(value, self._answered)
 
+    def _wait(self, is_waiting: bool) -> None:
+        self._is_waiting = is_waiting
+        self.query_one(".writing-box").border_subtitle = Content(" ◐ Saving… " if is_waiting else _KEYS)
+
     def _answered(self, wrong: str) -> None:
-        self._is_waiting = False
         if not self.is_attached:
             return
+        self._wait(False)
         if wrong:
             self.say(wrong)
         else:

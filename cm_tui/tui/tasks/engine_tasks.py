@@ -20,7 +20,7 @@ from textual.message_pump import MessagePump
 from cm_tui.errors import CancelledError, CmError
 from cm_tui.model import IndexSummary, Progress
 from cm_tui.tui.tasks.ask import Call, Engine, Fail, Then, as_cm_error
-from cm_tui.tui.tasks.long_tasks import Answer, DelayedRequests, LongTasks, Origin
+from cm_tui.tui.tasks.long_tasks import NOWHERE, Answer, DelayedRequests, LongTasks, Origin
 
 # --- what other clients do: the daemon's events and jobs ---
 
@@ -218,11 +218,13 @@ class EngineTasks(LongTasks):
 
         Nothing is expected to fail here: what does ends the application with a traceback in its log.
         """
-        request = self._newest(topic)
+        request, origin = self._newest(topic), self._origin()
 
         def run() -> None:
             if self.is_latest(topic, request):
-                self._workers.post(Answer(topic, request, partial(then, call())))
+                # What the application asks of itself, such as about a repository's settings, shows up anywhere.
+                asked = origin if origin.command else NOWHERE
+                self._workers.post(Answer(topic, request, partial(then, call()), asked))
 
         self._workers.run_quick(run)
 

@@ -92,20 +92,24 @@ def score_bar(hit: Hit, width: int, top: float, *, plain: bool = False) -> Conte
     return Content.assemble(*pieces)
 
 
-def legend(hit: Hit, *, plain: bool = False) -> Content:
+def legend(hit: Hit, width: int, *, plain: bool = False) -> list[Content]:
     """What the colours of a stacked bar mean, with each group's sum; all of them add up to the score as printed."""
     totals: dict[str, float] = {}
     for part, adds in zip(hit.parts, printed(hit.parts, hit.score)[0], strict=True):
         group = part.group if part.group in (*PART_GROUPS, SCALE) else "adjust"
         totals[group] = totals.get(group, 0.0) + adds
-    entries = []
+    lines: list[Content] = []
     for group in (*PART_GROUPS, SCALE):
         if group in totals:
             mark, style = PART_MARKS.get(group, "■") if plain else "■", f"$part-{group}"
             style = "$muted" if group == SCALE else style
             text = f"{totals[group]:+.{DIGITS}f}"
-            entries.append(Content.assemble((f"{mark} ", style), (f"{group} ", "$soft"), text))
-    return Content("   ").join(entries)
+            entry = Content.assemble((f"{mark} ", style), (f"{group} ", "$soft"), text)
+            if lines and lines[-1].cell_length + 3 + entry.cell_length <= width:
+                lines[-1] = Content.assemble(lines[-1], "   ", entry)
+            else:
+                lines.append(entry)
+    return lines
 
 
 def share_bar(share: float, width: int, style: str = "$primary") -> Content:
@@ -205,7 +209,7 @@ def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:
     top = group_sums(hit.parts).gained
     lines = [
         score_bar(hit, width - 2, top, plain=plain),
-        legend(hit, plain=plain),
+        *legend(hit, width, plain=plain),
         Content(""),
         _heading(width),
     ]

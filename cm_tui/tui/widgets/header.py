@@ -14,7 +14,7 @@ from textual.widget import Widget
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 _WANTED = (4, 3, 2)
-"""Facts that the tabs leave room for: as many of them as fit."""
+"""Facts that the tabs leave room for: as many of them as fit. Names in three letters go before the second one."""
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Counts are raised, so that none is taken for the key of the next mode."""
 _BRIEF = (4, 3)
@@ -78,7 +78,8 @@ class Header(Widget):
         facts = [fact.short or fact.text for fact in self._read_facts()]
         needed = [self.size.width - 2 - _width(*facts[:most]) for most in _WANTED]
         whole = ((tabs, room) for room in needed for tabs in (self._tabs(), self._tabs(close=True)))
-        brief = ((self._tabs(close=True, letters=letters), needed[-1] - self._growth(letters)) for letters in _BRIEF)
+        brief = [(self._tabs(close=True, letters=letters), needed[-1] - self._growth(letters)) for letters in _BRIEF]
+        brief.append((brief[-1][0], self.size.width - 2 - _width(*facts[:1]) - self._growth(_BRIEF[-1])))
         fitting = (tabs for tabs, room in (*whole, *brief) if cell_len(tabs.plain) <= room)
         return next(fitting, self._tabs(letters=0))
 

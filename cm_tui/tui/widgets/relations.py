@@ -19,7 +19,7 @@ from cm_tui.model import Edge, ImportEdge, Symbol, SymbolKey
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import Panel
-from cm_tui.tui.widgets.text import name_and_place, one_line
+from cm_tui.tui.widgets.text import name_and_place, one_line, one_line_signature
 
 TABS = ("definitions", "callers", "callees", "imports", "importers")
 Tab = Literal["definitions", "callers", "callees", "imports", "importers"]
@@ -65,7 +65,15 @@ class Relation:
 def of_symbols(symbols: Iterable[Symbol]) -> list[Relation]:
     """Definitions."""
     return [
-        Relation(s.qualname, s.kind, s.path, s.start_line, f"{s.path}:{s.start_line}", text=s.signature, key=s.key)
+        Relation(
+            s.qualname,
+            s.kind,
+            s.path,
+            s.start_line,
+            f"{s.path}:{s.start_line}",
+            text=one_line_signature(s.signature),
+            key=s.key,
+        )
         for s in symbols
     ]
 

@@ -11,10 +11,12 @@ from cm_tui.counts import count
 from cm_tui.model.text import one_line
 
 __all__ = [
-    "ago", "count", "duration", "elide_end", "elide_middle", "elide_path", "fit", "name_and_place", "number_of", "one_line", "sentence",
+    "ago", "count", "duration", "elide_end", "elide_middle", "elide_path", "fit", "name_and_place", "number_of", "one_line",
+    "one_line_signature", "sentence",
     "short_count", "size", "wrapped",
 ]  # fmt: skip
 
+_AT_BRACKETS = re.compile(r"(?<=[(\[{]) +|,? +(?=[)\]}])")
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
 
 
@@ -92,6 +94,11 @@ def sentence(words: str) -> str:
     """Return words in one line, with a capital."""
     line = one_line(words)
     return line[:1].upper() + line[1:]
+
+
+def one_line_signature(text: str) -> str:
+    """Return a signature in one line, without the blanks that its line breaks left inside brackets."""
+    return _AT_BRACKETS.sub("", one_line(text))
 
 
 def number_of(shown: int, total: int, thing: str = "") -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from cm_tui.engine.memory.importers.project import plan
-from cm_tui.engine.memory.importers.record import NEWEST, Heads
+from cm_tui.engine.memory.importers.record import NEWEST, UNTIMED, HeadAt, Heads
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.importers.conftest import Machine
-from tests.engine.importers.transcripts import Claude, Codex, OpenCode
+from tests.engine.importers.transcripts import Claude, Codex, Cursor, OpenCode
 from tests.gitrepo import Repo
 
 
@@ -135,13 +136,20 @@ def test_a_turn_stands_at_the_commit_that_was_checked_out_then(machine: Machine,
     heads = Heads(machine.root)
     assert heads.at(1772442000.0).sha == heads.at(1772442299.0).sha == first
     assert heads.at(1772442300.0).sha == second
-    assert heads.at(None).sha == heads.at(1772441999.0).sha == ""
+    assert heads.at(None).sha == heads.at(1772441999.0).sha == heads.at(None, 1772441999.0).sha == ""
+    assert heads.at(None, 1772442300.0) == HeadAt(second, UNTIMED)
     one = Claude(machine.claude, machine.root)
     one.clock = 100
     one.write([one.asked("First"), one.said("One.", timestamp="2026-03-02T09:05:01Z")])
     machine.run()
     (event,) = [event for event in Journal.of(machine.root).read() if event.kind == "episode"]
     assert (event.data["base"], event.head) == (first, second)
+    # Transcripts of Cursor have no times: the file's stands for them.
+    untimed = Cursor(machine.cursor, machine.root)
+    os.utime(untimed.write(untimed.turn("Second", "Two.")), (1772442310, 1772442310))
+    machine.run()
+    event = [event for event in Journal.of(machine.root).read() if event.kind == "episode"][-1]
+    assert (event.data["base"], event.head, event.data["note"]) == (second, second, UNTIMED)
 
 
 def test_before_the_log_it_stands_at_the_newest_commit_of_that_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -56,7 +56,7 @@ class ProjectSync:
                 return
             if self.watcher is not None:
                 self.watcher.start()
-            self.scheduler.signal(START, EVERYTHING, "catching up with what happened before")
+            self.scheduler.signal(START, EVERYTHING, "catching up with changes made before")
             self.scheduler.start()
 
     def stop(self) -> None:

@@ -123,7 +123,7 @@ class StalenessCheck:
     def check(self, *, thorough: bool = False) -> Staleness:
         """Compare with the disk. `thorough`: look at everything at once, however long it takes."""
         if not self._known:
-            return Staleness(EVERYTHING, "nothing was compared yet")
+            return Staleness(EVERYTHING, "not compared with the files yet")
         try:
             if self._head_now() != self._head:
                 return Staleness(EVERYTHING, "HEAD moved")

@@ -32,6 +32,7 @@ from cm_tui.model import Step
 
 _COMMITS = 100_000
 NEWEST = "at the commit that was the newest then: git's log of HEAD does not go back so far"
+UNTIMED = "at the commit of its transcript's time: its own is not recorded"
 
 
 class HeadAt(NamedTuple):
@@ -51,10 +52,11 @@ class Heads:
         self._moves: tuple[list[int], list[str]] | None = None
         self._commits: tuple[list[int], list[str]] | None = None
 
-    def at(self, time: float | None) -> HeadAt:
-        """Return the commit that was checked out at a time."""
+    def at(self, time: float | None, otherwise: float | None = None) -> HeadAt:
+        """Return the commit that was checked out at a time; without one, at another time, with a note."""
         if time is None:
-            return HeadAt()
+            found = self.at(otherwise) if otherwise is not None else HeadAt()
+            return HeadAt(found.sha, UNTIMED) if found.sha else found
         if self._moves is None:
             self._moves = self._read(_log)
         times, shas = self._moves
@@ -131,7 +133,7 @@ def record_of(
     `turn`: as it was read; `number`: its place in the session; `heads`: the commits of the checkout by time; `never`:
     patterns of folders that are never recorded: files in them leave no content here.
     """
-    base, head, cut = heads.at(turn.began), heads.at(turn.ended), _Cut()
+    base, head, cut = heads.at(turn.began, session.time), heads.at(turn.ended, session.time), _Cut()
     record = _record(turn, session, base, cut, _Away(session, turn.folder, never))
     return replace(record, origin=origin, turn=number, redacted=cut.secrets), head.sha
 

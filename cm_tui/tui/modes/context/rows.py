@@ -269,9 +269,10 @@ def diff_lines(found: AssemblyDiff, width: int) -> Lines:
     for sign, head in (("-", found.first), ("+", found.second)):
         words = f"{sign} {local_minute(head.time)}  {head.tokens:,} of {head.budget:,} tokens  {' '.join(head.prompt.split())}"
         lines.append(Content.styled(elide_end(one_line(words), max(20, width - 1)), DIFF_STYLES[sign]))
-    lines.append(Content(""))
-    for line in (*found.rules, *found.warnings):
-        lines.append(Content.styled(one_line(line), DIFF_STYLES.get(line[:1], "")))
+    said = [*found.rules, *found.warnings]
+    lines += [Content("")] * bool(said) + [
+        Content.styled(one_line(line), DIFF_STYLES.get(line[:1], "")) for line in said
+    ]
     for change in found.changes:
         if change.what == "same":
             continue

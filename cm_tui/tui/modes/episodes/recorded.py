@@ -40,7 +40,7 @@ def activity_text(stats: EpisodeStats, width: int) -> Content:
         f"{short_count(stats.tokens)} {noun(stats.tokens, 'token')}",
         f"{short_count(stats.files)} {noun(stats.files, 'file')}",
     ]
-    room = width - days - 3
+    room = width - days - 4
     while len(" · ".join(totals)) > room and len(totals) > 1:
         totals.pop()
     first = Content.assemble(" ", line, "  ", Content.styled(" · ", "$faint").join(Content(one) for one in totals))
@@ -57,7 +57,8 @@ def _second(stats: EpisodeStats, days: int, width: int) -> Content:
     counts = {facet.value: facet.count for facet in stats.outcomes}
     for name, (mark, style, label) in OUTCOMES.items():
         if counts.get(name):
-            piece = Content.assemble((f"  {mark} ", style), f"{short_count(counts[name])} ", (label, "$muted"))
+            sign = f"  {mark} " if name else "  "
+            piece = Content.assemble((sign, style), f"{short_count(counts[name])} ", (label, "$muted"))
             # The number of agents is shown at every width.
             line = _added(line, piece, width - _SIGN)
     return Content.assemble(line, (_agents(stats, width - cell_len(line.plain) - 1), "$secondary"))

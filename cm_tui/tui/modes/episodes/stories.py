@@ -27,7 +27,7 @@ def turn_head(episode: Episode) -> Content:
     where = f"saw {short_name_of(episode.moment)}" if episode.moment else "no commit to show"
     first.append(Content.styled(where, "$accent" if episode.moment else "$muted"))
     mark, style, words = OUTCOMES[episode.outcome]
-    second = [Content.styled(f"{mark} {words}", style)]
+    second = [Content.styled(f"{mark} {words}" if episode.outcome else words, style)]
     if episode.type != "task":
         second.append(Content(TYPES[episode.type][1]))
     if episode.state != "shown":

@@ -173,7 +173,9 @@ def freshness_text(facts: DaemonFacts, width: int) -> Content:
         label = Content.styled(f"{local_clock(state.ran_at)} ", "$muted")
         lines.append(hang(label, 9, one_line(state.did), "$soft", width))
     if state.runs:
-        words = f"{count(state.signals, 'signal')} made {count(state.runs, 'run')} since the daemon opened it"
+        words = (
+            f"{count(state.signals, 'report')} of changes, {count(state.runs, 'index run')} since the daemon opened it"
+        )
         lines.append(hang(Content(""), 0, words, "$muted", width))
     longest = max((cell_len(layer.label) for layer in state.layers), default=0)
     lines += [_layer(layer, longest, width) for layer in state.layers]

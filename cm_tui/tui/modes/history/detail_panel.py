@@ -52,7 +52,8 @@ def load_diff(engine: Engine, row: HistoryRow) -> SymbolDiff:
             raise
         # What is not known before is no reason to hide what came of it, nor to call all of it new.
         return SymbolDiff(None, after, (), error.one_line)
-    return SymbolDiff(before, after, tuple(diff_lines(_text(before), _text(after))))
+    # A row without a mark is of what is there, and of no change.
+    return SymbolDiff(before, after, tuple(diff_lines(_text(before if row.mark.strip() else after), _text(after))))
 
 
 def _look_at(engine: Engine, spot: Spot) -> SymbolContent | None:

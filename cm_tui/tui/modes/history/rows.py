@@ -27,7 +27,16 @@ from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
 from cm_tui.tui.widgets.patches import FilePatch, file_patches
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import ago, count, elide_end, elide_middle, name_and_place, number_of, one_line
+from cm_tui.tui.widgets.text import (
+    ago,
+    count,
+    elide_end,
+    elide_middle,
+    name_and_place,
+    number_of,
+    one_line,
+    one_line_signature,
+)
 
 CHANGE_MARKS = {
     "added": ("+", "$success"), "removed": ("−", "$error"), "changed": ("~", "$primary"),
@@ -103,7 +112,7 @@ def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[
             word = f"from {old.path}" if old.path != symbol.path else f"was {old.qualname}"
         rows.append(
             HistoryRow(mark, style, symbol.qualname, symbol.kind, place, word, style, None if gone else spot, earlier,
-                    note=symbol.signature)
+                    note=one_line_signature(symbol.signature))
         )  # fmt: skip
     return rows
 
@@ -112,7 +121,7 @@ def of_symbols(symbols: Iterable[Symbol], at: str) -> list[HistoryRow]:
     """What was there at a revision."""
     return [
         HistoryRow(" ", "", s.qualname, s.kind, f"{s.path}:{s.start_line}", spot=Spot(s.key, at, s.start_line),
-                note=s.signature)
+                note=one_line_signature(s.signature))
         for s in symbols
     ]  # fmt: skip
 

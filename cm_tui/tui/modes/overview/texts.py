@@ -275,7 +275,7 @@ def work_text(state: WorkState, width: int) -> Content:
     rows = [
         ("", "$muted", f"{who} · {state.title}" if state.title else who),
         ("› ", "$foreground", state.request),
-        ("✓ ", "$soft", state.decisions[0] if state.decisions else ""),
+        ("✓ ", "$soft", next((one for one in state.decisions if one != state.request), "")),
         ("✖ ", "$error", f"{state.command}: {state.error}" if state.error else state.command),
         ("± ", "$soft", f"{count(files, 'uncommitted file')}: {', '.join(state.files)}" if files else ""),
         ("○ ", "$soft", f"{count(steps, 'open step')}: {'; '.join(state.steps)}" if steps else ""),

@@ -104,7 +104,10 @@ def _names(row: PackRow, room: int) -> tuple[str, str]:
     where = f"{one_line(request.path)}:{start}-{end}"
     if is_remembered(request.path):
         return _remembered_names(row, room)
-    name = elide_middle(name, max(6, min(cell_len(name), max(room // 2, room - cell_len(where) - 2))))
+    file = cell_len(where.rpartition("/")[2])
+    most = max(6, room // 3, room - file - 2)
+    # Of several symbols the first one is read, of one its end.
+    name = (elide_end if ", " in name else elide_middle)(name, min(cell_len(name), most))
     return name, elide_path(where, max(0, room - cell_len(name) - 2))
 
 

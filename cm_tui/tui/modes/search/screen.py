@@ -10,7 +10,7 @@ from textual import events, on
 from textual.widgets import Input
 
 from cm_tui.engine.api.authors import Author
-from cm_tui.model import ENTRIES, NOTES, Entry, Hit, PackRequest
+from cm_tui.model import ENTRIES, NOTES, Entry, Hit, PackRequest, SymbolKey
 from cm_tui.model.dates import local_day
 from cm_tui.model.tuning import ProfileReset
 from cm_tui.tui.modes.search.mark_commands import (
@@ -113,7 +113,9 @@ def open_hit(screen: SearchView, hit: Hit) -> None:
     if is_memory(hit):
         open_memory(screen, hit)
     else:
-        screen.post_message(OpenSymbol(path=hit.path, line=hit.start_line))
+        # A passage begins with the comments above its symbol.
+        key = SymbolKey(hit.path, hit.symbol, hit.kind or "") if hit.symbol else None
+        screen.post_message(OpenSymbol(key, hit.path, hit.start_line))
 
 
 def add_hit(screen: SearchView, hit: Hit) -> None:

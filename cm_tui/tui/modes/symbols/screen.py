@@ -124,7 +124,7 @@ class SymbolsScreen(SymbolsView, commands=SYMBOLS_COMMANDS):
 
     def open_symbol(self, key: SymbolKey | None, path: str, line: int) -> None:
         """Another mode sends the person here."""
-        self.go(SymbolPlace(key.path, key=key, find=True) if key else SymbolPlace(path, line, find=True))
+        self.go(SymbolPlace(key.path if key else path, line, key, find=True))
         self.code.focus()
 
     def open_path(self, path: str, line: int, back: str, note: str) -> None:

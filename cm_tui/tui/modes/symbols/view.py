@@ -25,7 +25,7 @@ from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.relations import RelationList
 from cm_tui.tui.widgets.sourcelist import SourceList
 from cm_tui.tui.widgets.split import PathPanel, Split, Words, end_waiting, show_waiting
-from cm_tui.tui.widgets.text import count, number_of, one_line
+from cm_tui.tui.widgets.text import count, number_of, one_line, one_line_signature
 
 # --- the files of the project as a tree, or the symbols that some letters find ---
 
@@ -191,7 +191,7 @@ def head_text(view: SymbolContent) -> Content:
     lines = f"lines {symbol.start_line}-{symbol.end_line}"
     if symbol.start_line == symbol.end_line:
         lines = f"line {symbol.start_line}"
-    signature = one_line(symbol.signature)
+    signature = one_line_signature(symbol.signature)
     doc = one_line(symbol.doc.strip().split("\n\n")[0])
     rows = [
         Content.assemble(
