@@ -200,7 +200,7 @@ def _show_erased(report: model.ErasureReport) -> None:
     for reason in report.reasons:
         narrate(f"why: {reason}")
     if report.neighbours:
-        narrate(f"note: {model.told_of_neighbours(report.neighbours)}")
+        narrate(f"note: {model.neighbours_note(report.neighbours)}")
     if not report.events and not report.lines:
         narrate("no event is to be erased" if report.dry_run else "no event was to be erased")
     narrate_notes(report.notes)

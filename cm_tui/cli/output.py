@@ -159,7 +159,7 @@ def progress_bar() -> Iterator[Callable[[model.Progress], None]]:
     """Give what shows steps of work as a bar on stderr; nothing where no terminal is, or JSON is asked for."""
     live = sys.stderr.isatty() and not wants_json()
     try:
-        yield _bar if live else model.tell_nobody
+        yield _bar if live else model.ignore_progress
     finally:
         if live:
             _write_stderr("\r\x1b[K")

@@ -50,7 +50,7 @@ _silent: WeakValueDictionary[int, InitializeRequestParams] = WeakValueDictionary
 """The clients that did not list their folders in time, by the parameters of their `initialize`: one object a connection."""
 
 
-def asks_in_answers(ctx: Context[Any, Any]) -> bool:
+def asks_by_response(ctx: Context[Any, Any]) -> bool:
     """Whether the client is asked by the answer to its call; an older one by a request of its own."""
     return is_version_at_least(ctx.protocol_version or "", _ROOTS_IN_ANSWERS)
 
@@ -277,14 +277,14 @@ async def client_roots(ctx: Request) -> ListRootsResult | ListRoots | None:
     """The client's folders, which say what is meant, and beyond which nothing is answered."""
     if not offers_roots(ctx):
         return None
-    return ListRoots() if asks_in_answers(ctx) else await requested_roots(ctx)
+    return ListRoots() if asks_by_response(ctx) else await requested_roots(ctx)
 
 
 async def client_folders(ctx: Request | None) -> tuple[Path, ...] | InputRequiredResult:
     """Return what the client has open, for resources and prompts: its folders, or the answer that asks for them."""
     if ctx is None or not offers_roots(ctx):
         return ()
-    if not asks_in_answers(ctx):
+    if not asks_by_response(ctx):
         return await open_folders(await requested_roots(ctx))
     told = (ctx.input_responses or {}).get("roots")
     if told is None:

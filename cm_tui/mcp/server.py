@@ -34,7 +34,7 @@ from cm_tui.mcp.project_resolver import (
 )
 from cm_tui.mcp.safe_text import clean, short
 from cm_tui.mcp.tools import DEFAULT_SET, SETS, choose
-from cm_tui.mcp.wire import MOST_BYTES, MendedBodies, serve_stdio
+from cm_tui.mcp.wire import MOST_BYTES, RepairedBodies, serve_stdio
 from cm_tui.model.text import cut_names
 
 if TYPE_CHECKING:
@@ -359,7 +359,7 @@ def http_app(
             yield
 
     routes = [route for app in apps for route in app.routes]
-    whole = Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(MendedBodies)])
+    whole = Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(RepairedBodies)])
     # A redirection to a path without its slash would be built before anybody has looked at the Host header.
     whole.router.redirect_slashes = False
     return whole

@@ -52,7 +52,7 @@ _ID_CHARACTERS = 1000
 """No id is longer; it is repeated in the answer."""
 
 
-def mended(text: str) -> str:
+def repaired(text: str) -> str:
     """Return JSON in which each half of a surrogate pair that stands alone is the replacement character."""
     if "\\u" not in text:
         return text
@@ -61,13 +61,13 @@ def mended(text: str) -> str:
 
 def read_text(data: bytes) -> str:
     """Return a message's text without byte order mark; bytes that are not UTF-8 become U+FFFD."""
-    return mended(data.decode("utf-8", "replace").lstrip("\ufeff"))
+    return repaired(data.decode("utf-8", "replace").lstrip("\ufeff"))
 
 
 def refusal(text: str) -> JSONRPCError | None:
     """Return the answer to what is no message of the protocol; None for a message, and for a response that is none.
 
-    `text`: as it came, mended.
+    `text`: as it came, repaired.
     """
     try:
         message = jsonrpc_message_adapter.validate_json(text, by_name=False)
@@ -260,7 +260,7 @@ class _Answers:
 # --- HTTP ---
 
 
-class MendedBodies:
+class RepairedBodies:
     """Middleware that passes on repaired messages and answers invalid ones."""
 
     def __init__(self, app: ASGIApp) -> None:

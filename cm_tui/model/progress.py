@@ -59,5 +59,5 @@ Tell = Callable[[Progress], None]
 """Takes how far long work is."""
 
 
-def tell_nobody(step: Progress) -> None:
+def ignore_progress(step: Progress) -> None:
     """Ignore the progress of long work."""

@@ -73,7 +73,7 @@ class ErasureReport:
     """Ids of episodes that stay and hold lines of one that goes."""
 
 
-def told_of_neighbours(ids: Sequence[str], named: int = 5) -> str:
+def neighbours_note(ids: Sequence[str], named: int = 5) -> str:
     """Return in one sentence which other episodes hold lines of one that goes, and what takes them along.
 
     `ids`: theirs; `named`: how many of them are written out.

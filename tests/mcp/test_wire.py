@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from cm_tui.mcp import http_app, wire
 from cm_tui.mcp.engine_pool import EnginePool
-from cm_tui.mcp.wire import MOST_BYTES, mended, messages_of, read_text, refusal
+from cm_tui.mcp.wire import MOST_BYTES, messages_of, read_text, refusal, repaired
 from tests.mcp.served import environment, serving
 
 HALF = "\\ud83d"
@@ -139,14 +139,14 @@ async def test_every_body_is_answered_over_http(shop: Path, era: str):
 @given(st.text(st.characters(codec=None, categories=None), max_size=40))
 def test_halves_become_the_replacement_character_and_all_else_stays(text: str):
     wanted = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    assert json.loads(mended(json.dumps(text))) == wanted
+    assert json.loads(repaired(json.dumps(text))) == wanted
 
 
 def test_pairs_and_escaped_backslashes_stay():
     for text in (r'"\ud83d\ude00"', r'"\\ud83d"', r'"\\\\ud83d"', r'"\n\"\u0041"', '"\ud83d"'):
-        assert mended(text) == text
-    assert mended(r'"\\\ud83d"') == r'"\\\ufffd"'
-    assert mended(r'"\ud83d\ud83d\ude00\ude00"') == r'"\ufffd\ud83d\ude00\ufffd"'
+        assert repaired(text) == text
+    assert repaired(r'"\\\ud83d"') == r'"\\\ufffd"'
+    assert repaired(r'"\ud83d\ud83d\ude00\ude00"') == r'"\ufffd\ud83d\ude00\ufffd"'
 
 
 def test_an_id_is_told_in_one_pass():

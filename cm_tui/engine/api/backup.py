@@ -30,7 +30,7 @@ def back_up(
         raise NotFoundError("Nothing was recorded of any project yet.", hint="There is nothing to back up.")
     if not file.parent.is_dir():
         raise NotFoundError(f"There is no folder {file.parent}.", hint="Make it first.")
-    return make(file, chosen, dry_run=dry_run, tell=tell or model.tell_nobody)
+    return make(file, chosen, dry_run=dry_run, tell=tell or model.ignore_progress)
 
 
 def restore_backup(
@@ -41,7 +41,7 @@ def restore_backup(
     everything: bool = False,
     mine: bool = False,
     dry_run: bool = False,
-    tell: model.Tell = model.tell_nobody,
+    tell: model.Tell = model.ignore_progress,
 ) -> model.RestoreReport:
     """Merge a backup into the current data.
 

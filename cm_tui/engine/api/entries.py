@@ -173,14 +173,14 @@ class EntryMethods(ForgettingMethods):
             UsageError: the name is ambiguous, or nothing would change.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.memory.entries.entry_record import says_the_same
+        from cm_tui.engine.memory.entries.entry_record import has_same_content
         from cm_tui.engine.memory.entries.entry_text import changed_by, edited
 
         entries, who = self._entries(), model.Author(actor, agent, session)
         self._check_recorded(actor, session)
         entry = self._named(entries, name, scope, held=actor == "person")
         wanted = edited(entry, edit)
-        if says_the_same(wanted, replace(entry, held=False)):
+        if has_same_content(wanted, replace(entry, held=False)):
             return model.MemoryChange(entry.id, "entry", f"the entry {entry.id} says that already", entry=entry)
         if actor != "person" and (entries.is_protected(entry) or (edit.pinned, edit.never_recall) != (None, None)):
             made = self._proposals().add_change(entry, changed_by(wanted, who), who, reason)

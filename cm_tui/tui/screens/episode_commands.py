@@ -10,7 +10,7 @@ from textual.app import SuspendNotSupported
 
 from cm_tui.errors import CmError, UsageError
 from cm_tui.integrations.agents.resume import program_path, resume_command, run_in
-from cm_tui.model import Episode, ErasedEvent, ErasureReport, Session, told_of_neighbours
+from cm_tui.model import Episode, ErasedEvent, ErasureReport, Session, neighbours_note
 from cm_tui.model.dates import local_minute
 from cm_tui.tui.screens.messages import ReadEpisode
 from cm_tui.tui.screens.mode_screen import ModeScreen
@@ -42,7 +42,7 @@ def erase_episode(screen: ModeScreen, episode: Episode, after: Callable[[Episode
         )  # fmt: skip
 
     def erased(report: ErasureReport) -> None:
-        neighbours = [told_of_neighbours(report.neighbours)] if report.neighbours else []
+        neighbours = [neighbours_note(report.neighbours)] if report.neighbours else []
         message = ". ".join([f"Erased {counts(report)}", *neighbours, *report.notes])
         screen.cm.tell(f"{message}.")
         screen.cm.activity_log.add(f"{message}.", "ok")
@@ -63,7 +63,7 @@ def counts(report: ErasureReport) -> str:
 def question(episode: Episode, report: ErasureReport) -> str:
     """What is asked before it goes."""
     seen = [event for event in report.events if event.kind != "episode"][:_SHOWN]
-    neighbours = [told_of_neighbours(report.neighbours, named=1)] if report.neighbours else []
+    neighbours = [neighbours_note(report.neighbours, named=1)] if report.neighbours else []
     notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*report.reasons, *neighbours, *report.notes)]
     return (
         f"Erase “{elide_end(query_text(episode), _ASKED)}” for good?\n\n"

@@ -54,7 +54,7 @@ def before_the_rule(repo: Repo, db: Database) -> Database:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stored_state, "RULES_VERSION", "1")
         patch.setattr(skip_rules, "is_credential_file", lambda path: False)
-        patch.setattr(skip_rules, "holds_credentials", lambda data: False)
+        patch.setattr(skip_rules, "has_credentials", lambda data: False)
         read(db, repo.root)
     assert {".env", "blog/wp-config.php", "deploy"} <= set(now(db))
     assert {"passage.text", "symbol.name"} <= set(places(db))

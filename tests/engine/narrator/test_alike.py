@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.memory.narrator import alike
-from cm_tui.engine.memory.narrator.alike import Group, Wording, grouped, says_otherwise
+from cm_tui.engine.memory.narrator.alike import Group, Wording, contradicts, grouped
 from cm_tui.engine.memory.narrator.wording import code_of, normal
 from tests.tiers import examples
 
@@ -107,8 +107,8 @@ _OTHERWISE = [
 @pytest.mark.parametrize(("first", "second"), _OTHERWISE)
 def test_what_says_otherwise_is_never_the_same_fact(first: str, second: str) -> None:
     one, other = wordings(first, second)
-    assert says_otherwise(other, one)
-    assert says_otherwise(one, other)
+    assert contradicts(other, one)
+    assert contradicts(one, other)
     found = grouped([one, other], at(0.99))
     assert rows(found) == [[0], [1]]
     # Both are about one thing, named by what was said first.
@@ -132,26 +132,26 @@ def test_what_says_otherwise_is_never_the_same_fact(first: str, second: str) -> 
 )
 def test_what_does_not_say_otherwise(first: str, second: str) -> None:
     one, other = wordings(first, second)
-    assert not says_otherwise(other, one)
-    assert not says_otherwise(one, other)
+    assert not contradicts(other, one)
+    assert not contradicts(one, other)
 
 
 def test_what_came_in_the_place_of_something_says_otherwise_of_what_was_before() -> None:
     before, after = wordings("deploys happen on Monday", "deploys happen on Wednesday now, no longer on Monday")
-    assert says_otherwise(after, before)
+    assert contradicts(after, before)
     npm, pnpm = wordings("packages come from npm", "we switched to pnpm, npm is gone")
-    assert says_otherwise(pnpm, npm)
+    assert contradicts(pnpm, npm)
     # Two of them in a row may say the same.
-    assert not says_otherwise(*wordings("we switched to pnpm", "we moved to pnpm"))
+    assert not contradicts(*wordings("we switched to pnpm", "we moved to pnpm"))
 
 
 def test_of_two_people_one_who_denies_speaks_against_the_other() -> None:
     plain, denied = "mocks for the mail gateway", "no mail gateway in tests, unless it is faked"
     ann, bob = wording(plain, 1, speaker="Ann"), wording(denied, 2, speaker="Bob")
-    assert says_otherwise(bob, ann)
-    assert says_otherwise(ann, bob)
-    assert not says_otherwise(bob._replace(speakers=frozenset({"Ann"})), ann)
-    assert not says_otherwise(bob._replace(speakers=frozenset()), ann)
+    assert contradicts(bob, ann)
+    assert contradicts(ann, bob)
+    assert not contradicts(bob._replace(speakers=frozenset({"Ann"})), ann)
+    assert not contradicts(bob._replace(speakers=frozenset()), ann)
 
 
 def test_a_wording_joins_the_fact_that_it_agrees_with_best() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.code.scan.credential_files import holds_credentials, is_credential_file
+from cm_tui.engine.code.scan.credential_files import has_credentials, is_credential_file
 
 DASHES = "-" * 5
 KEY = f"{DASHES}BEGIN OPENSSH PRIVATE KEY{DASHES}\nb3BlbnNzaC1rZXktdjEAAAAA\n"
@@ -75,7 +75,7 @@ def test_what_only_sounds_like_it(path: str):
     ],
 )
 def test_content_that_is_credentials_whatever_its_name(content: str):
-    assert holds_credentials(content.encode())
+    assert has_credentials(content.encode())
 
 
 @pytest.mark.parametrize(
@@ -99,4 +99,4 @@ def test_content_that_is_credentials_whatever_its_name(content: str):
     ],
 )
 def test_content_that_is_none(content: str):
-    assert not holds_credentials(content.encode())
+    assert not has_credentials(content.encode())

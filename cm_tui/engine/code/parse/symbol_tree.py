@@ -36,7 +36,7 @@ def apply_extents(found: Findings, lines: Sequence[str]) -> None:
 def _trim(found: Findings, lines: Sequence[str]) -> None:
     """Trim blank lines and comments at the end of definitions that extend to the next one (F#, Haskell)."""
     comments = {
-        row for span in found.comments if stands_alone(span, lines) for row in range(span.first_row, span.last_row + 1)
+        row for span in found.comments if begins_line(span, lines) for row in range(span.first_row, span.last_row + 1)
     }
     for raw in found.symbols.values():
         # In damaged text a grammar may end a definition behind the last line.
@@ -66,7 +66,7 @@ def _take_in_attributes(found: Findings, lines: Sequence[str]) -> None:
                 break
 
 
-def stands_alone(comment: Span, lines: Sequence[str]) -> bool:
+def begins_line(comment: Span, lines: Sequence[str]) -> bool:
     """Whether a comment is the first text on its line."""
     return lines[comment.first_row].lstrip()[:1] == comment.text[:1]
 
@@ -130,7 +130,7 @@ def _comment_blocks(comments: Sequence[Span], lines: Sequence[str]) -> dict[int,
     blocks: dict[int, Span] = {}
     current: Span | None = None
     for span in comments:
-        if not stands_alone(span, lines):
+        if not begins_line(span, lines):
             continue
         if current is not None and span.first_row == current.last_row + 1:
             blocks.pop(current.last_row, None)

@@ -114,7 +114,7 @@ def is_credential_file(path: str) -> bool:
     return _NAME.fullmatch(name) is not None and not _HARMLESS.search(lowered)
 
 
-def holds_credentials(data: bytes) -> bool:
+def has_credentials(data: bytes) -> bool:
     """Return whether content begins like a private key, or is a key file of a cloud or a cluster.
 
     The first bytes rule out most content. A private key in the midst of source or prose does not count: outgoing data

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.config import IndexConfig
-from cm_tui.engine.code.scan.credential_files import CREDENTIALS, holds_credentials, is_credential_file
+from cm_tui.engine.code.scan.credential_files import CREDENTIALS, has_credentials, is_credential_file
 from cm_tui.engine.platform.git.encodings import wide_text
 from cm_tui.errors import ConfigError
 
@@ -214,7 +214,7 @@ def by_content(path: str, data: bytes, *, included: bool, encoding: str = "") ->
         return NOT_HERE
     if suffix_of(path) == "doc" and data.startswith(_RICH_TEXT):
         return "binary"
-    if holds_credentials(data):
+    if has_credentials(data):
         return CREDENTIALS
     if included:
         return None

@@ -21,7 +21,7 @@ from cm_tui.engine.platform.journal.location import base
 from cm_tui.engine.platform.redaction.redact import redact_values
 from cm_tui.errors import StoreError
 from cm_tui.model import BackupReport, Progress, ProjectBackup
-from cm_tui.model.progress import Tell, tell_nobody
+from cm_tui.model.progress import Tell, ignore_progress
 from cm_tui.state_file import read_object
 
 _NAMES = {"event": b'{"event":', "turn": b'{"turn":', "archived": b'{"archived":'}
@@ -42,7 +42,9 @@ class Chosen(NamedTuple):
     """Its folder name on other machines, by its current identity in git; empty: the same."""
 
 
-def make(file: Path, projects: Iterable[Chosen], *, dry_run: bool = False, tell: Tell = tell_nobody) -> BackupReport:
+def make(
+    file: Path, projects: Iterable[Chosen], *, dry_run: bool = False, tell: Tell = ignore_progress
+) -> BackupReport:
     """Write the irreplaceable data of projects into one private file, and verify it.
 
     `file`: in an existing folder; an existing file is replaced. `projects`: the projects to back up. `dry_run`: only
@@ -67,7 +69,7 @@ def make(file: Path, projects: Iterable[Chosen], *, dry_run: bool = False, tell:
 
 def _count(project: Chosen) -> ProjectBackup:
     counted = {"event": 0, "turn": 0, "archived": 0}
-    for what, _ in _Content(project.name, tell_nobody):
+    for what, _ in _Content(project.name, ignore_progress):
         counted[what] += 1
     return ProjectBackup(project.name, project.title, project.identity, counted["event"], counted["archived"])
 

@@ -108,7 +108,7 @@ Belongs = Callable[[str, str], bool]
 
 
 def walk(
-    file: Path, belongs: Belongs, told: stream.Told = stream.no_progress
+    file: Path, belongs: Belongs, told: stream.OnProgress = stream.no_progress
 ) -> Iterator[tuple[Section, Record | None]]:
     """Yield each project of a file, without an event, then its events; its marks and choices are added to it.
 

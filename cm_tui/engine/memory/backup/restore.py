@@ -24,7 +24,7 @@ from cm_tui.engine.platform.redaction.redact import redact_values
 from cm_tui.errors import CmError, UsageError
 from cm_tui.files import write_atomically
 from cm_tui.model import Entry, Progress, RestoredProject, RestoreReport
-from cm_tui.model.progress import Tell, tell_nobody
+from cm_tui.model.progress import Tell, ignore_progress
 
 _CHOICES_BYTES = 1_000_000
 
@@ -166,7 +166,7 @@ class RestoreOptions(NamedTuple):
 _NO_WISH = RestoreOptions()
 
 
-def look_at(file: Path, wish: RestoreOptions = _NO_WISH, *, tell: Tell = tell_nobody) -> RestoreReport:
+def look_at(file: Path, wish: RestoreOptions = _NO_WISH, *, tell: Tell = ignore_progress) -> RestoreReport:
     """Return what restoring a file would do; changes nothing.
 
     `file`: of `cm backup`; `tell`: called with the progress. Raises RefusedError if it is not a backup, or is damaged;
@@ -195,7 +195,7 @@ def look_at(file: Path, wish: RestoreOptions = _NO_WISH, *, tell: Tell = tell_no
     return RestoreReport(str(file), tuple(_row(one, wish) for one in sections), dry_run=True, notes=notes)
 
 
-def restore(file: Path, wish: RestoreOptions = _NO_WISH, *, tell: Tell = tell_nobody) -> RestoreReport:
+def restore(file: Path, wish: RestoreOptions = _NO_WISH, *, tell: Tell = ignore_progress) -> RestoreReport:
     """Merge a backup into the current data; existing and erased events are unchanged.
 
     After a crash, it can be run again. Arguments and errors as for `look_at`.
@@ -220,7 +220,9 @@ def restore(file: Path, wish: RestoreOptions = _NO_WISH, *, tell: Tell = tell_no
 _TELL_EVERY = 100
 
 
-def _by_project(file: Path, wish: RestoreOptions, *told: stream.Told) -> Iterator[tuple[Section, Iterator[Record]]]:
+def _by_project(
+    file: Path, wish: RestoreOptions, *told: stream.OnProgress
+) -> Iterator[tuple[Section, Iterator[Record]]]:
     for _, found in groupby(walk(file, wish.belongs, *told), key=lambda pair: id(pair[0])):
         # The first record identifies the project.
         section, _ = next(found)

@@ -37,7 +37,7 @@ _RATIO = 200
 _LEVEL = 4
 """Of compression: the highest takes thrice the time for a tenth of the size."""
 
-Told = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Called with progress and total."""
 
 
@@ -88,7 +88,7 @@ def writing(file: Path, made: float) -> Iterator[Writer]:
         writer.close()
 
 
-def read(file: Path, told: Told = no_progress) -> Iterator[tuple[int, dict[str, Any], int]]:
+def read(file: Path, told: OnProgress = no_progress) -> Iterator[tuple[int, dict[str, Any], int]]:
     """Yield number, fields and length of each line between the first and the last; errors are raised where they occur.
 
     `told`: called with the bytes read so far. Raises NotFoundError if there is no such file; RefusedError if it is not

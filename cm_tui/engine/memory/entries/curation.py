@@ -12,7 +12,7 @@ from cm_tui.engine.memory.entries.entry_record import (
     CONTENT_CHARACTERS,
     digest,
     first_line,
-    says_the_same,
+    has_same_content,
     split_keywords,
 )
 from cm_tui.engine.memory.entries.entry_text import Details, changed_by, checked_scope
@@ -40,7 +40,7 @@ def approve(entries: Entries, shown: Entry) -> str:
             raise UsageError(f"The entry {now.id} is no Rule.", hint="Only Rules need approval.")
         if now.held:
             raise RefusedError(f"The entry {now.id} came with the repository.", hint="`cm trust` decides on it.")
-        if not says_the_same(now, shown):
+        if not has_same_content(now, shown):
             raise RefusedError(f"The Rule {now.id} was changed since.", hint="Read it again, and repeat it.")
         if not now.unapproved:
             raise UsageError(f"The Rule {now.id} is approved already.")

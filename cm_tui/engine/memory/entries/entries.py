@@ -11,7 +11,7 @@ from typing import Any, TypeVar, Unpack
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries.entry_file import EntryFile, Stamps, writing
-from cm_tui.engine.memory.entries.entry_record import checked_category, digest, new_id, says_the_same
+from cm_tui.engine.memory.entries.entry_record import checked_category, digest, has_same_content, new_id
 from cm_tui.engine.memory.entries.entry_text import Details, changed_by, checked_scope, edited, new_entry, one_named
 from cm_tui.engine.memory.entries.entry_writing import CHANGED, Change, State, Writer, head_at
 from cm_tui.engine.memory.entries.ledger import DigestSets, LedgerFile
@@ -187,7 +187,7 @@ class Entries:
         StoreError if it cannot be written.
         """
         wanted = edited(entry, edit)
-        if says_the_same(wanted, replace(entry, held=False)):
+        if has_same_content(wanted, replace(entry, held=False)):
             raise UsageError(f"The entry {entry.id} has this content already.", hint="Give something to change.")
         if edit != EntryEdit(pinned=edit.pinned, never_recall=edit.never_recall):
             # A pin protects while it is set; a text that the user changed stays the user's.

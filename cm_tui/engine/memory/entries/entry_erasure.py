@@ -11,7 +11,7 @@ from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_backup import WAITING
 from cm_tui.engine.memory.entries.entry_file import Content, EntryFile, writing
 from cm_tui.engine.memory.entries.entry_record import digest, read_entry
-from cm_tui.engine.memory.entries.entry_writing import APPROVED, CHANGED, REVERTED, ids_told
+from cm_tui.engine.memory.entries.entry_writing import APPROVED, CHANGED, REVERTED, changed_ids
 from cm_tui.engine.memory.entries.ledger import Ledger
 from cm_tui.engine.memory.entries.proposals import DECIDED, PROPOSED
 from cm_tui.engine.platform.journal.event import Event
@@ -28,7 +28,7 @@ def entry_ids(event: Event) -> tuple[str, ...]:
     if event.kind not in EVENTS:
         return ()
     if event.kind not in {PROPOSED, DECIDED}:
-        return ids_told(event)
+        return changed_ids(event)
     return (name,) if (name := event.text("target")) else ()
 
 

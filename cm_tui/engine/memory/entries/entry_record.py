@@ -91,7 +91,7 @@ def digest(entry: Entry) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def says_the_same(one: Entry | None, other: Entry | None) -> bool:
+def has_same_content(one: Entry | None, other: Entry | None) -> bool:
     """Return whether two states of an entry are the same to a reader."""
     if one is None or other is None:
         return one is other

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_record import says_the_same, storable
+from cm_tui.engine.memory.entries.entry_record import has_same_content, storable
 from cm_tui.engine.memory.entries.entry_text import all_named, changed_by
 from cm_tui.engine.memory.entries.entry_writing import CHANGED, REVERTED, State, states_of
 from cm_tui.engine.platform.journal.event import RESTORED as OF_BACKUP
@@ -47,9 +47,9 @@ def undo_entry_change(
     left: list[State] = []
     for before, after in states:
         now = _now(entries, State(before, after))
-        if says_the_same(now, before):
+        if has_same_content(now, before):
             continue
-        if not says_the_same(now, after) and not theirs_too:
+        if not has_same_content(now, after) and not theirs_too:
             told = State(before, after).told.id
             return Undone("", (told,), words, (_conflict(told, before, now, after),))
         left.append(State(now, before))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.engine.memory.entries.entry_file import Content, EntryFile
-from cm_tui.engine.memory.entries.entry_record import IF_SAID, digest, entry_data, read_entry, says_the_same
+from cm_tui.engine.memory.entries.entry_record import IF_SAID, digest, entry_data, has_same_content, read_entry
 from cm_tui.engine.memory.entries.ledger import RULE, LedgerFile, entry_in
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of
 from cm_tui.engine.platform.journal.event import Event
@@ -69,7 +69,7 @@ def states_of(data: Mapping[str, Any]) -> tuple[State, ...]:
     return tuple(one for one in found if one.before is not None or one.after is not None)
 
 
-def ids_told(event: Event) -> tuple[str, ...]:
+def changed_ids(event: Event) -> tuple[str, ...]:
     """Return the ids of the entries in such an event."""
     own = event.text("id")
     return tuple(dict.fromkeys((*([own] if own else ()), *(one.told.id for one in states_of(event.data)))))
@@ -147,7 +147,7 @@ class Writer:
         for before, after in states:
             told = before or after
             assert told is not None
-            if not says_the_same(self.content(told.scope).entries.get(told.id), before):
+            if not has_same_content(self.content(told.scope).entries.get(told.id), before):
                 raise NotFoundError(
                     f"The entry {told.id} is not as it was any more.", hint="Look again, and repeat it."
                 )

@@ -12,8 +12,8 @@ from cm_tui.engine.memory.entries.entry_record import (
     PROPOSAL_LETTER,
     entry_data,
     first_line,
+    has_same_content,
     new_id,
-    says_the_same,
     storable,
 )
 from cm_tui.engine.memory.entries.ledger import Ledger
@@ -105,7 +105,7 @@ class Proposals:
             return
         now = self._entries.all().entries
         current = next((one for one in now if one.id == proposal.target), None)
-        if not says_the_same(None if current is None else replace(current, held=False), proposal.before):
+        if not has_same_content(None if current is None else replace(current, held=False), proposal.before):
             was = _shown(proposal.before)
             raise RefusedError(
                 f"The entry {proposal.target} is not as it was when {proposal.agent or 'an agent'} proposed this. "

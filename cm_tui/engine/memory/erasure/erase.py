@@ -15,7 +15,7 @@ from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.erasure import state_files
 from cm_tui.engine.memory.erasure.selection import Chosen, Selection, secrets_in
 from cm_tui.engine.memory.importers.rescue_erasure import remove_copies
-from cm_tui.engine.memory.notes import note_file, overwritten
+from cm_tui.engine.memory.notes import note_file
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.narrated import PROPOSED, WORDED
@@ -229,24 +229,12 @@ def erase_events(
         selection, others = asked.select(journal, again)
         # Which events an interrupted erasure took secrets from is unknown.
         traces = _Traces(journal, None if asked.found or again else set(), forget_words)
-        # Looking for secrets takes long, so writing is not blocked meanwhile.
-        known = [one.line for one in selection.chosen]
-        traces.take(known)
-        with journal.held():
-            selection.read_on(held=True)
-            lines = [one.line for one in selection.chosen]
-            if late := set(lines) - set(known):
-                traces.take(late)
-            ids = [line.left[0] for line in lines if line.left is not None]
-            places = [f"{line.segment}:{line.start}" for line in lines if line.left is None]
-            erasure.ERASING.note(journal, dict.fromkeys([*again, *ids, *places, *sorted(selection.entries)]))
-            erasure.erase_lines(journal, lines, list(dict.fromkeys([*again, *ids])))
+        lines, ids = _erase_lines(journal, selection, traces, again)
         cleaned = redact_files(store, traces.secrets)
         if entries is not None:
             dropped = entry_erasure.drop(entries, selection.entries, again)
             cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, traces.secrets))))
         note_file.forget_saved((*again, *ids))
-        overwritten.remove_last_texts()
         forget_counts({*again, *ids, *selection.entries})
         removed = remove_copies(journal, traces.sessions, {line.origin for line in lines}, interrupted=bool(again))
         notes = [*make_again()]
@@ -258,6 +246,28 @@ def erase_events(
     report = _report(selection, asked, others, interrupted=bool(again))
     events = tuple(replace(event, words="") for event in report.events)
     return replace(report, events=events, files=cleaned, notes=(*report.notes, *notes))
+
+
+def _erase_lines(
+    journal: Journal, selection: Selection, traces: _Traces, again: Collection[str]
+) -> tuple[list[Line], list[str]]:
+    """Erase the chosen lines from the journal; return them, and the ids of those that were events.
+
+    `again`: names of what an interrupted erasure left.
+    """
+    # Looking for secrets takes long, so writing is not blocked meanwhile.
+    known = [one.line for one in selection.chosen]
+    traces.take(known)
+    with journal.held():
+        selection.read_on(held=True)
+        lines = [one.line for one in selection.chosen]
+        if late := set(lines) - set(known):
+            traces.take(late)
+        ids = [line.left[0] for line in lines if line.left is not None]
+        places = [f"{line.segment}:{line.start}" for line in lines if line.left is None]
+        erasure.ERASING.note(journal, dict.fromkeys([*again, *ids, *places, *sorted(selection.entries)]))
+        erasure.erase_lines(journal, lines, list(dict.fromkeys([*again, *ids])))
+    return lines, ids
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cm_tui.engine.memory.mentions.commands import Defined, commands_of, definer_of
 from cm_tui.engine.memory.mentions.contents import Contents, File
 from cm_tui.engine.memory.mentions.paths import PathCheck
-from cm_tui.engine.memory.mentions.report import EVER, SOON, Finding, Known, Wanted
+from cm_tui.engine.memory.mentions.report import EVER, SOON, Finding, Known, NameRange
 from cm_tui.engine.memory.mentions.settings import SettingCheck
 from cm_tui.engine.memory.mentions.symbols import SymbolCheck
 from cm_tui.engine.platform.git.repository import Repository
@@ -34,12 +34,12 @@ class CommandCheck:
         self._read: dict[tuple[str, str], Defined] = {}
         self._files_at = cache(self._read_files)
 
-    def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
+    def check(self, wanted: Iterable[NameRange]) -> dict[NameRange, Finding]:
         """Return a finding for each command; one that was defined neither then nor now is omitted."""
         found = {one: self._check(one) for one in dict.fromkeys(wanted)}
         return {one: finding for one, finding in found.items() if finding is not None}
 
-    def _check(self, wanted: Wanted) -> Finding | None:
+    def _check(self, wanted: NameRange) -> Finding | None:
         if wanted.name in self._now:
             return Finding("alive", self._now[wanted.name][0])
         if not self._known.first:
@@ -149,18 +149,18 @@ class Checker:
 
     def check(self, asked: Collection[NameQuery]) -> dict[NameQuery, Answer]:
         """Return kind and result for each name."""
-        wanted: dict[MentionKind, dict[NameQuery, Wanted]] = defaultdict(dict)
+        wanted: dict[MentionKind, dict[NameQuery, NameRange]] = defaultdict(dict)
         for one in asked:
             for kind in one.kinds:
                 wanted[kind][one] = _required_name(one)
-        found: dict[MentionKind, Mapping[Wanted, Finding]] = {}
+        found: dict[MentionKind, Mapping[NameRange, Finding]] = {}
         for kind, names in wanted.items():
             # A word of code that is a symbol need not be looked for in all files.
             rest = [name for one, name in names.items() if kind != "setting" or name not in found.get("symbol", {})]
             found[kind] = self._kinds[kind](rest)
         return {one: self._answer(one, found) for one in asked}
 
-    def _answer(self, one: NameQuery, found: Mapping[MentionKind, Mapping[Wanted, Finding]]) -> Answer:
+    def _answer(self, one: NameQuery, found: Mapping[MentionKind, Mapping[NameRange, Finding]]) -> Answer:
         wanted = _required_name(one)
         answers = [Answer(kind, finding) for kind in one.kinds if (finding := found[kind].get(wanted)) is not None]
         there = next((answer for answer in answers if answer.finding.state in _THERE), None)
@@ -172,7 +172,7 @@ class Checker:
         return Answer(None, NOWHERE) if is_told else Answer(one.kinds[0], NOWHERE)
 
 
-def _required_name(one: NameQuery) -> Wanted:
+def _required_name(one: NameQuery) -> NameRange:
     if one.at < 0:
-        return Wanted(one.text, -1, EVER, one.plain)
-    return Wanted(one.text, one.at, one.at + SOON, one.plain)
+        return NameRange(one.text, -1, EVER, one.plain)
+    return NameRange(one.text, one.at, one.at + SOON, one.plain)

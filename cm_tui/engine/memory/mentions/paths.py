@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from cm_tui.engine.memory.mentions.report import EVER, UNCOMMITTED, Finding, Known, Wanted
+from cm_tui.engine.memory.mentions.report import EVER, UNCOMMITTED, Finding, Known, NameRange
 from cm_tui.engine.platform.git.commits import MissingError
 from cm_tui.engine.platform.git.delta import Trees
 from cm_tui.engine.platform.git.repository import Repository
@@ -61,12 +61,12 @@ class PathCheck:
         self._trees = Trees(repository)
         self._renames = cache(self._read_renames)
 
-    def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
+    def check(self, wanted: Iterable[NameRange]) -> dict[NameRange, Finding]:
         """Return a finding for each path; one that exists neither in its commits nor now is omitted."""
         found = {one: self._check(one) for one in dict.fromkeys(wanted)}
         return {one: finding for one, finding in found.items() if finding is not None}
 
-    def _check(self, wanted: Wanted) -> Finding | None:
+    def _check(self, wanted: NameRange) -> Finding | None:
         name = wanted.name.rstrip("/")
         if self._is_there(name):
             return Finding("alive", name)

@@ -27,7 +27,7 @@ UNCOMMITTED = -1
 """In place of an ordinal: the files on disk differ from HEAD, and no commit did it."""
 
 
-class Wanted(NamedTuple):
+class NameRange(NamedTuple):
     """A name, and the stretch of the mainline with a commit that must have it."""
 
     name: str

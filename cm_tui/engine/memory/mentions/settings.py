@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
 
 from cm_tui.engine.memory.mentions.contents import Contents, PathVersion
-from cm_tui.engine.memory.mentions.report import Finding, Known, Wanted
+from cm_tui.engine.memory.mentions.report import Finding, Known, NameRange
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking import tokens
 
@@ -51,7 +51,7 @@ class SettingCheck:
         self._said: dict[str, frozenset[str]] = {}
         """The words in each content."""
 
-    def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
+    def check(self, wanted: Iterable[NameRange]) -> dict[NameRange, Finding]:
         """Return a finding for each setting; a word that was found neither then nor now is omitted."""
         asked = list(dict.fromkeys(wanted))
         now = self._now(sorted({one.name for one in asked}))
@@ -81,7 +81,7 @@ class SettingCheck:
                 found[word] = path
         return found
 
-    def _then(self, wanted: Wanted) -> Finding | None:
+    def _then(self, wanted: NameRange) -> Finding | None:
         """What became of a missing word: the last commit that removed it from a file that had it then."""
         since, until = self._known.stretch(wanted.since, wanted.until)
         is_variable = _VARIABLE.fullmatch(wanted.name) is not None

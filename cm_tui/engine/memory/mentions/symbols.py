@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cm_tui.engine.code.history.symbol_versions import SymbolVersions
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
-from cm_tui.engine.memory.mentions.report import EVER, Finding, Known, Wanted
+from cm_tui.engine.memory.mentions.report import EVER, Finding, Known, NameRange
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import MentionState, SymbolKey
 
@@ -75,7 +75,7 @@ class _SymbolVersion(NamedTuple):
 class _Case(NamedTuple):
     """A name that is the project's, with what bore it then and what bears it now."""
 
-    wanted: Wanted
+    wanted: NameRange
     then: list[_SymbolVersion]
     now: list[_SymbolVersion]
 
@@ -87,14 +87,14 @@ class SymbolCheck:
         self._db = db
         self._known = known
 
-    def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
+    def check(self, wanted: Iterable[NameRange]) -> dict[NameRange, Finding]:
         """Return a finding for each name; one that exists neither in its commits nor now is omitted."""
         asked = {one: QualifiedName(one.name) for one in wanted}
         asked = {one: name for one, name in asked.items() if name.ends}
         now = self._now(sorted({name.ends[0] for name in asked.values()}), "now_file")
         then = self._then(asked)
         cases: list[_Case] = []
-        found: dict[Wanted, Finding] = {}
+        found: dict[NameRange, Finding] = {}
         for one, name in asked.items():
             case = _Case(one, _fitting(name, then.get(one, ())), _fitting(name, now.get(name.ends[0], ())))
             case = _outermost(case) if one.plain else _of_few(case)
@@ -108,16 +108,16 @@ class SymbolCheck:
 
     # --- existing symbols ---
 
-    def _then(self, asked: dict[Wanted, QualifiedName]) -> dict[Wanted, list[_SymbolVersion]]:
+    def _then(self, asked: dict[NameRange, QualifiedName]) -> dict[NameRange, list[_SymbolVersion]]:
         if not self._known.first:
             return {}
-        groups: dict[tuple[str, int, int], list[Wanted]] = defaultdict(list)
+        groups: dict[tuple[str, int, int], list[NameRange]] = defaultdict(list)
         for one, name in asked.items():
             groups[(name.ends[0], *self._known.stretch(one.since, one.until))].append(one)
         names, since, until = ([group[place] for group in groups] for place in range(3))
         rows = self._db.rows(_THEN, [list(range(len(groups))), names, since, until])
         members = list(groups.values())
-        found: dict[Wanted, list[_SymbolVersion]] = defaultdict(list)
+        found: dict[NameRange, list[_SymbolVersion]] = defaultdict(list)
         for number, path, qualname, kind, overload, body, line in rows:
             standing = _SymbolVersion(SymbolKey(path, qualname, kind, overload), body, line)
             for one in members[number]:
@@ -132,9 +132,9 @@ class SymbolCheck:
 
     # --- removed symbols ---
 
-    def _left(self, cases: Sequence[_Case]) -> dict[Wanted, Finding]:
+    def _left(self, cases: Sequence[_Case]) -> dict[NameRange, Finding]:
         """Return what became of names whose symbols are missing at their place."""
-        found: dict[Wanted, Finding] = {}
+        found: dict[NameRange, Finding] = {}
         ends = self._ends(cases)
         gone = [case for case in cases if not case.now]
         lost = {standing.key: standing for case in gone for standing in case.then[:_MOST_KEYS]}

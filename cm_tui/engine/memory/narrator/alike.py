@@ -106,7 +106,7 @@ def grouped(
         opposed: set[int] = set()
         for other, z in near:
             by_group.setdefault(of_row[other], []).append(z)
-            if z >= _OF_ONE_THING and says_otherwise(wordings[row], wordings[other]):
+            if z >= _OF_ONE_THING and contradicts(wordings[row], wordings[other]):
                 opposed.add(of_row[other])
         best = _best(groups, by_group, opposed)
         if best < 0:
@@ -143,7 +143,7 @@ def _oppose(groups: list[Group], wordings: Sequence[Wording], one: int, other: i
     groups[one].topic = groups[other].topic = topic
 
 
-def says_otherwise(one: Wording, other: Wording) -> bool:
+def contradicts(one: Wording, other: Wording) -> bool:
     """Return whether a wording contradicts an earlier one on the same thing."""
     (yes, no), (other_yes, other_no) = sides(one.text), sides(other.text)
     if no & other_no:

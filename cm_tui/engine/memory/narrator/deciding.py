@@ -18,7 +18,7 @@ from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_record import digest
 from cm_tui.engine.memory.entries.entry_text import changed_by
 from cm_tui.engine.memory.entries.entry_writing import CHANGED as ENTRY_CHANGED
-from cm_tui.engine.memory.entries.entry_writing import ids_told
+from cm_tui.engine.memory.entries.entry_writing import changed_ids
 from cm_tui.engine.memory.entries.ledger import RULE
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change
 from cm_tui.engine.memory.episodes.narrated_undo import UndoRequest, refuse_elsewhere, undo_decision
@@ -382,7 +382,7 @@ def _rule(
             f"The Rule {made.id} exists already, and waits for approval.", hint=f"`cm entries approve {made.id}`"
         )
     # A process that was killed later had written it.
-    is_own = not made.again or any(made.id in ids_told(event) for event in told)
+    is_own = not made.again or any(made.id in changed_ids(event) for event in told)
     words = f"wrote the Rule {made.id}" if is_own else f"the Rule {made.id} exists already"
     said = {"entry": made.id, "entry_scope": made.scope, "entry_digest": digest(made)}
     return "; ".join((f"approved: {words}", *notes)), said if is_own else {}

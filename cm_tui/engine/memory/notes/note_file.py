@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from cm_tui import paths
@@ -155,7 +156,7 @@ def saved_file(event: str) -> Path:
 
 
 def forget_saved(events: Iterable[str]) -> None:
-    """Remove the saved files of notes deleted or moved by some changes.
+    """Remove the saved files of notes deleted or moved by some changes, and texts that an earlier version kept.
 
     Raises StoreError if one cannot be removed.
     """
@@ -165,6 +166,9 @@ def forget_saved(events: Iterable[str]) -> None:
     for kept in (*map(saved_file, gone), *several):
         with reported(kept, "remove"):
             kept.unlink(missing_ok=True)
+    former = paths.state_dir() / "last-texts"
+    with reported(former, "remove"), suppress(FileNotFoundError):
+        shutil.rmtree(former)
 
 
 def cannot_write(place: Found, error: OSError) -> StoreError:

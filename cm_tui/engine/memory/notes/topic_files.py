@@ -84,7 +84,7 @@ REVERTED = "topic.reverted"
 """Kind of the event that records an undone change; it cannot itself be undone."""
 
 
-class Told(NamedTuple):
+class RecordedFile(NamedTuple):
     """One file in an event: its exact text with secrets redacted; None: no file."""
 
     note: str
@@ -103,7 +103,7 @@ class Now(NamedTuple):
     """
 
     place: Found
-    told: Told
+    told: RecordedFile
     data: bytes | None
     shown: str | None
 
@@ -115,12 +115,12 @@ class Pool(NamedTuple):
     kept: list[str]
 
 
-def files_of(event: Event) -> list[Told]:
+def files_of(event: Event) -> list[RecordedFile]:
     """Return the files of an event; unexpected values are skipped."""
     files = event.data.get("files")
     found = [one for one in files if isinstance(one, Mapping)] if isinstance(files, list) else []
     return [
-        Told(one["note"], one.get("before"), one.get("after"))
+        RecordedFile(one["note"], one.get("before"), one.get("after"))
         for one in found
         if isinstance(one.get("note"), str)
         and all(one.get(name) is None or isinstance(one[name], str) for name in ("before", "after"))
