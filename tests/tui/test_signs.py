@@ -148,9 +148,7 @@ async def test_what_takes_long_shows_and_is_not_asked_for_twice(project: Path, h
     (project / "logo.py").write_bytes(bytes(64))
     late = a_list_that_comes_late_opens_over_nothing_else, a_symbol_that_comes_late_leads_nowhere
     steps = *late, assembling, writing_an_entry, an_undo, saving_a_profile
-    await each(
-        held, why_a_command_is_not_possible_gives_way_to_the_keys_and_to_the_next_command, *steps, root=project
-    )
+    await each(held, why_a_command_is_not_possible_gives_way_to_the_keys_and_to_the_next_command, *steps, root=project)
 
 
 @pytest.mark.deep

@@ -191,9 +191,10 @@ class Resolver:
         sites = sorted({(edge.site, edge.line) for edge in edges})
         if not sites:
             return []
-        sql = self._db.sql(script("lines")).replace("{paths}", _quoted({path for path, _ in sites}))
+        paths = sorted({path for path, _ in sites})
+        sql = self._db.sql(script("lines")).replace("{paths}", ", ".join("?" * len(paths)))
         spans = defaultdict(list)
-        for path, *span in self._db.cursor.execute(sql).fetchall():
+        for path, *span in self._db.cursor.execute(sql, paths).fetchall():
             spans[path].append(span)
         # A join with the lines would take DuckDB several times as long.
         rows = [
