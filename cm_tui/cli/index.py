@@ -261,9 +261,6 @@ def _memory_rows(state: model.ProjectStatus) -> list[tuple[str, str]]:
         )
     if state.conflicts:
         rows.append(
-            (
-                "conflicts",
-                f"{count(state.conflicts, 'file')} with overwritten lines of notes: `cm notes conflicts` lists them",
-            )
+            ("conflicts", f"overwritten lines of {count(state.conflicts, 'note')}: `cm notes conflicts` shows them")
         )
     return rows
