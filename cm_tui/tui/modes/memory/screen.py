@@ -252,7 +252,7 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
     MODE = "memory"
     INTRO = (
         "Entries are rules, knowledge and experience; notes are Markdown files: daily logs, topics, long-term memory. "
-        "Search, packs and agents find both. / filters, s searches by meaning. Requests by agents wait in Review. "
+        "Search, packs and agents find both. / filters, s searches by meaning. Requests by agents wait in Review (7): a accepts, x declines. "
         "u undoes your last change."
     )
     ZOOMS = ("item-panel", "memory-list-panel")
