@@ -9,9 +9,11 @@ import pytest
 from textual.widgets import Button
 
 from cm_tui.engine.api.definition_trust import asking_files
-from cm_tui.engine.api.entry_trust import held_entries
+from cm_tui.engine.api.entry_trust import MOST, HeldEntries, held_entries
 from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.model import Entry
 from cm_tui.model.author import Author
+from cm_tui.tui.screens.trust_dialog import about_entries
 from tests.tui.mode_driver import driving, each
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -122,6 +124,15 @@ async def test_left_out_is_not_asked_again_at_the_start(cloned):
         await driver.press("T")
         assert "You left them out." in driver.text
     assert held(cloned) == [True, True]
+
+
+def test_more_than_are_read_at_once_are_not_trusted_at_once():
+    for many, text in ((MOST, "Text."), (MOST + 1, "Text."), (6, "x" * 20_000)):
+        entry = Entry("abcdefg", "Rule", "T", text, (), "project", 1, held=True)
+        asked = about_entries(HeldEntries("/r", "/r/.cm/memory.json", "held", (entry,) * many, 0), lambda _: None)
+        too_much = (many, text) != (MOST, "Text.")
+        assert [one.label for one in asked._options if one.disabled] == ["Trust"] * too_much
+        assert ("select what you read in Review" in asked._detail) == too_much
 
 
 async def test_settings_are_asked_about_first(cloned):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from cm_tui.engine.api.entry_trust import HeldEntries
 
 
+_LONGEST = 100_000
+"""Characters of entries that are shown at once."""
 Choice = Literal["trusted", "refused", "revoked", "later"]
 
 _LABELS: dict[Choice, str] = {
@@ -56,10 +58,16 @@ def about_files(files: Sequence[HeldFile], answered: Callable[[Choice], None]) -
 
 def about_entries(held: HeldEntries, answered: Callable[[Choice], None]) -> Question:
     """Return the question about entries, each with its whole text; in Review each is decided on by itself."""
+    from cm_tui.engine.api.entry_trust import MOST
+
     choices: list[Choice] = ["revoked"] if held.trusted else []
     choices += ["refused", "trusted"] if held.entries else []
-    texts = (f"[{one.category}] {one_line(one.title)}\n{one.content}" for one in held.entries)
-    return _question("Entries of this repository", "\n\n".join((_entries(held), *texts)), choices, answered)
+    texts = [f"[{one.category}] {one_line(one.title)}\n{one.content}" for one in held.entries]
+    whole = len(texts) <= MOST and sum(map(len, texts)) <= _LONGEST
+    if not whole:
+        texts = ["They are too much to be read and trusted at once: select what you read in Review."]
+    detail = "\n\n".join((_entries(held), *texts))
+    return _question("Entries of this repository", detail, choices, answered, whole=whole)
 
 
 def _entries(held: HeldEntries) -> str:
