@@ -229,10 +229,10 @@ def test_half_of_a_file_costs_no_entry(root: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_file_that_is_saved_again_and_again_is_given_up(root: Path, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.memory.entries import entry_file
     from cm_tui.engine.memory.notes import note_file
+    from cm_tui.engine.platform import list_file
 
-    for module in (entry_file, note_file):
+    for module in (list_file, note_file):
         monkeypatch.setattr(module, "write_if_unchanged", lambda *_: False)
     changes, entries = NoteChanges(Notes(root)), Entries(root)
     (root / NOTE).parent.mkdir(parents=True)
