@@ -298,7 +298,6 @@ class ProjectPool:
             # What a project worked with refers to itself, and is rarely collected otherwise.
             gc.collect()
             memory.release_memory()
-            memory.release_code()
 
     def _take(self, project: Project) -> bool:
         """Take an unused project out of the pool; the caller holds the lock."""

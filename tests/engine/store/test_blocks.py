@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.doctor.store_rows import read_everything
-from cm_tui.engine.platform.store import memory
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import StoreDamagedError
 from tests.damage import BLOCK, HEADERS, overwrite
@@ -65,18 +64,3 @@ def test_a_store_that_is_written_meanwhile_is_whole(folder: Path):
             assert harm(db) is None
             db.execute("CHECKPOINT")
             assert harm(db) is None
-
-
-@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="Linux alone reports mappings")
-def test_the_code_of_libraries_leaves_memory_and_is_read_again(folder: Path):
-    def resident() -> int:
-        with Path("/proc/self/status").open(encoding="utf-8") as lines:
-            return next(int(line.split()[1]) for line in lines if line.startswith("RssFile:"))
-
-    with closing(Database(folder)) as db:
-        rows = db.rows("SELECT * FROM skipped ORDER BY ALL")
-        before = resident()
-        for _ in range(2):
-            memory.release_code()
-            assert resident() < before - 10_000, "kB: DuckDB alone has more"
-            assert db.rows("SELECT * FROM skipped ORDER BY ALL") == rows
