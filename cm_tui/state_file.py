@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cm_tui import paths
-from cm_tui.errors import StoreError
-from cm_tui.files import read_bounded, set_aside, stamp_of, write_atomically
+from cm_tui.errors import RefusedError, StoreError
+from cm_tui.files import read_bounded, set_aside, shared_dir, stamp_of, write_atomically
 from cm_tui.locks import locked
 
 T = TypeVar("T")
@@ -76,6 +76,19 @@ def holding(lock: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
         paths.private_dir(lock.parent)
         with locked(lock, seconds):
             yield
+
+
+@contextmanager
+def confined(root: Path, file: Path) -> Iterator[None]:
+    """Write a file of a project, whose folder is made when missing.
+
+    Raises RefusedError if its folder leads out of the project; StoreError if it cannot be written.
+    """
+    with reported(file):
+        if not file.parent.resolve().is_relative_to(root.resolve()):
+            raise RefusedError(f"{file.parent} leads out of the project.", hint="Remove the link.")
+        shared_dir(file.parent)
+        yield
 
 
 @contextmanager

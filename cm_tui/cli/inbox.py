@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 
 from cm_tui import model
-from cm_tui.errors import CmError, NotFoundError, UsageError
+from cm_tui.errors import CmError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -157,19 +157,9 @@ def _decide_agent_proposal(
 
 
 def _agent_proposal(engine: Engine, name: str) -> model.Proposal:
-    wanted = name.partition("@")[0].lower()
-    waiting = engine.proposals().rows
-    found = [one for one in waiting if one.id == wanted] or [one for one in waiting if one.id.startswith(wanted)]
-    if len(found) == 1 and len(wanted) > 1:
-        return found[0]
-    if not found or len(wanted) == 1:
-        raise NotFoundError(
-            f"There is no proposal {wanted!r} of an agent that waits.",
-            hint="`cm proposals` lists them; `cm undo` undoes a decision.",
-        )
-    raise UsageError(
-        f"{wanted!r} is more than one proposal: {', '.join(one.id for one in found[:5])}.", hint="Give one of these."
-    )
+    waiting = {one.id: one for one in engine.proposals().rows}
+    hint = "`cm proposals` lists them; `cm undo` undoes a decision."
+    return waiting[model.id_named(name.partition("@")[0].lower(), waiting, "proposal of an agent", hint, least=2)]
 
 
 def _agent_proposals(engine: Engine, where: model.NarratedFilter) -> list[model.Proposal]:

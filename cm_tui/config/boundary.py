@@ -6,119 +6,25 @@ endpoint, a key, a model file, a command or keys, or loosens what is kept back, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-Rule = Literal["counts", "trust", "user"]
-"""`counts`: at once. `trust`: after a person trusted it. `user`: never; it is read from the user's settings alone."""
-
-RULES: Mapping[str, Rule] = {
-    "index.include": "counts",  # credential files stay out all the same: see `IndexConfig.untrusted_include`
-    "index.include_credentials": "trust",
-    "index.untrusted_include": "user",
-    "index.exclude": "counts",
-    "index.max_file_bytes": "counts",
-    "index.workers": "counts",
-    # What names the model hangs together: half of it would be another model.
-    "embedding.provider": "trust",
-    "embedding.fallback": "trust",
-    "embedding.model": "trust",
-    "embedding.path": "trust",
-    "embedding.model_file": "trust",
-    "embedding.pooling": "trust",
-    "embedding.dimensions": "trust",
-    "embedding.base_url": "trust",
-    "embedding.api_key": "trust",
-    "embedding.api_key_env": "trust",
-    "embedding.headers": "trust",
-    "embedding.remote": "trust",
-    "embedding.batch": "trust",  # files that stay with the provider for a while
-    "embedding.batch_size": "counts",
-    "embedding.timeout_seconds": "counts",
-    "embedding.concurrency": "counts",
-    "embedding.cache_entries": "counts",
-    "search.profile": "counts",
-    "search.reranker": "trust",
-    "agents.budget": "counts",
-    "agents.wait_seconds": "counts",
-    "agents.start_budget": "counts",
-    "agents.flush": "counts",
-    "agents.window": "user",
-    "agents.reserve_tokens": "user",
-    "agents.soft_tokens": "user",
-    "agents.record": "trust",
-    "memory.follow_transcripts": "trust",
-    "memory.never_record": "user",
-    # They may be anywhere on disk, and agents can search their content.
-    "memory.note_folders": "user",
-    # Only the user decides what writes into the memory unasked, and where its text is sent.
-    "narrator.auto": "user",
-    "narrator.min_confidence": "user",
-    "narrator.policy": "user",
-    "narrator.approve": "user",
-    "narrator.model": "user",
-    "context.budget": "counts",
-    "context.timeout_seconds": "counts",
-    "context.cache_seconds": "counts",
-    # What is kept on this machine, what runs and where words are sent, is the user's alone to say.
-    "context.snapshots": "user",
-    "context.ingest": "user",
-    "context.processors": "user",
-    "context.model": "user",
-    "daemon.use": "user",
-    "daemon.port": "user",
-    "daemon.idle_seconds": "user",
-    "daemon.project_idle_seconds": "user",
-    "daemon.wait_seconds": "user",
-    "watch.enabled": "counts",
-    "watch.debounce_seconds": "counts",
-    "watch.polling": "counts",
-    "history.enabled": "counts",
-    "history.depth": "counts",
-    "mcp.roots": "user",
-    "tui.theme": "counts",
-    "tui.keys": "trust",
-    "profiles": "counts",
-}
-"""Every setting; a new one has to be placed here before anything reads it."""
-
-HARMLESS: Mapping[str, tuple[Any, ...]] = {
-    "embedding.provider": ("bundled", "none"),
-    "embedding.fallback": ("bundled", "none"),
-    "agents.record": (False,),
-    "memory.follow_transcripts": (False,),
-}
-"""Values of guarded settings that ask for less than there is: they count at once, below the user's own."""
+from cm_tui.config.sections import TRUST, Config, Place, Rule
 
 Settings = Mapping[str, Mapping[str, Any]]
 
 
-def _together(own: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*own, *theirs)))
+def _places() -> Iterator[tuple[str, Place]]:
+    for section, field in Config.model_fields.items():
+        settings = getattr(field.annotation, "model_fields", None) or {"": field}
+        for name, one in settings.items():
+            found = [place for place in (*field.metadata, *one.metadata) if isinstance(place, Place)]
+            yield from ((f"{section}.{name}".rstrip("."), place) for place in found[-1:])
 
 
-def _less_history(own: int, theirs: int) -> int:
-    """Return the depth that reads less; 0 stands for all."""
-    return min(own or theirs, theirs or own)
-
-
-COMBINED: Mapping[str, Callable[[Any, Any], Any]] = {
-    "index.include": _together,
-    "index.exclude": _together,
-    "index.max_file_bytes": min,
-    "agents.budget": min,
-    "agents.wait_seconds": min,
-    "agents.start_budget": min,
-    "agents.flush": min,
-    "context.budget": min,
-    "context.timeout_seconds": min,
-    "context.cache_seconds": min,
-    "watch.enabled": min,
-    "history.enabled": min,
-    "history.depth": _less_history,
-}
-"""What counts where the person set such a value too: patterns of both, and of two limits the lower one."""
+PLACES: Mapping[str, Place] = dict(_places())
+"""By setting, as the sections declare it; each has to have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +58,21 @@ def part(repository: Settings, own: Settings) -> RepositorySettings:
         if rule == "user":
             ignored.append(f"{section}.{name}")
         elif rule == "counts":
-            combine = COMBINED.get(f"{section}.{name}")
-            mine = own.get(section, {}).get(name)
+            combine, mine = _place_of(section, name).combine, own.get(section, {}).get(name)
             counts.setdefault(section, {})[name] = value if combine is None or mine is None else combine(mine, value)
         elif section not in kept:
-            place = harmless if value in HARMLESS.get(f"{section}.{name}", ()) else guarded
+            place = harmless if value in _place_of(section, name).harmless else guarded
             place.setdefault(section, {})[name] = value
     return RepositorySettings(counts, harmless, guarded, tuple(ignored))
 
 
 def rule_of(section: str, name: str) -> Rule:
     """Return what becomes of a repository's setting; one that was not placed waits for trust."""
-    return RULES.get(f"{section}.{name}", RULES.get(section, "trust"))
+    return _place_of(section, name).rule
+
+
+def _place_of(section: str, name: str) -> Place:
+    return PLACES.get(f"{section}.{name}", PLACES.get(section, TRUST))
 
 
 def _each(values: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:

@@ -1,12 +1,44 @@
-"""Every setting with its default and limits, as frozen records."""
+"""Every setting with its default, its limits and its place at the trust boundary, as frozen records."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+Rule = Literal["counts", "trust", "user"]
+"""`counts`: at once. `trust`: after a person trusted it. `user`: never; it is read from the user's settings alone."""
+
+
+class Place(NamedTuple):
+    """What becomes of a setting that a repository brings.
+
+    Attributes:
+        rule: when it counts.
+        combine: returns what counts where the user set such a value too; None: the repository's.
+        harmless: values that ask for less than there is: they count at once, below the user's own.
+    """
+
+    rule: Rule
+    combine: Callable[[Any, Any], Any] | None = None
+    harmless: tuple[Any, ...] = ()
+
+
+def _together(own: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*own, *theirs)))
+
+
+def _less_history(own: int, theirs: int) -> int:
+    """Return the depth that reads less; 0 stands for all."""
+    return min(own or theirs, theirs or own)
+
+
+COUNTS, TRUST, USER = Place("counts"), Place("trust"), Place("user")
+LESS, BOTH = Place("counts", min), Place("counts", _together)
+"""Of two limits the lower one counts; patterns of both."""
+LOCAL, OFF = Place("trust", harmless=("bundled", "none")), Place("trust", harmless=(False,))
 
 
 class _Section(BaseModel):
@@ -18,17 +50,18 @@ class _Section(BaseModel):
 class IndexConfig(_Section):
     """What is indexed."""
 
-    include: tuple[str, ...] = ()
+    # Credential files stay out all the same: see `untrusted_include`.
+    include: Annotated[tuple[str, ...], BOTH] = ()
     """gitignore patterns that are indexed although a default rule would skip them."""
-    include_credentials: tuple[str, ...] = ()
+    include_credentials: Annotated[tuple[str, ...], TRUST] = ()
     """gitignore patterns of credential files that are indexed all the same, by their names."""
-    untrusted_include: tuple[str, ...] = ()
+    untrusted_include: Annotated[tuple[str, ...], USER] = ()
     """Patterns of `include` that a repository brought: they bring back no file of credentials. Set when the
     configuration is read, never by hand."""
-    exclude: tuple[str, ...] = ()
+    exclude: Annotated[tuple[str, ...], BOTH] = ()
     """gitignore patterns that are skipped on top of `.gitignore`."""
-    max_file_bytes: int = Field(default=1_000_000, gt=0, le=1_000_000_000)
-    workers: int = Field(default=0, ge=0, le=256)
+    max_file_bytes: Annotated[int, LESS] = Field(default=1_000_000, gt=0, le=1_000_000_000)
+    workers: Annotated[int, COUNTS] = Field(default=0, ge=0, le=256)
     """Parser processes; 0: one a core."""
 
 
@@ -57,31 +90,32 @@ class BatchConfig(_Section):
 class EmbeddingConfig(_Section):
     """Which model turns text into vectors. Never switched from local to cloud without being told to."""
 
-    provider: Literal["bundled", "fastembed", "openai", "gemini", "voyage", "none"] = "bundled"
+    # What names the model belongs together: half of it would be another model.
+    provider: Annotated[Literal["bundled", "fastembed", "openai", "gemini", "voyage", "none"], LOCAL] = "bundled"
     """`openai` is any endpoint that speaks its embeddings API; `local` is another word for bundled."""
-    fallback: Literal["bundled", "openai", "gemini", "voyage", "none"] = "none"
+    fallback: Annotated[Literal["bundled", "openai", "gemini", "voyage", "none"], LOCAL] = "none"
     """What is used, as a whole, while the provider fails; a remote one is reached because it is named here alone."""
-    model: str | None = None
+    model: Annotated[str | None, TRUST] = None
     """None: the provider's own."""
-    path: str | None = None
+    path: Annotated[str | None, TRUST] = None
     """Local folder of a fastembed model."""
-    model_file: str | None = None
+    model_file: Annotated[str | None, TRUST] = None
     """ONNX file of that model: relative to the folder, or absolute."""
-    pooling: Literal["none", "mean", "cls", "last"] = "none"
+    pooling: Annotated[Literal["none", "mean", "cls", "last"], TRUST] = "none"
     """How a model in a local folder makes one vector of its tokens' vectors; none: it does so itself."""
-    dimensions: int | None = Field(default=None, gt=0)
-    base_url: str | None = None
+    dimensions: Annotated[int | None, TRUST] = Field(default=None, gt=0)
+    base_url: Annotated[str | None, TRUST] = None
     """None: the provider's own."""
-    api_key: str | None = None
-    api_key_env: str | None = None
+    api_key: Annotated[str | None, TRUST] = None
+    api_key_env: Annotated[str | None, TRUST] = None
     """The variable that holds the key; None: the provider's usual one."""
-    headers: Mapping[str, str] = {}
-    remote: RemoteConfig = RemoteConfig()
-    batch: BatchConfig = BatchConfig()
-    batch_size: int = Field(default=64, gt=0, le=4096)
-    timeout_seconds: float = Field(default=30.0, gt=0, le=3600)
-    concurrency: int = Field(default=2, gt=0, le=64)
-    cache_entries: int = Field(default=50_000, ge=0, le=10_000_000)
+    headers: Annotated[Mapping[str, str], TRUST] = {}
+    remote: Annotated[RemoteConfig, TRUST] = RemoteConfig()
+    batch: Annotated[BatchConfig, TRUST] = BatchConfig()
+    batch_size: Annotated[int, COUNTS] = Field(default=64, gt=0, le=4096)
+    timeout_seconds: Annotated[float, COUNTS] = Field(default=30.0, gt=0, le=3600)
+    concurrency: Annotated[int, COUNTS] = Field(default=2, gt=0, le=64)
+    cache_entries: Annotated[int, COUNTS] = Field(default=50_000, ge=0, le=10_000_000)
     """Vectors kept for text that is not in the index now."""
 
     @field_validator("provider", "fallback", mode="before")
@@ -93,42 +127,43 @@ class EmbeddingConfig(_Section):
 class SearchConfig(_Section):
     """How search answers when nothing else is said."""
 
-    profile: str = "code"
-    reranker: str | None = None
+    profile: Annotated[str, COUNTS] = "code"
+    reranker: Annotated[str | None, TRUST] = None
     """A fastembed cross-encoder, or a local folder of one."""
 
 
 class AgentsConfig(_Section):
     """Context for agents, and recording of their sessions."""
 
-    budget: int = Field(default=2_000, ge=0, le=20_000)
+    budget: Annotated[int, LESS] = Field(default=2_000, ge=0, le=20_000)
     """Tokens that a prompt's context from the memory may take; 0: none is added."""
-    wait_seconds: float = Field(default=1.5, ge=0, le=10)
+    wait_seconds: Annotated[float, LESS] = Field(default=1.5, ge=0, le=10)
     """Longest wait of a prompt for the memory; later results are dropped."""
-    start_budget: int = Field(default=2_000, ge=0, le=20_000)
+    start_budget: Annotated[int, LESS] = Field(default=2_000, ge=0, le=20_000)
     """Tokens of memory that a session is given when it begins; 0: none."""
-    flush: bool = True
+    flush: Annotated[bool, LESS] = True
     """Remind an agent to save lasting knowledge before its context is compacted."""
-    window: int = Field(default=200_000, ge=10_000, le=100_000_000)
+    window: Annotated[int, USER] = Field(default=200_000, ge=10_000, le=100_000_000)
     """Tokens of an agent's context, where the agent does not tell."""
-    reserve_tokens: int = Field(default=20_000, ge=0, le=10_000_000)
+    reserve_tokens: Annotated[int, USER] = Field(default=20_000, ge=0, le=10_000_000)
     """Tokens of the context that an agent keeps free: it compacts before they are used."""
-    soft_tokens: int = Field(default=4_000, ge=0, le=10_000_000)
+    soft_tokens: Annotated[int, USER] = Field(default=4_000, ge=0, le=10_000_000)
     """So many tokens before that the reminder comes."""
-    record: bool = True
+    record: Annotated[bool, OFF] = True
     """Keep prompts and what the agent did in the project's journal."""
 
 
 class MemoryConfig(_Section):
     """What of sessions is remembered, beside what hooks tell."""
 
-    follow_transcripts: bool = True
+    follow_transcripts: Annotated[bool, OFF] = True
     """Record what agents' own transcripts tell while sessions go on, once a person imported the project's sessions."""
 
-    never_record: tuple[str, ...] = ()
+    never_record: Annotated[tuple[str, ...], USER] = ()
     """Folders in which nothing is recorded: absolute, or with `~` or `**/` before them; never read from a project's file."""
 
-    note_folders: tuple[str, ...] = ()
+    # They may be anywhere on disk, and agents can search their content.
+    note_folders: Annotated[tuple[str, ...], USER] = ()
     """Folders of Markdown that are read as notes too: absolute, with `~`, or below the project's root."""
 
     @field_validator("never_record")
@@ -174,19 +209,20 @@ class NarratorConfig(_Section):
 class ContextConfig(_Section):
     """What is handed over to agents by definitions and rules, and what pipelines ingest."""
 
-    budget: int = Field(default=4_000, ge=1, le=1_000_000)
+    budget: Annotated[int, LESS] = Field(default=4_000, ge=1, le=1_000_000)
     """Tokens of an assembly, where nothing else is asked for."""
-    timeout_seconds: float = Field(default=2.0, gt=0, le=60)
+    timeout_seconds: Annotated[float, LESS] = Field(default=2.0, gt=0, le=60)
     """What one definition may take at most, whatever its file says."""
-    cache_seconds: float = Field(default=30.0, ge=0, le=3600)
+    cache_seconds: Annotated[float, LESS] = Field(default=30.0, ge=0, le=3600)
     """How long an answer to the same step counts, as long as nothing it stands on has changed."""
-    snapshots: int = Field(default=500, ge=0, le=100_000)
+    # What is kept on this machine, what runs and where words are sent, is the user's alone to decide.
+    snapshots: Annotated[int, USER] = Field(default=500, ge=0, le=100_000)
     """Assemblies that are kept with their trace; the oldest go first."""
-    ingest: bool = True
+    ingest: Annotated[bool, USER] = True
     """The daemon runs pipelines when what they wait for happens."""
-    processors: tuple[str, ...] = ()
+    processors: Annotated[tuple[str, ...], USER] = ()
     """Names of custom processors, entry points of installed packages, that may run."""
-    model: NarratorModelConfig = NarratorModelConfig()
+    model: Annotated[NarratorModelConfig, USER] = NarratorModelConfig()
     """The language model for `llm_rephrase` and `llm_extract`; off by default."""
 
 
@@ -208,18 +244,18 @@ class DaemonConfig(_Section):
 class WatchConfig(_Section):
     """How changes of the working tree are noticed."""
 
-    enabled: bool = True
-    debounce_seconds: float = Field(default=2.0, gt=0, le=60)
+    enabled: Annotated[bool, LESS] = True
+    debounce_seconds: Annotated[float, COUNTS] = Field(default=2.0, gt=0, le=60)
     """Quiet time before a change is reported."""
-    polling: bool = False
+    polling: Annotated[bool, COUNTS] = False
     """Poll instead of using file system events, as for network drives."""
 
 
 class HistoryConfig(_Section):
     """How much of history is read by itself, after an index run."""
 
-    enabled: bool = True
-    depth: int = Field(default=5_000, ge=0)
+    enabled: Annotated[bool, LESS] = True
+    depth: Annotated[int, Place("counts", _less_history)] = Field(default=5_000, ge=0)
     """Commits back from HEAD; 0: all. `cm history backfill` goes further."""
 
 
@@ -233,8 +269,8 @@ class McpConfig(_Section):
 class TuiConfig(_Section):
     """How the application looks and listens."""
 
-    theme: str | None = None
-    keys: Mapping[str, str] = {}
+    theme: Annotated[str | None, COUNTS] = None
+    keys: Annotated[Mapping[str, str], TRUST] = {}
     """Binding id to keys, such as `search.focus = "ctrl+f"`."""
 
 
@@ -246,12 +282,13 @@ class Config(_Section):
     search: SearchConfig = SearchConfig()
     agents: AgentsConfig = AgentsConfig()
     memory: MemoryConfig = MemoryConfig()
-    narrator: NarratorConfig = NarratorConfig()
+    # Only the user decides what writes into the memory unasked, and where its text is sent.
+    narrator: Annotated[NarratorConfig, USER] = NarratorConfig()
     context: ContextConfig = ContextConfig()
-    daemon: DaemonConfig = DaemonConfig()
+    daemon: Annotated[DaemonConfig, USER] = DaemonConfig()
     watch: WatchConfig = WatchConfig()
     history: HistoryConfig = HistoryConfig()
-    mcp: McpConfig = McpConfig()
+    mcp: Annotated[McpConfig, USER] = McpConfig()
     tui: TuiConfig = TuiConfig()
-    profiles: Mapping[str, Mapping[str, Any]] = {}
+    profiles: Annotated[Mapping[str, Mapping[str, Any]], COUNTS] = {}
     """Changes to profiles by name; the search room checks them."""

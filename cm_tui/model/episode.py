@@ -46,34 +46,23 @@ class Forgetting:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
-    """One turn of a session, or one event: what was asked, at which commit, and what came of it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeTexts:
+    """What the journal's record of an episode and the episode itself have in common.
 
     Texts are those of people and agents: they may hold control characters. What looked like a secret was taken out before
-    they were stored. Lists have the beginnings of long texts; one that is asked for by its name is whole.
+    they were stored.
     """
 
-    id: str
-    time: float
-    """When it ended: seconds since the epoch."""
-    agent: str
-    session: str
-    prompts: tuple[str, ...]
-    answer: str
-    files: tuple[str, ...]
-    """Paths that it touched, and what differed from the commit when it stopped."""
-    root: str
+    type: EpisodeType = "task"
+    agent: str = ""
+    session: str = ""
+    root: str = ""
     """Folder of the checkout that it worked in."""
-    sha: str
-    """The commit that it saw, HEAD at its first prompt, which the patch starts from; empty: none was recorded."""
-    head: str
-    """HEAD when it stopped: another one when it committed."""
-    moment: CommitPoint | None
-    """That commit, on the mainline or off it; None: unknown."""
-    why: str
-    """Why there is no commit point, or why it is not exactly that commit, or not known; empty: it can be replayed."""
-    patch_lines: int
+    prompts: tuple[str, ...] = ()
+    answer: str = ""
+    files: tuple[str, ...] = ()
+    """Paths that it touched, and what differed from the commit when it stopped."""
     patch: str = ""
     """How the working tree differed from the commit when it stopped; empty in lists."""
     patch_cut: bool = False
@@ -82,7 +71,6 @@ class Episode:
     """Secrets that were taken out of it."""
     note: str = ""
     """What was said when it was recorded, such as why there is no patch."""
-    type: EpisodeType = "task"
     actor: Actor = "agent"
     title: str = ""
     """What its session is called, where an agent named it."""
@@ -103,6 +91,27 @@ class Episode:
     tokens: int = 0
     """Tokens that it took, where the agent tells them."""
     tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode(EpisodeTexts):
+    """One turn of a session, or one event: what was asked, at which commit, and what came of it.
+
+    Lists have the beginnings of long texts; one that is asked for by its name is whole.
+    """
+
+    id: str
+    time: float
+    """When it ended: seconds since the epoch."""
+    sha: str
+    """The commit that it saw, HEAD at its first prompt, which the patch starts from; empty: none was recorded."""
+    head: str
+    """HEAD when it stopped: another one when it committed."""
+    moment: CommitPoint | None
+    """That commit, on the mainline or off it; None: unknown."""
+    why: str
+    """Why there is no commit point, or why it is not exactly that commit, or not known; empty: it can be replayed."""
+    patch_lines: int
     rating: int = 0
     """1: useful; -1: misleading; 0: not rated."""
     pinned: bool = False
@@ -151,7 +160,7 @@ class Session:
     tokens: int
     files: int
     failed: int
-    """How many of its episodes failed or were interrupted."""
+    """How many of its episodes failed; one that the user interrupted did not."""
     pinned: int
     root: str
 

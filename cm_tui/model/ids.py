@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model.note import NOTES
 from cm_tui.model.search import ENTRIES, EPISODES
 
@@ -36,6 +39,25 @@ def where_ids_are(name: str, listed: str) -> str:
     if 0 < len(plain_id(name)) < SHORTEST_NAME:
         return f"A beginning of an id has at least {SHORTEST_NAME} letters. {listed}"
     return listed
+
+
+def id_named(name: str, ids: Iterable[str], what: str, listed: str, least: int = SHORTEST_NAME) -> str:
+    """Return the id that a name means: the whole id, or the only one that begins with it.
+
+    `what`: what ids are of; `listed`: where ids are listed, as a sentence; `least`: letters that a beginning has. Raises
+    NotFoundError if no id has that name; UsageError if the name is ambiguous.
+    """
+    wanted, known = plain_id(name), list(ids)
+    found = [one for one in known if len(wanted) >= least and one.startswith(wanted)]
+    if wanted in known:
+        return wanted
+    if not found:
+        hint = where_ids_are(wanted, listed) if least == SHORTEST_NAME else listed
+        raise NotFoundError(f"There is no {what} {quoted(wanted)}.", hint=hint)
+    if len(found) > 1:
+        some = ", ".join(found[:5])
+        raise UsageError(f"{quoted(wanted)} is more than one {what}: {some}.", hint="Give more of the id.")
+    return found[0]
 
 
 def quoted(name: str, most: int = 40) -> str:

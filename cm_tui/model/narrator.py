@@ -48,7 +48,7 @@ class Evidence:
     """The words, or the command, that say it; empty where the episode was forgotten or is gone."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NarratedProposal:
     """Something that the narrator, or an agent, proposes to write down.
 
@@ -60,29 +60,29 @@ class NarratedProposal:
     action: NarratedAction
     text: str
     """What it would write: one line of Markdown, without the mark of a list. Of topics: what would be done."""
-    why: str
-    """In one sentence, on what it stands."""
     scope: Literal["user", "project", "topic"]
     target: str
     """Id of the note that it would change."""
-    heading: str
+    why: str = ""
+    """In one sentence, on what it stands."""
+    heading: str = ""
     """Of the section that the line would stand in."""
-    relation: Relation
-    other: str
+    relation: Relation = "new"
+    other: str = ""
     """What is known already and stands beside it; empty: nothing."""
-    other_place: str
+    other_place: str = ""
     """Where that stands: a note's id and line, or an entry's id."""
-    support: int
+    support: int = 0
     """Episodes that say it."""
-    sessions: int
+    sessions: int = 0
     """Distinct sessions among them."""
-    first: float
+    first: float = 0.0
     """Time of the earliest of them: seconds since the epoch."""
-    last: float
-    confidence: float
-    parts: tuple[ConfidencePart, ...]
-    state: NarratedState
-    digest: str
+    last: float = 0.0
+    confidence: float = 0.0
+    parts: tuple[ConfidencePart, ...] = ()
+    state: NarratedState = "waiting"
+    digest: str = ""
     """Names what approving would do now: `ID@DIGEST` decides only on what was shown."""
     as_rule: bool = False
     """It says what is to be done or left: it can be approved as a Rule, an entry that is published to instruction files."""

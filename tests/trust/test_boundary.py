@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from cm_tui import paths
 from cm_tui.agent_hooks import settings as hook_settings
 from cm_tui.config import Config, grant, load_config
-from cm_tui.config.boundary import HARMLESS, RULES, part, rule_of
+from cm_tui.config.boundary import PLACES, part, rule_of
 from cm_tui.config.held import repository_trust
 from cm_tui.config.trust import decisions, digest
 from cm_tui.engine.api.engine import Engine
@@ -34,8 +34,13 @@ def every_setting() -> set[str]:
 
 
 def test_every_setting_has_its_place():
-    assert set(RULES) == every_setting()
-    assert set(HARMLESS) <= set(RULES)
+    assert set(PLACES) == every_setting()
+    assert {name: place.harmless for name, place in PLACES.items() if place.harmless} == {
+        "embedding.provider": ("bundled", "none"),
+        "embedding.fallback": ("bundled", "none"),
+        "agents.record": (False,),
+        "memory.follow_transcripts": (False,),
+    }
 
 
 def test_the_guide_prints_the_table():
@@ -46,7 +51,7 @@ def test_the_guide_prints_the_table():
         if len(cells) == 5 and cells[1].strip().startswith("`")
     }
     words = {"counts": "at once", "trust": "after trust", "user": "never"}
-    assert {name: rows.get(name) for name in RULES} == {name: words[rule] for name, rule in RULES.items()}
+    assert {name: rows.get(name) for name in PLACES} == {name: words[place.rule] for name, place in PLACES.items()}
 
 
 def test_what_was_not_placed_waits():

@@ -41,17 +41,30 @@ def sha(repo: Repo, ordinal: int) -> str:
 
 
 def listed(driver: Driver) -> list[str]:
-    return [row.prompts[0] for row in driver.app.screen.list.rows]
+    return [row.prompts[0] for row in driver.app.screen.turn_list.rows]
+
+
+async def to_episode(driver: Driver, repo: Repo, prompt: str) -> None:
+    """Go from History to an episode in Episodes."""
+    await driver.press("e")
+    assert driver.app.current_mode == "episodes"
+    events = [one for one in Journal.of(repo.root).read() if one.kind == "episode"]
+    event = next(one for one in reversed(events) if one.data["prompts"][0] == prompt)
+    driver.app.screen.open_turn(event.id, str(event.data["session"]))
+    await driver.settle()
+
+
+async def choose(driver: Driver, repo: Repo, prompt: str) -> None:
+    """Choose an episode in Episodes, and show in History what its agent saw."""
+    await to_episode(driver, repo, prompt)
+    await driver.press("r")
+    assert driver.app.current_mode == "history"
 
 
 @at((80, 24), (200, 50))
 async def what_an_agent_saw_is_chosen_from_the_list_and_shown_in_every_mode(driver, story):
     assert len([line for line in driver.text.splitlines() if " @ " in line]) == 2
-    await driver.press("e")
-    assert listed(driver) == ["make one twelve", "something later"]
-    assert "just now" in driver.text
-    assert "#2" in driver.text
-    await driver.press("enter")
+    await choose(driver, story, "make one twelve")
     screen = driver.app.screen
     assert screen.point.ordinal == 2
     assert driver.app.revision.moment.ordinal == 2
@@ -89,60 +102,23 @@ async def what_an_agent_saw_is_chosen_from_the_list_and_shown_in_every_mode(driv
 
 async def control_characters_never_reach_the_screen(driver, story):
     record(story, sha(story, 3), "a\x1b[2Jb\x07\rc\u202e", agent="x\x1b]0;y\x07", session="\x9b1m", files=["\x1bq"])
-    for keys in (("e",), ("enter",), ("down", "up")):
-        await driver.press(*keys)
+    for keys in ((), ("r",), ("down", "up")):
+        if keys:
+            await driver.press(*keys)
+        else:
+            await to_episode(driver, story, "a\x1b[2Jb\x07\rc\u202e")
         assert not {"\x1b", "\x07", "\r", "\x9b", "\u202e"} & set(driver.text)
     assert "a [2Jb" in driver.text
 
 
-async def before_the_first_episode_the_list_says_how_there_will_be_one(driver, story):
+async def before_the_first_episode_the_tab_says_where_they_are(driver, story):
     assert not any(" @ " in line for line in driver.text.splitlines())
-    await driver.press("e")
-    assert "cm agent install" in driver.text
-    Journal.of(story.root).append("hook.prompt", {"root": str(story.root), "session": "s", "prompt": "x"})
-    Journal.of(story.root).append("hook.stop", {"root": str(story.root), "session": "s"})
-    await driver.press("escape", "e")
-    assert "waits for the daemon" in " ".join(driver.text.replace("│", " ").split())
-    await driver.press("escape")
     driver.app.screen.activate("episode")
     await driver.settle()
-    assert "e lists recorded episodes" in side(driver)
+    assert "e leads to the recorded episodes" in side(driver)
     # What the next steps look at.
     record(story, sha(story, 5), "something later")
     record(story, sha(story, 2), patch=PATCH, files=["shop/cart.py", "read.md"], answer="twelve\nit is")
-
-
-async def test_letters_find_and_escape_leads_back_step_by_step(story):
-    for number in range(3):
-        record(story, sha(story, number + 1), f"prompt {number}", agent=("codex", "cursor")[number % 2])
-    async with driving(story.root, mode="4") as driver:
-        await driver.press("e", "slash")
-        await driver.type("cursor pro")
-        await driver.until(lambda: listed(driver) == ["prompt 1"])
-        await driver.type("zzz")
-        await driver.until(lambda: "No episode matches" in driver.text)
-        await driver.press("escape")
-        await driver.until(lambda: len(listed(driver)) == 3)
-        await driver.press("escape")
-        assert driver.app.revision.moment is None
-        assert "What agents saw" not in driver.text
-        await driver.press("e", "slash")
-        await driver.type("#2")
-        await driver.until(lambda: listed(driver) == ["prompt 1"])
-        await driver.press("enter", "enter")
-        assert driver.app.revision.moment.ordinal == 2
-
-
-async def test_the_list_reads_on_where_the_cursor_comes_to_its_end(story):
-    head = sha(story, 4)
-    for number in range(230):
-        record(story, head, f"prompt {number}")
-    async with driving(story.root, mode="4") as driver:
-        await driver.press("e")
-        assert "200 of 230 episodes" in driver.text
-        await driver.press("end", "end", "end")
-        assert listed(driver)[-1] == "prompt 0"
-        assert len(listed(driver)) == 230
 
 
 @at((80, 24))
@@ -150,16 +126,14 @@ async def what_cannot_be_replayed_says_why_and_is_told_all_the_same(driver, stor
     record(story, None, "without git")
     record(story, "f" * 40, "on a commit that is gone", patch=PATCH)
     record(story, story.git("rev-parse", "side"), "on the side")
-    await driver.press("e", "down")
-    assert "not in this repository" in driver.text
-    await driver.press("enter")
+    await choose(driver, story, "on a commit that is gone")
     assert driver.app.revision.moment is None
     assert any("cannot be replayed" in words for words in driver.told)
     assert [word for _, _, word in rows(driver)][:2] == ["asked", "no commit"]
     assert "shop/new.py" in driver.text
-    await driver.press("e", "down", "down", "enter")
+    await choose(driver, story, "without git")
     assert any("no commit was recorded" in words for words in driver.told)
-    await driver.press("e", "enter")
+    await choose(driver, story, "on the side")
     assert driver.app.revision.moment.ordinal == 2
     assert driver.app.revision.moment.sha == story.git("rev-parse", "side")
     assert "off the mainline, 1 commit after #2" in side(driver)
@@ -181,7 +155,8 @@ async def what_is_said_of_a_commit_goes_away_once_its_history_is_read(driver, st
     record(story, sha(story, 3))
     await driver.press("d")
     await driver.type("all")
-    await driver.press("enter", "y", "e", "enter")
+    await driver.press("enter", "y")
+    await choose(driver, story, "make one twelve")
     assert "was removed" in side(driver)
     assert "was removed" in driver.app.revision.note
     await driver.press("b")
@@ -202,7 +177,7 @@ async def test_the_name_of_no_episode_is_told(story):
 
 async def an_episode_that_ended_at_another_commit_says_so(driver, story):
     record(story, sha(story, 4), base=sha(story, 2), patch=PATCH, patch_cut=True, redacted=1, note="a note")
-    await driver.press("e", "enter")
+    await choose(driver, story, "make one twelve")
     assert driver.app.revision.moment.ordinal == 2
     words = side(driver)
     assert "when it stopped" in words
@@ -229,10 +204,10 @@ def kinds(repo: Repo) -> list[str]:
 async def an_episode_is_erased_from_the_list_after_two_answers(driver, story):
     said_with(story, "the one that goes")
     record(story, sha(story, 5), "the one that stays")
-    await driver.press("e", "down")
+    await to_episode(driver, story, "the one that goes")
     for keys in (("delete", "n"), ("delete", "escape"), ("delete", "y", "escape")):
         await driver.press(*keys)
-    assert listed(driver) == ["the one that stays", "the one that goes"]
+    assert listed(driver) == ["the one that goes", "the one that stays"]
     await driver.press("delete")
     await driver.until(lambda: "Erase “the one that goes”" in driver.text)
     assert (
@@ -248,8 +223,8 @@ async def an_episode_is_erased_from_the_list_after_two_answers(driver, story):
     await driver.press("enter")
     await driver.until(lambda: listed(driver) == ["the one that stays"])
     assert kinds(story) == ["erased"] * 5 + ["episode", "journal.erased"]
-    await driver.press("escape")
     assert "the one that goes" not in driver.text
+    await driver.press("4")
 
 
 async def the_episode_that_is_shown_is_erased_from_the_palette_and_shown_no_more(driver, story):
@@ -257,7 +232,7 @@ async def the_episode_that_is_shown_is_erased_from_the_palette_and_shown_no_more
     erased = kinds(story).count("erased")
     await driver.press("delete")
     assert any("no episode is shown" in words for words in driver.told)
-    await driver.press("e", "enter")
+    await choose(driver, story, "the one that goes")
     assert "seen by codex" in driver.text
     driver.app.screen.rows.focus()
     await driver.press("delete", "y")
@@ -272,10 +247,13 @@ async def the_episode_that_is_shown_is_erased_from_the_palette_and_shown_no_more
 @pytest.mark.deep
 async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lines_on_a_small_screen(story):
     prompt = "please " + "write it all down, " * 8
-    said_with(story, prompt)
+    first = said_with(story, prompt).id
     ids = [record(story, sha(story, 5), prompt, session=f"s{number}").id for number in range(2, 5)]
     async with driving(story.root, mode="4", size=SMALL) as driver:
-        await driver.press("e", "end", "delete")
+        await driver.press("e")
+        driver.app.screen.open_turn(first, "s1")
+        await driver.settle()
+        await driver.press("delete")
         await driver.until(lambda: "for good?" in driver.text)
         text = driver.text
         for words in (
@@ -296,7 +274,7 @@ async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lin
 async def test_what_agents_saw_is_listed_and_shown(story):
     await each(
         story,
-        before_the_first_episode_the_list_says_how_there_will_be_one,
+        before_the_first_episode_the_tab_says_where_they_are,
         what_an_agent_saw_is_chosen_from_the_list_and_shown_in_every_mode,
         control_characters_never_reach_the_screen,
         what_cannot_be_replayed_says_why_and_is_told_all_the_same,

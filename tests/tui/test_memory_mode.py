@@ -12,7 +12,7 @@ import pytest
 from textual.widgets import Input, TextArea
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.model import Entry, EntryEdit, Note, Proposal
+from cm_tui.model import Entry, EntryEdit, Note
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.groups import MemoryFilter, read_line
 from cm_tui.tui.modes.memory.inventory import PAGE
@@ -414,7 +414,7 @@ async def a_note_is_moved_and_deleted_and_comes_back(driver, told):
     assert (told / ".cm/notes/topics/router.md").read_text(encoding="utf-8") == ROUTER
 
 
-async def what_an_agent_proposes_waits_on_top_with_both_texts(driver, told):
+async def what_an_agent_proposes_waits_in_review(driver, told):
     with Engine.open(told) as engine:
         sql = entries(told)["SQL"]
         engine.update_entry(
@@ -422,16 +422,12 @@ async def what_an_agent_proposes_waits_on_top_with_both_texts(driver, told):
         )
         engine.forget_memory(entries(told)["Never push on fridays"].id, actor="agent", agent="codex")
     await driver.anew("6")
-    assert isinstance(screen_of(driver).item, Proposal)
-    assert "2 proposed" in driver.text
-    text = " ".join(driver.text.split())
-    assert "Nobody builds it by hand." in text
-    assert "SQL has no parameters." in text
-    assert "because: short" in text
-    await driver.press("minus", "y", "minus", "n", "plus")
-    assert "Never push on fridays" not in titles(driver)
-    assert "proposed" not in driver.text
-    assert entries(told)["SQL"].content.startswith("All SQL")
+    assert isinstance(screen_of(driver).item, Entry)
+    assert {"SQL", "Never push on fridays"} <= {*titles(driver)}
+    assert "codex" not in driver.text.partition("Rules")[2].partition("Knowledge")[0]
+    await driver.press("7")
+    assert "2 wait" in driver.text
+    assert "codex" in driver.text
 
 
 async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
@@ -613,7 +609,7 @@ async def test_entries_and_notes_are_read_filtered_and_asked(told):
         what_was_typed_is_thrown_away_after_a_question_alone,
         what_others_write_appears_without_a_key,
         a_note_that_is_gone_meanwhile_says_so,
-        what_an_agent_proposes_waits_on_top_with_both_texts,
+        what_an_agent_proposes_waits_in_review,
         mode="6",
     )
 

@@ -597,6 +597,32 @@ async def wishes_of_agents_about_entries_wait_here_too(driver, narrated):
     assert narrated.told.entry(fridays.id).forgotten is None
 
 
+async def several_are_selected_and_decided_after_one_question(driver, narrated):
+    with Engine.open(narrated.root) as engine:
+        sql = engine.remember("All SQL has parameters.", title="SQL", category="Rule")
+        engine.update_entry(sql.id, EntryEdit(content="SQL has no parameters."), actor="agent", agent="codex")
+    await driver.anew("7")
+    screen = screen_of(driver)
+    wish = next(row.record for row in screen.proposals.rows if isinstance(row, Other))
+    line = next(row for row in screen.proposals.rows if isinstance(row, NarratedProposal) and row.action == "add")
+    for each_ in (wish, line):
+        await to(driver, each_.id)
+        await driver.press("space")
+    assert "2 selected" in driver.text
+    await driver.press("a")
+    assert "Approve 2 items?" in driver.text
+    assert "+ SQL has no parameters." in driver.text
+    assert " ".join(line.text.split())[:40] in " ".join(driver.text.split())
+    await driver.press("n")
+    assert {wish.id, line.id} <= {*ids(driver)}
+    await driver.press("x")
+    assert "Reject" in driver.text
+    await driver.press("escape", "a", "y")
+    assert not {wish.id, line.id} & {*ids(driver)}
+    assert "selected" not in driver.text
+    assert narrated.told.entry(sql.id).content == "SQL has no parameters."
+
+
 async def an_agents_rule_for_all_projects_is_accepted_after_a_confirmation(driver, narrated):
     with Engine.open(narrated.root) as engine:
         engine.propose_entry("Always deploy at night.", category="Rule", agent="codex")
@@ -859,6 +885,7 @@ async def test_proposals_are_decided_and_wait_again(narrated):
         a_pass_shows_how_far_it_is_and_is_stopped,
         topics_are_made_merged_split_retired_and_restored_by_keys,
         wishes_of_agents_about_entries_wait_here_too,
+        several_are_selected_and_decided_after_one_question,
         an_agents_rule_for_all_projects_is_accepted_after_a_confirmation,
         mode="7",
         root=narrated.root,

@@ -163,10 +163,12 @@ async def enter_shows_an_entry_whole(driver, told):
     await ask(driver)
     await to(driver, "entry")
     await driver.press("enter")
-    assert "Rule: Record names" in driver.text
+    assert driver.app.current_mode == "memory"
+    assert driver.app.screen.item.title == "Record names"
+    assert driver.app.screen.item.category == "Rule"
     assert "a person" in driver.text
     assert "Names have no slash at the end." in driver.text
-    await driver.press("escape")
+    await driver.press("2")
     assert screen_of(driver).hit.source == "entry"
 
 

@@ -10,7 +10,7 @@ from cm_tui import model
 from cm_tui.engine.api.layers import LayerMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.engine.platform.lazy import shared_property
-from cm_tui.errors import StoreError
+from cm_tui.errors import RefusedError, StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +97,7 @@ class DefinitionMethods(LayerMethods):
 
         try:
             schemas.copy_to(self._root)
-        except StoreError as error:
+        except (RefusedError, StoreError) as error:
             import logging
 
             logging.getLogger(__name__).info("%s", error.message)

@@ -8,7 +8,7 @@ from cm_tui import model
 from cm_tui.engine.api.engine_base import of_one_generation
 from cm_tui.engine.api.entries import EntryMethods
 from cm_tui.engine.api.needs import needs
-from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.model.entry import Remembered
@@ -121,16 +121,7 @@ class StaleMethods(EntryMethods):
 
     def _path_of(self, name: str) -> str:
         """The path of an item by its id, or a prefix of it."""
-        from cm_tui.model.ids import SHORTEST_NAME
-
-        sql = "SELECT path FROM mention_item WHERE path = ? OR starts_with(path, ?) OR starts_with(split_part(path, '/', 2), ?)"
-        found = sorted({row[0] for row in self._db.rows(sql, [name, name, name])}) if len(name) >= SHORTEST_NAME else []
-        exact = [path for path in found if name in (path, path.partition("/")[2])]
-        if len(exact or found) > 1:
-            raise UsageError(f"{name!r} is more than one: {', '.join(found[:5])}.", hint="Give one of these.")
-        if not found:
-            raise NotFoundError(
-                f"Nothing called {name[:40]!r} is remembered here.", hint="`cm stale --all` lists what names code."
-            )
-        chosen: str = (exact or found)[0]
+        rows = self._db.rows("SELECT path FROM mention_item WHERE contains(path, ?)", [model.plain_id(name)])
+        paths = {path.partition("/")[2]: path for (path,) in rows}
+        chosen: str = paths[model.id_named(name, paths, "item that names code", "`cm stale --all` lists them.")]
         return chosen

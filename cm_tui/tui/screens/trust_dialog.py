@@ -13,16 +13,17 @@ from cm_tui.config.held import RepositoryTrust, repository_trust
 from cm_tui.counts import noun
 from cm_tui.paths import PROJECT_FOLDER
 from cm_tui.tui.screens.app_services import AppServices
-from cm_tui.tui.screens.entry_trust_question import EntryTrustQuestion
 from cm_tui.tui.screens.question import Option, Question, ask
 from cm_tui.tui.tasks.ask import Then
-from cm_tui.tui.widgets.text import count
+from cm_tui.tui.widgets.text import count, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.definition_trust import HeldFile
     from cm_tui.engine.api.entry_trust import HeldEntries
 
 
+_LONGEST = 100_000
+"""Characters of entries that are shown at once."""
 Choice = Literal["trusted", "refused", "revoked", "later"]
 
 _LABELS: dict[Choice, str] = {
@@ -53,6 +54,34 @@ def about_files(files: Sequence[HeldFile], answered: Callable[[Choice], None]) -
         choices.append("trusted")
     parts.append("Trust is for what a file holds now: one changed byte, and it waits again.")
     return _question("Files of definitions", "\n\n".join(parts), choices, answered)
+
+
+def about_entries(held: HeldEntries, answered: Callable[[Choice], None]) -> Question:
+    """Return the question about entries, each with its whole text; in Review each is decided on by itself."""
+    from cm_tui.engine.api.entry_trust import MOST
+
+    choices: list[Choice] = ["revoked"] if held.trusted else []
+    choices += ["refused", "trusted"] if held.entries else []
+    texts = [f"[{one.category}] {one_line(one.title)}\n{one.content}" for one in held.entries]
+    whole = len(texts) <= MOST and sum(map(len, texts)) <= _LONGEST
+    if not whole:
+        texts = ["They are too much to be read and trusted at once: select what you read in Review."]
+    detail = "\n\n".join((_entries(held), *texts))
+    return _question("Entries of this repository", detail, choices, answered, whole=whole)
+
+
+def _entries(held: HeldEntries) -> str:
+    number, file = len(held.entries), one_line(held.file.removeprefix(f"{held.root}/"))
+    known = f"You trusted {count(held.trusted, 'entry', 'entries')} of it before." if held.trusted else ""
+    if not number:
+        return f"{known}\n\nIts file is {file}. Without trust they are in no answer."
+    refused = "You left them out. " if held.state == "refused" else ""
+    they, them = noun(number, "it", "they"), noun(number, "it", "them")
+    return (
+        f"{count(number, 'entry', 'entries')} of {file} came with it, and {noun(number, 'is', 'are')} in no answer, to you or to "
+        f"agents, until you trust {them}. {refused}{known}\n\nTrusted, {they} may be taken for your own words by agents. "
+        f"Read {them} first; Review has {noun(number, 'it', 'each by itself')}."
+    )
 
 
 def _question(
@@ -194,14 +223,15 @@ class TrustDialog:
     # --- entries ---
 
     def _ask_entries(self, held: HeldEntries) -> None:
-        def answered(choice: str, entries: HeldEntries) -> None:
-            self._work("-entries", partial(_decide_entries, entries, choice), partial(self._entries_decided, choice))
+        def answered(choice: Choice) -> None:
+            if choice != "later":
+                self._work("-entries", partial(_decide_entries, held, choice), partial(self._entries_decided, choice))
 
-        ask(self._cm, EntryTrustQuestion(held, self._cm, answered))
+        ask(self._cm, about_entries(held, answered))
 
-    def _entries_decided(self, choice: str, done: int) -> None:
+    def _entries_decided(self, choice: Choice, done: int) -> None:
         many = count(done, "entry", "entries")
-        words = {
+        words: dict[Choice, str] = {
             "trusted": f"Remembered from now on: {many}.",
             "refused": f"In no answer: {many}.",
             "revoked": f"In no answer any more: {many}.",
@@ -252,7 +282,7 @@ def _decide_files(found: Waiting, choice: Choice) -> int:
     return len(shown)
 
 
-def _decide_entries(held: HeldEntries, choice: str) -> int:
+def _decide_entries(held: HeldEntries, choice: Choice) -> int:
     from cm_tui.engine.api import entry_trust
 
     if choice == "revoked":

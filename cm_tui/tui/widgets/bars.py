@@ -142,18 +142,12 @@ def slider(share: float, width: int, *, active: bool) -> Content:
 _COLUMNS = "▁▂▃▄▅▆▇█"
 
 
-def sparkline(values: Sequence[int], *, style: str = "$primary", last: str = "$accent") -> Content:
-    """Return one column for each value, as high as its share of the largest one.
-
-    Args:
-        values: what is counted; 0 is a line on the ground.
-        style: of the columns.
-        last: of the last one, which stands for today.
-    """
+def sparkline(values: Sequence[int]) -> Content:
+    """Return one column for each value, as high as its share of the largest one; the last one stands for today."""
     top = max(values, default=0)
     pieces = []
     for place, value in enumerate(values):
-        shown = last if place == len(values) - 1 else style
+        shown = "$accent" if place == len(values) - 1 else "$primary"
         pieces.append((_column(value, top), shown if value > 0 else "$faint"))
     return Content.assemble(*pieces)
 

@@ -26,9 +26,9 @@ def kind_mark(kind: str) -> tuple[str, str]:
     return KIND_MARKS.get(kind, "·"), KIND_STYLES.get(kind, "$success")
 
 
-def highlighted(text: str, query: str, style: str = "") -> Content:
+def highlighted(text: str, query: str) -> Content:
     """Text with the characters that a fuzzy query matched in bold: the query in one piece, else one by one."""
-    content = Content.styled(text, style) if style else Content(text)
+    content = Content(text)
     if not query:
         return content
     lowered, sought = text.lower(), query.lower()

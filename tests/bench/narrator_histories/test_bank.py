@@ -38,7 +38,8 @@ def test_secrets_of_prompts_are_taken_out_as_they_are_recorded(history: History)
 
 def proposal(text: str, kind: str = "statement", **fields: object) -> NarratedProposal:
     made = NarratedProposal(
-        "nabcdef", "statement", "add", text, "", "project", "", "", "new", "", "", 2, 2, 0, 1, 0.9, (), "waiting", ""
+        id="nabcdef", kind="statement", action="add", text=text, scope="project", target="", support=2, sessions=2, last=1,
+        confidence=0.9,
     )  # fmt: skip
     return replace(made, kind=kind, **fields)
 

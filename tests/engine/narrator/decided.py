@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.entries import entry_file
 from cm_tui.engine.memory.notes import note_file
+from cm_tui.engine.platform import list_file
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import (
@@ -100,7 +100,7 @@ def decide_and_die(root: str, name: str, left: str, as_rule: str = "") -> None:
 
     with pytest.MonkeyPatch.context() as patch, _waited_for(Path(root)) as engine:
         use(patch, sayings)
-        for where, what in ((Journal, "_write"), (note_file, "write_if_unchanged"), (entry_file, "write_if_unchanged")):
+        for where, what in ((Journal, "_write"), (note_file, "write_if_unchanged"), (list_file, "write_if_unchanged")):
             patch.setattr(where, what, _counted(getattr(where, what), die))
         engine.decide_narrated([name], NarratedDecision("approve", as_rule=bool(as_rule)))
 

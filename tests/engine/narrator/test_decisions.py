@@ -165,7 +165,7 @@ def test_one_that_cannot_be_decided_hinders_no_other(engine: Engine):
     names = ["nzzzzzz", f"{one.id}@00000000", other.id, "", "n", f"{other.id[:4]}"]
     done = engine.decide_narrated(names, NarratedDecision("approve"))
     assert [each.done for each in done] == [False, False, True, False, False, False]
-    assert "There is no proposal nzzzzzz" in done[0].problem
+    assert "There is no proposal 'nzzzzzz'." in done[0].problem
     assert "changed since" in done[1].problem
     assert done[1].proposal.state == "waiting"
     assert "approved already" in done[5].problem

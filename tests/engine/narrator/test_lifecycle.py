@@ -148,8 +148,8 @@ def test_five_facts_that_share_a_theme_make_a_topic(project: Project):
     note = project.note(".cm/notes/project.md", "# P\n\n## Rules\n\n- Use tabs everywhere.\n" + "\n".join(lines) + "\n")
     assert found(project) == []
     waiting = NarratedProposal(
-        "nabcdef", "statement", "add", "The scheduler is started by `main`.", "why", "project", note, "Rules", "new", "", "", 3, 3,
-        0.0, 1.0, 0.9, (), "waiting", "",
+        id="nabcdef", kind="statement", action="add", text="The scheduler is started by `main`.", why="why", scope="project",
+        target=note, heading="Rules", support=3, sessions=3, last=1.0, confidence=0.9,
     )  # fmt: skip
     assert found(project, waiting=(replace(waiting, target="MEMORY.md"),)) == []
     (one,) = found(project, waiting=(waiting,))

@@ -21,13 +21,13 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from cm_tui import paths
-from cm_tui.engine.context.definitions.template import by_prefix
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.engine.platform.redaction.records import redact_record
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from cm_tui.files import SUFFIX, read_bounded, write_atomically
 from cm_tui.lru import LRU
 from cm_tui.model import Assembly, AssemblyHead
+from cm_tui.model.ids import id_named
 from cm_tui.state_file import reported
 
 FOLDER = "assemblies"
@@ -179,7 +179,7 @@ class Snapshots:
             return ids[back]
         if not _ID.fullmatch(name):
             raise UsageError(f"{name[:40]!r} is no name of a snapshot.", hint="Use its id, or last, last~1 and so on.")
-        return by_prefix(name, ids, "snapshot", "`cm context list` lists them; the oldest go first.")
+        return id_named(name, ids, "snapshot", "`cm context list` lists them; the oldest go first.", least=1)
 
     def _ids(self) -> list[str]:
         """Return all ids, the newest first."""

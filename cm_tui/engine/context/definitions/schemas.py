@@ -15,10 +15,10 @@ from cm_tui.engine.context.definitions.library import FOLDERS
 from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline
 from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
 from cm_tui.engine.context.definitions.shapes.rules import Rule, RuleFile, SingleRule
-from cm_tui.errors import StoreError
-from cm_tui.files import read_regular, shared_dir, write_atomically
+from cm_tui.files import read_regular, write_atomically
 from cm_tui.model import DefinitionKind
 from cm_tui.paths import PROJECT_FOLDER
+from cm_tui.state_file import confined
 
 FOLDER = f"{PROJECT_FOLDER}/schemas"
 _MOST_BYTES = 1_000_000
@@ -64,7 +64,7 @@ def copy_to(root: Path) -> None:
     """Write the schemas into a project with definitions, if they are of another version.
 
     Raises:
-        StoreError: one cannot be written.
+        RefusedError: their folder leads out of the project; StoreError: one cannot be written.
     """
     for kind, folder in FOLDERS.items():
         if not (root / PROJECT_FOLDER / folder).is_dir():
@@ -72,15 +72,5 @@ def copy_to(root: Path) -> None:
         file, text = root / FOLDER / f"{kind}.schema.json", schema(kind)
         if read_regular(file, _MOST_BYTES) == text.encode():
             continue
-        try:
-            _confined(root, file.parent)
-            shared_dir(file.parent)
+        with confined(root, file):
             write_atomically(file, text, permissions=None)
-        except OSError as error:
-            raise StoreError(f"Cannot write {file}: {error}", hint="Check the permissions of its folder.") from error
-
-
-def _confined(root: Path, folder: Path) -> None:
-    """Raise where a link leads out of the project."""
-    if not folder.resolve().is_relative_to(root.resolve()):
-        raise OSError(f"{folder} leads out of the project")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
-
-from cm_tui.errors import NotFoundError, UsageError
 
 # --- fields by dotted names, for rules, filters and templates; ids by a prefix ---
 
@@ -42,21 +40,6 @@ def lookup(scope: Any, name: str) -> Any:
             return MISSING
         return lookup(scope[int(first)], rest) if rest else scope[int(first)]
     return MISSING
-
-
-def by_prefix(prefix: str, ids: Iterable[str], what: str, hint: str = "") -> str:
-    """Return the id that a prefix of it names; `what` and `hint` are for the errors.
-
-    Raises:
-        NotFoundError: none begins with it.
-        UsageError: several do.
-    """
-    found = [id_ for id_ in ids if prefix and id_.startswith(prefix)]
-    if not found:
-        raise NotFoundError(f"There is no {what} {prefix[:64]!r}.", hint=hint)
-    if len(found) > 1:
-        raise UsageError(f"{prefix} is ambiguous: {len(found)} {what}s begin with it.", hint="Give more of it.")
-    return found[0]
 
 
 def _dots(name: str) -> list[int]:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from cm_tui.engine.context.definitions.library import FOLDERS
 from cm_tui.engine.context.definitions.shapes.base import NAME
-from cm_tui.errors import RefusedError, StoreError, UsageError
-from cm_tui.files import shared_dir, users_umask
+from cm_tui.errors import RefusedError, UsageError
+from cm_tui.files import users_umask
 from cm_tui.model import DefinitionKind
 from cm_tui.paths import PROJECT_FOLDER
+from cm_tui.state_file import confined
 
 
 def write_new(root: Path, kind: DefinitionKind, name: str) -> str:
@@ -30,16 +31,11 @@ def write_new(root: Path, kind: DefinitionKind, name: str) -> str:
     path = f"{PROJECT_FOLDER}/{FOLDERS[kind]}/{name}.yaml"
     file = root / path
     text = files("cm_tui.engine.context.definitions").joinpath("templates", f"{kind}.yaml").read_text("utf-8")
-    try:
-        if not file.parent.resolve().is_relative_to(root.resolve()):
-            raise RefusedError(f"{file.parent} leads out of the project.", hint="Remove the link.")
-        shared_dir(file.parent)
+    with confined(root, file):
         taken = next((one for ending in (".yaml", ".yml", ".json") if (one := file.with_suffix(ending)).exists()), None)
         if taken is not None:
             raise RefusedError(f"There is {taken.relative_to(root)} already.", hint="Edit it, or choose another name.")
         _create(file, text.replace("NAME", name))
-    except OSError as error:
-        raise StoreError(f"Cannot write {file}: {error}", hint="Check the permissions of its folder.") from error
     return path
 
 

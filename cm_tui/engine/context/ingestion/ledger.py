@@ -18,7 +18,6 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from cm_tui import paths
-from cm_tui.engine.context.definitions.template import by_prefix
 from cm_tui.engine.context.ingestion.destinations import value_digest
 from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.kv import KvStore
@@ -26,6 +25,7 @@ from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import CmError, NotFoundError, StoreError
 from cm_tui.files import PRIVATE, write_atomically
 from cm_tui.model import IngestRun
+from cm_tui.model.ids import id_named
 from cm_tui.state_file import holding, read_object, reported, write_json
 
 MOST_RUNS = 20_000
@@ -94,7 +94,7 @@ class Ledger:
             UsageError: the name is ambiguous.
         """
         found = {one.run.id: one for one in self.all()}
-        return found[by_prefix(name, found, "run", "`cm ingest list` lists them.")]
+        return found[id_named(name, found, "run", "`cm ingest list` lists them.", least=1)]
 
     def write(self, entry: Entry) -> None:
         """Record a run; replaces its earlier record.

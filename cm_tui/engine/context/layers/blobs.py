@@ -7,10 +7,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from cm_tui import paths
-from cm_tui.engine.context.definitions.template import by_prefix
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.files import read_bounded, write_atomically
+from cm_tui.model.ids import id_named
 from cm_tui.state_file import reported
 
 MOST_BYTES = 4_000_000
@@ -64,4 +64,4 @@ class Blobs:
         if not _DIGEST.fullmatch(name):
             raise UsageError(f"{name[:80]!r} is no digest.", hint="It has 8 to 64 of the digits 0 to 9 and a to f.")
         folder = self._folder / name[:2]
-        return folder / by_prefix(name, [file.name for file in folder.glob(f"{name}*")], "blob")
+        return folder / id_named(name, [file.name for file in folder.glob(f"{name}*")], "blob", "", least=1)

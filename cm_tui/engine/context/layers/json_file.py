@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from cm_tui import paths
 from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
 from cm_tui.engine.context.definitions.parsing import parse
-from cm_tui.errors import RefusedError, StoreError, UsageError
-from cm_tui.files import permissions_of, read_below, read_regular, shared_dir, write_if_unchanged
-from cm_tui.state_file import holding
+from cm_tui.errors import StoreError, UsageError
+from cm_tui.files import permissions_of, read_below, read_regular, write_if_unchanged
+from cm_tui.state_file import confined, holding
 
 FOLDER = f"{paths.PROJECT_FOLDER}/memory"
 T = TypeVar("T")
@@ -59,19 +59,14 @@ def change(root: Path, path: str, change: Callable[[Document | None], tuple[Any,
     file = root.joinpath(*path.split("/"))
     named = blake2b(os.path.realpath(file).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
     try:
-        with holding(paths.state_dir() / "locks" / f"{named}.lock"):
+        with holding(paths.state_dir() / "locks" / f"{named}.lock"), confined(root, file):
             before = read_regular(file, MAX_BYTES)
             new, result = change(read(root, path))
-            if not file.parent.resolve().is_relative_to(root.resolve()):
-                raise RefusedError(f"{file.parent} leads out of the project.", hint="Remove the link.")
-            shared_dir(file.parent)
             data = (json.dumps(new, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode("utf-8")
             if len(data) > MAX_BYTES:
                 raise UsageError(f"{path} would have more than {MAX_BYTES:,} bytes.", hint="Remove old values.")
             if not write_if_unchanged(file, data, before, permissions_of(file)):
                 raise StoreError(f"Another program changed {path}: nothing is written.", hint="Try again.")
-    except OSError as error:
-        raise StoreError(f"Cannot write {path}: {error.strerror or error}.", hint="Check its folder.") from error
     except ValueError as error:
         raise UsageError(f"{path}: this value is no JSON: {error}") from error
     return result

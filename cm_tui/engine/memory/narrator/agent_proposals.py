@@ -217,9 +217,8 @@ def _proposal(
     part = ConfidencePart("word", WORD, f"{who} says so; nothing was counted")
     made = NarratedProposal(
         id=id_, kind="statement", action="add", text=data["text"], why=data["why"] or f"Proposed by {who}.",
-        scope=data["scope"], target="", heading="", relation="new", other="", other_place="", support=len(known),
-        sessions=len({session for _, session in known.values()}), first=min(times), last=max(times), confidence=WORD,
-        parts=(part,), state="waiting", digest="", as_rule=True, proposed_by=who,
+        scope=data["scope"], target="", support=len(known), sessions=len({session for _, session in known.values()}), first=min(times), last=max(times), confidence=WORD,
+        parts=(part,), as_rule=True, proposed_by=who,
         evidence_ids=tuple(sorted(known, key=lambda name: (-known[name][0], name))),
         claims=(claim_digest("statement", f"{data['scope']} {PROPOSED}", key_of(data["text"])),),
     )  # fmt: skip

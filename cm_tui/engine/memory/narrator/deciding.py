@@ -35,9 +35,10 @@ from cm_tui.engine.memory.projection.narrated import DECIDED, STANDS_ON, WORDED
 from cm_tui.engine.memory.projection.visibility import UNDONE
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.redaction.redact import redact
-from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
+from cm_tui.errors import CmError, RefusedError, UsageError
 from cm_tui.model import EPISODES, Edited, NarratedChange, NarratedDecision, NarratedProposal, Scope, Undone
 from cm_tui.model.author import Author
+from cm_tui.model.ids import id_named
 from cm_tui.model.text import one_line
 from cm_tui.state_file import holding
 
@@ -321,18 +322,7 @@ def named(known: Mapping[str, FactProposal], name: str) -> FactProposal:
 
     Raises NotFoundError if no proposal has that name; UsageError if the name is ambiguous.
     """
-    if name in known:
-        return known[name]
-    shown = name[:40].encode("ascii", "backslashreplace").decode()
-    if len(name) == 1:
-        raise UsageError(f"{shown!r} is too short for an id.", hint="`cm proposals list` lists them.")
-    found = [made for id_, made in known.items() if name and id_.startswith(name)]
-    if not found:
-        raise NotFoundError(f"There is no proposal {shown}.", hint="`cm proposals list` lists them.")
-    if len(found) > 1:
-        ids = ", ".join(made.proposal.id for made in found[:5])
-        raise UsageError(f"{shown!r} is more than one proposal: {ids}.", hint="Give more of its id.")
-    return found[0]
+    return known[id_named(name, known, "proposal", "`cm proposals list` lists them.", least=2)]
 
 
 def _checked(names: Sequence[str], decision: NarratedDecision) -> NarratedDecision:

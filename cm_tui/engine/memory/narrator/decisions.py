@@ -37,10 +37,6 @@ _SHOWN = (
 )  # fmt: skip
 """Fields of a proposal that an event contains: no state, and no quotes."""
 _PART = ("name", "value", "words")
-_EMPTY: Mapping[str, Any] = {
-    "why": "", "heading": "", "other": "", "other_place": "", "support": 0, "sessions": 0, "first": 0.0, "last": 0.0,
-    "confidence": 0.0, "parts": (),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,7 @@ class Decision:
         `live`: the current proposal; None: it would not be proposed now.
         """
         # Without words in any journal, the decision alone tells what it was about.
-        without_words = {**_EMPTY, **self.data, "relation": "new", "text": "", "evidence_ids": self.data.get("ids", ())}
+        without_words = {**self.data, "text": "", "evidence_ids": self.data.get("ids", ())}
         base = self.shown or live or read_shown(self.proposal, without_words)
         if base is None:
             return None
@@ -145,17 +141,18 @@ class Decisions:
         self._tables = tables
         self._lock = threading.Lock()
         self._read: tuple[tuple[int, ...], Decided] | None = None
-
-    def stamp(self) -> tuple[int, ...]:
-        """Return a change stamp of all decisions."""
-        return tuple(self._tables.row(_STAMP))
+        self._state: tuple[Any, ...] | None = None
+        """State of the tables when these were read."""
 
     def now(self) -> Decided:
         """Return the current decisions; the object is shared and must not be changed."""
-        stamp = self.stamp()
+        state = self._tables.state()
         with self._lock:
-            if self._read is None or self._read[0] != stamp:
-                self._read = stamp, _decided(self._tables.rows(_ROWS, [DECIDED, WORDED]))
+            if self._read is None or self._state != state:
+                stamp = self._tables.row(_STAMP)
+                if self._read is None or self._read[0] != stamp:
+                    self._read = stamp, _decided(self._tables.rows(_ROWS, [DECIDED, WORDED]))
+                self._state = state
             return self._read[1]
 
 
@@ -225,10 +222,9 @@ def read_shown(id_: str, data: object) -> NarratedProposal | None:
     """Return the proposal in event data without its malformed parts; None: it has no text, target, kind or action."""
     if not isinstance(data, Mapping):
         return None
-    found = {**_EMPTY, **{name: data[name] for name in _SHOWN if name in data and _is_bounded(data[name])}}
-    if isinstance(found["parts"], list):
-        found["parts"] = [dict(zip(_PART, one, strict=False)) for one in found["parts"] if isinstance(one, list)]
-    found |= {"id": id_, "state": "waiting", "digest": ""}
+    found = {"id": id_, **{name: data[name] for name in _SHOWN if name in data and _is_bounded(data[name])}}
+    if isinstance(parts := found.get("parts"), list):
+        found["parts"] = [dict(zip(_PART, one, strict=False)) for one in parts if isinstance(one, list)]
     for _ in range(2):
         try:
             return _adapter().validate_json(json.dumps(found), strict=True)
@@ -238,8 +234,6 @@ def read_shown(id_: str, data: object) -> NarratedProposal | None:
             value = found.pop(name, None)
             if isinstance(value, list) and (name,) not in wrong:
                 found[name] = [one for at, one in enumerate(value) if (name, at) not in wrong]
-            elif name in _EMPTY:
-                found[name] = _EMPTY[name]
     return None
 
 

@@ -115,7 +115,7 @@ def proposals(sure: Sequence[Sure], known: ExistingFacts, topics: Sequence[Topic
             id=id_of(group, taken=found), kind=one.kind, action="add", text=one.text, why=why(one.kind, one.tally),
             scope=target.scope, target=target.note_id, heading=target.heading, relation=relation, other=other,
             other_place=place, support=one.tally.support, sessions=one.tally.sessions, first=one.tally.first,
-            last=one.tally.last, confidence=round(value, 4), parts=parts, state="waiting", digest="",
+            last=one.tally.last, confidence=round(value, 4), parts=parts,
             as_rule=one.kind in _RULES, topics=(target.note_id,) if "/topics/" in target.note_id else (),
             tags=target.tags, evidence_ids=one.episodes, claims=one.claims,
         )  # fmt: skip

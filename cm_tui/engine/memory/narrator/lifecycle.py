@@ -249,9 +249,8 @@ def _proposal(
     return NarratedProposal(
         id=id_of(int(claim, 16)), kind=kind, action=action, text=text, why=why,
         scope="user" if is_users else "project" if target == PROJECT_NOTE or not topics else "topic",
-        target=target, heading=heading, relation="new", other="", other_place="", support=0, sessions=0, first=last, last=last,
-        confidence=round(part.value, 4), parts=(part,), state="waiting", digest="", old=old, topics=topics, tags=tags,
-        claims=(claim,),
+        target=target, heading=heading, first=last, last=last, confidence=round(part.value, 4), parts=(part,), old=old,
+        topics=topics, tags=tags, claims=(claim,),
     )  # fmt: skip
 
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING
 
 from cm_tui.engine.memory.narrator.agent_proposals import AgentProposal
 from cm_tui.engine.memory.narrator.deciding import Deciding
@@ -22,10 +21,6 @@ from cm_tui.model import (
     Page,
     Progress,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 _REPORTED = 20
 _NOT_YET = "Nothing was looked at yet: `cm narrate` reads what sessions teach."

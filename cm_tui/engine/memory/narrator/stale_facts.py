@@ -165,8 +165,8 @@ def _proposal(line: _Line, *, is_strange: bool) -> NarratedProposal:
         why=f"It {fate}{more}{origin}.",
         scope="user" if place.scope == "user" else "topic" if place.kind == "topic" else "project",
         target=place.id, heading=line.heading, relation="contradicts", other=fate,
-        other_place=_place_of(worst) if worst is not None else "", support=0, sessions=0, first=when, last=when,
-        confidence=round(sure, 4), parts=parts, state="waiting", digest="", old=line.bullet,
+        other_place=_place_of(worst) if worst is not None else "", first=when, last=when,
+        confidence=round(sure, 4), parts=parts, old=line.bullet,
         topics=(place.id,) if place.kind == "topic" else (), claims=(claim,),
     )  # fmt: skip
 

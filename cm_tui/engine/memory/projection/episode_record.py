@@ -11,6 +11,7 @@ from typing import Any, Self, get_args
 
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.model import Actor, Episode, EpisodeType, Outcome, Step, StepKind
+from cm_tui.model.episode import EpisodeTexts
 
 KIND = "episode"
 """Kind of the events that hold an episode."""
@@ -27,44 +28,20 @@ _FIRST_VERSION = (
 """Fields that are written even where they are empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeRecord:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeRecord(EpisodeTexts):
     """The record of one turn of a session; its event has the id, the time and HEAD when it stopped."""
 
-    type: EpisodeType = "task"
-    agent: str = ""
-    session: str = ""
-    root: str = ""
-    """Folder of the checkout that it worked in."""
-    prompts: tuple[str, ...] = ()
-    answer: str = ""
-    files: tuple[str, ...] = ()
     base: str = ""
     """HEAD at its first prompt, which the patch starts from; empty: none was known."""
-    patch: str = ""
     patch_digest: str = ""
     """Names the whole patch, so that a session's next turn does not repeat it."""
-    patch_cut: bool = False
-    redacted: int = 0
-    note: str = ""
     stop: str = ""
     """Id of the event that ended the turn."""
-    actor: Actor = "agent"
     at: float | None = None
     """When it ended, where that is not when it was written down: seconds since the epoch."""
     origin: str = ""
     """Digest that names the turn in the transcript that it was read from: the same one is not recorded twice."""
-    title: str = ""
-    parent: str = ""
-    turn: int = 0
-    plan: str = ""
-    verdict: str = ""
-    outcome: Outcome = ""
-    steps: tuple[Step, ...] = ()
-    step_count: int = 0
-    tools: tuple[str, ...] = ()
-    tokens: int = 0
-    tags: tuple[str, ...] = ()
 
     @property
     def is_reported(self) -> bool:
@@ -107,7 +84,7 @@ def read_episode(event: Event, *, patch: bool) -> Episode:
     `event`: one of kind `episode`. `patch`: include its patch and its steps; the number of steps is always included.
     """
     record, head = EpisodeRecord.from_event(event), _sha(event.head)
-    found: dict[str, Any] = {name: getattr(record, name) for name in _SHARED}
+    found: dict[str, Any] = {one.name: getattr(record, one.name) for one in fields(EpisodeTexts)}
     if not patch:
         found |= {"patch": "", "steps": ()}
     return Episode(
@@ -120,10 +97,6 @@ def read_episode(event: Event, *, patch: bool) -> Episode:
         why="",
         patch_lines=len(record.patch.splitlines()),
     )
-
-
-_SHARED = {field.name for field in fields(EpisodeRecord)} & {field.name for field in fields(Episode)}
-"""Fields of a record that an episode has, too."""
 
 
 def _step_data(step: Step) -> dict[str, Any]:

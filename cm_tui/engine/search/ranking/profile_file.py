@@ -14,9 +14,10 @@ from typing import Any
 from cm_tui.config import load_config
 from cm_tui.engine.search.ranking import adjust
 from cm_tui.engine.search.ranking.profiles import KEYS, TABLES, check, packaged
-from cm_tui.errors import CmError, ConfigError, RefusedError, UsageError
-from cm_tui.files import PRIVATE, permissions_of, read_bounded, shared_dir, write_atomically
+from cm_tui.errors import ConfigError, RefusedError, UsageError
+from cm_tui.files import PRIVATE, permissions_of, read_bounded, write_atomically
 from cm_tui.model import Profile
+from cm_tui.state_file import confined, reported
 from cm_tui.toml_values import SETTINGS_BYTES
 
 _HEADER = re.compile(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:#.*)?$")
@@ -51,13 +52,11 @@ def _text_of(file: Path) -> str:
 
 def _replace(file: Path, text: str) -> None:
     """Write a file, or remove it if it is empty."""
-    try:
-        if text:
-            _write(file, text)
-        else:
-            file.unlink(missing_ok=True)
-    except OSError as error:
-        raise CmError(f"Cannot write {file}: {error}", hint="Check its permissions and free space.") from error
+    if text:
+        _write(file, text)
+        return
+    with reported(file, "remove"):
+        file.unlink(missing_ok=True)
 
 
 def reset(name: str, file: Path) -> tuple[str, ...]:
@@ -211,8 +210,6 @@ def _value(value: Any) -> str:
 def _write(file: Path, text: str) -> None:
     # A link stays a link; one that leads out of the project is not followed.
     target = Path(os.path.realpath(file))
-    if not target.is_relative_to(os.path.realpath(file.parent.parent)):
-        raise RefusedError(f"{file} leads out of the project.", hint="Remove the link.")
-    shared_dir(target.parent)
-    permissions = permissions_of(target)
-    write_atomically(target, text, permissions=PRIVATE if permissions is None else permissions, durable=True)
+    with confined(file.parent.parent, target):
+        permissions = permissions_of(target)
+        write_atomically(target, text, permissions=PRIVATE if permissions is None else permissions, durable=True)

@@ -1,74 +1,78 @@
-"""The file of a project's marks: it may be committed, and so be anyone's; a damaged one is set aside."""
+"""The file of a project's marks: it may be committed, and so be anyone's."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
 from cm_tui.counts import count, noun
+from cm_tui.engine.platform.list_file import VERSION, ListContent, ListFile, dumped
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError, RefusedError, StoreError, UsageError
-from cm_tui.files import permissions_of, read_below, remove_left_overs, set_aside, shared_dir, write_atomically
 from cm_tui.model.tuning import Mark, is_same, normal
-from cm_tui.state_file import holding, reported
+from cm_tui.state_file import holding
 
 FILE = "marks.json"
 """Its name, below a project's folder `.cm`."""
 MOST_MARKS = 2_000
-_MOST_BYTES = 2_000_000
 _MOST_QUESTION = 2_000
 _MOST_PATH = 1_000
 _MOST_SYMBOL = 500
 _MOST_LINE = 100_000_000
-_VERSION = 1
 
 
 @dataclass(slots=True)
-class MarkContent:
+class MarkContent(ListContent):
     """Content of the file."""
 
     marks: list[Mark] = field(default_factory=list)
-    unknown: list[Any] = field(default_factory=list)
-    """Invalid items among its marks, which are kept."""
-    beyond: list[Any] = field(default_factory=list)
-    """Marks beyond the limit, which are kept, too."""
-    other: dict[str, Any] = field(default_factory=dict)
-    """The file's other data."""
-    damaged: str = ""
-    """Why all of it cannot be understood; empty: it can."""
-    notes: tuple[str, ...] = ()
+    kept: list[Any] = field(default_factory=list)
+    """Its other items: marks beyond the limit, and what is no mark."""
 
 
-class MarkFile:
+class MarkFile(ListFile[MarkContent]):
     """A project's marks."""
 
+    key = "marks"
+    most_bytes = 2_000_000
+    next_write = "mark"
+    instead = "Put an ordinary folder there."
+    empty = MarkContent
+
     def __init__(self, root: Path) -> None:
-        self._root = root
-        self.path = root / paths.PROJECT_FOLDER / FILE
+        super().__init__(root, FILE)
 
-    def read(self) -> MarkContent:
-        """Read the file.
+    def understood(self, items: list[Any], other: dict[str, Any]) -> MarkContent:
+        """Read the marks, of the same result the first one alone."""
+        content = MarkContent(items=items, other=other)
+        known: dict[tuple[str, str, str | None], list[Mark]] = {}
+        beyond: list[Any] = []
+        for item in items:
+            mark = _mark(item)
+            if mark is None:
+                content.kept.append(item)
+                continue
+            if len(content.marks) >= MOST_MARKS:
+                beyond.append(item)
+                continue
+            same = known.setdefault((mark.question, mark.path, mark.symbol), [])
+            if not any(is_same(one, mark) for one in same):
+                same.append(mark)
+                content.marks.append(mark)
+        content.marks.sort(key=_order)
+        content.notes = tuple(_notes(self.path, len(content.kept), len(beyond)))
+        content.kept = [*beyond, *content.kept]
+        return content
 
-        Raises RefusedError if it is a link, or is below one; StoreError if it is too long, or cannot be read.
-        """
-        try:
-            data = read_below(self._root, f"{paths.PROJECT_FOLDER}/{FILE}", _MOST_BYTES)
-        except FileNotFoundError:
-            return MarkContent()
-        except OSError as error:
-            if self._leads_away():
-                raise self._refusal() from error
-            raise StoreError(
-                f"Cannot read the marks in {self.path}: {error.strerror or error}.",
-                hint="Check its permissions and size.",
-            ) from error
-        return _content(data, self.path)
+    def written(self, content: MarkContent) -> str:
+        """Return JSON with a mark a line, sorted, so that a change is a line of a diff."""
+        head = [f" {dumped(name)}: {dumped(value)}," for name, value in self.head(content).items()]
+        listed = ",\n".join(f"  {dumped(item)}" for item in content.items)
+        body = f' "marks": [\n{listed}\n ]' if listed else ' "marks": []'
+        return "\n".join(["{", *head, body, "}"]) + "\n"
 
     def of(self, question: str) -> tuple[list[Mark], str]:
         """Return the marks of a query, and a message if they cannot be read."""
@@ -105,40 +109,18 @@ class MarkFile:
         return self._change(lambda marks: [one for one in marks if not is_same(one, mark)])
 
     def _change(self, change: Callable[[list[Mark]], list[Mark]]) -> str:
-        with _writing():
-            content = self.read()
-            version = content.other.get("version", _VERSION)
-            if not isinstance(version, int) or version > _VERSION:
+        def make(content: MarkContent) -> None:
+            content.items = [*map(_plain, sorted(change(content.marks), key=_order)), *content.kept]
+
+        with holding(paths.data_dir() / "marks" / "lock"):
+            content = self.read_complete()
+            version = content.other.get("version", VERSION)
+            if not isinstance(version, int) or version > VERSION:
                 raise StoreError(f"{self.path} was written by a newer version of cm.", hint="Update cm.")
-            marks = change(content.marks)
-            if marks == content.marks:
+            if change(content.marks) == content.marks:
                 return ""
-            return self._write(content, marks)
-
-    def _write(self, content: MarkContent, marks: list[Mark]) -> str:
-        if self._leads_away():
-            raise self._refusal()
-        with reported(self.path):
-            shared_dir(self.path.parent)
-            remove_left_overs(self.path)
-            kept = set_aside(self.path) if content.damaged else None
-            permissions = permissions_of(self.path)
-            write_atomically(self.path, _text(content, marks), permissions=permissions, durable=True)
-        return f"{self.path} could not be understood; it is kept as {kept.name}." if kept else ""
-
-    def _leads_away(self) -> bool:
-        return any(os.path.islink(part) for part in (self.path.parent, self.path))  # noqa: PTH114 - the link itself
-
-    def _refusal(self) -> RefusedError:
-        return RefusedError(
-            f"{self.path} is a link, or is below one: marks are neither read from it nor written to it.",
-            hint="Put an ordinary folder there.",
-        )
-
-
-def _writing() -> AbstractContextManager[None]:
-    """Hold the files of marks: no other process or thread changes one meanwhile."""
-    return holding(paths.data_dir() / "marks" / "lock")
+            make(content)
+            return self.write(content, make)
 
 
 # --- valid marks ---
@@ -201,41 +183,6 @@ def _is_path(value: Any) -> bool:
     return not any(part in {"", ".", ".."} or "\0" in part for part in parts)
 
 
-# --- reading and writing ---
-
-
-def _content(data: bytes, path: Path) -> MarkContent:
-    try:
-        found = json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        return _damaged(path, "not UTF-8" if isinstance(error, UnicodeDecodeError) else "not JSON")
-    items = found.get("marks") if isinstance(found, dict) else None
-    if not isinstance(items, list):
-        return _damaged(path, "no list of marks")
-    content = MarkContent(other={name: value for name, value in found.items() if name != "marks"})
-    known: dict[tuple[str, str, str | None], list[Mark]] = {}
-    for item in items:
-        mark = _mark(item)
-        if mark is None:
-            content.unknown.append(item)
-            continue
-        if len(content.marks) >= MOST_MARKS:
-            content.beyond.append(item)
-            continue
-        same = known.setdefault((mark.question, mark.path, mark.symbol), [])
-        if not any(is_same(one, mark) for one in same):
-            same.append(mark)
-            content.marks.append(mark)
-    content.marks.sort(key=_order)
-    content.notes = tuple(_notes(path, len(content.unknown), len(content.beyond)))
-    return content
-
-
-def _damaged(path: Path, why: str) -> MarkContent:
-    said = f"{path} cannot be understood ({why}): none of its marks is known. Fix it; the next mark puts it aside."
-    return MarkContent(damaged=why, notes=(said,))
-
-
 def _notes(path: Path, unknown: int, beyond: int) -> Iterator[str]:
     if unknown:
         yield f"{count(unknown, 'mark')} of {path} cannot be understood and {noun(unknown, 'is', 'are')} left as {noun(unknown, 'it is', 'they are')}."
@@ -245,15 +192,3 @@ def _notes(path: Path, unknown: int, beyond: int) -> Iterator[str]:
 
 def _order(mark: Mark) -> tuple[str, str, int, int, str]:
     return mark.question, mark.path, mark.start_line, mark.end_line, mark.symbol or ""
-
-
-def _text(content: MarkContent, marks: list[Mark]) -> str:
-    """JSON with a mark a line, sorted, so that a change is a line of a diff."""
-    rows = [json.dumps(_plain(mark), ensure_ascii=False) for mark in sorted(marks, key=_order)]
-    rows += [json.dumps(item) for item in (*content.beyond, *content.unknown)]
-    head = [
-        f" {json.dumps(name)}: {json.dumps(value)}," for name, value in {"version": _VERSION, **content.other}.items()
-    ]
-    listed = ",\n".join(f"  {row}" for row in rows)
-    body = f' "marks": [\n{listed}\n ]' if rows else ' "marks": []'
-    return "\n".join(["{", *head, body, "}"]) + "\n"

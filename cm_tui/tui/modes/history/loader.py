@@ -214,7 +214,7 @@ class HistoryLoader:
 
     def _episode(self) -> None:
         if self.episode is None:
-            words = "e lists recorded episodes. The chosen one is shown here, and every panel shows the commit that it started from."
+            words = "e leads to the recorded episodes; r shows one here, and every panel shows the commit that it started from."
             self._filled("episode", Filled((), words))
         else:
             self._filled("episode", Filled(tuple(of_episode(self.episode)), f"what {agent_of(self.episode)} saw"))

@@ -14,13 +14,12 @@ from cm_tui.tui.modes.history.prompts import (
     ask_revision,
     ask_since,
     ask_symbol,
-    choose_episode,
     erase_shown,
     open_episode,
 )
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, Spot
 from cm_tui.tui.modes.history.view import HistoryView
-from cm_tui.tui.screens.app_commands import cannot_index, not_searchable, start_index
+from cm_tui.tui.screens.app_commands import cannot_index, not_searchable, show_mode, start_index
 from cm_tui.tui.screens.commands import Command, unless, with_target
 from cm_tui.tui.screens.episode_commands import cannot_resume, resume_agent
 from cm_tui.tui.screens.list_mode import find
@@ -35,7 +34,7 @@ _complete: Reason = unless(
 )
 _not_reading: Reason = unless(lambda screen: screen.cm.tasks.reading_history, "history is not being read")
 _reading: Reason = unless(lambda screen: not screen.cm.tasks.reading_history, "history is being read: x stops that")
-_no_episode: Reason = unless(lambda screen: screen.loader.episode, "no episode is shown: e lists them")
+_no_episode: Reason = unless(lambda screen: screen.loader.episode, "no episode is shown: e leads to them, r shows one")
 
 
 def _no_mainline(screen: HistoryView) -> str | None:
@@ -168,7 +167,7 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
     Command("history.since", "w", "Since", "What changed since you last looked, or since a commit, tag, date or age",
             lambda screen: ask_since(screen, partial(_show_since, screen)), blocked=_no_mainline),
     Command("history.episodes", "e", "Episodes",
-            "List recorded episodes; open the commit and patch of one", choose_episode,
+            "To the recorded episodes; r there shows the commit and patch of one here", show_mode("episodes"),
             blocked=not_searchable),
     Command("history.resume", "R", "Resume", "Open the agent at the session of the episode that is shown",
             with_target(_episode, resume_agent),
@@ -191,7 +190,7 @@ class HistoryScreen(HistoryView, commands=HISTORY_COMMANDS):
         "Every commit of HEAD's first-parent line, the newest first; all panels show the one under the cursor. Changes "
         "are those of that commit, or those since the revision marked with m. Enter views the project at that commit, "
         "in Symbols too; 0 returns to now. Grey commits have not been read yet: b reads them. An @ marks a commit that "
-        "an agent worked on: e lists the episodes with their prompts and patches."
+        "an agent worked on: e leads to the episodes, and r there shows one here, with its prompts and patch."
     )
     ZOOMS = ("history-panel", "commit-panel", "detail-panel")
 

@@ -1,12 +1,12 @@
-"""What becomes of an entry, a note or a proposal: pinned, moved, forgotten, brought back, accepted, declined."""
+"""What becomes of an entry or a note: pinned, moved, forgotten, brought back."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Proposal, Scope
+from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Scope
 from cm_tui.model.dates import local_day
-from cm_tui.tui.modes.memory.groups import key_of, name_of, path_of, title_of
+from cm_tui.tui.modes.memory.groups import key_of, path_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import merge_base, report_note
 from cm_tui.tui.screens.messages import AddToPack
@@ -100,26 +100,6 @@ def move_note(screen: MemoryView, note: Note) -> None:
     hint = "user:NAME is for all your projects, .cm/notes/NAME for this one, topics/NAME a topic of it."
     line = Line(named, note.id, hint, lambda name: None if name.strip() else "Give it a name.")
     ask_line(screen, "Move the note to", line)
-
-
-def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
-    """Accept or decline an agent's proposal; declining, and accepting a Rule, asks for confirmation."""
-
-    def done(change: MemoryChange) -> None:
-        if accept:
-            screen.pending = ("entry", change.id)
-        _changed(screen, name_of(proposal), change)
-
-    def do() -> None:
-        do_undoable(screen, lambda engine: engine.decide(proposal.id, accept=accept), done, title=name_of(proposal))
-
-    if not accept:
-        words = f"Decline “{elide_end(name_of(proposal), _LONGEST)}”?\n\nNothing is changed, and the proposal goes."
-        ask(screen, words, "Decline", do)
-    elif proposal.after is not None and proposal.after.category == "Rule":
-        confirm_rule(screen, rule_text(proposal.after), proposal.after.scope, "Accept", do)
-    else:
-        do()
 
 
 def _changed(screen: MemoryView, title: str, change: MemoryChange) -> None:

@@ -12,14 +12,14 @@ from textual.content import Content
 
 from cm_tui.engine.api.weight import line_of, tokens
 from cm_tui.errors import NotFoundError, StoreError, UsageError
-from cm_tui.model import Duplicates, Entry, Note, Proposal, Recalls, Scope, StaleItem
+from cm_tui.model import Duplicates, Entry, Note, Recalls, Scope, StaleItem
 from cm_tui.model.dates import age, local_day, local_minute
 from cm_tui.tui.state.authors import who_is
 from cm_tui.tui.state.filter_line import one_of, read_fields
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line, size
 
-Item = Entry | Note | Proposal
+Item = Entry | Note
 """What a row of the list is about."""
 
 
@@ -30,11 +30,10 @@ class Group:
     key: str
     """Its kind, as the filter has it."""
     title: str
-    holds: Literal["proposals", "entries", "notes"]
+    of: Literal["entries", "notes"]
 
 
 GROUPS = (
-    Group("proposal", "Agents propose", "proposals"),
     Group("rule", "Rules", "entries"),
     Group("knowledge", "Knowledge", "entries"),
     Group("experience", "Experience", "entries"),
@@ -46,7 +45,7 @@ GROUPS = (
     Group("extra", "More folders", "notes"),
     Group("instructions", "Instructions for agents", "notes"),
 )
-KINDS = tuple(group.key for group in GROUPS if group.holds != "proposals")
+KINDS = tuple(group.key for group in GROUPS)
 
 
 def is_same(one: Item | None, other: Item | None) -> bool:
@@ -58,8 +57,7 @@ def is_same(one: Item | None, other: Item | None) -> bool:
 
 def key_of(item: Item) -> tuple[str, str]:
     """Return what names an item among all others."""
-    kind = "entry" if isinstance(item, Entry) else "note" if isinstance(item, Note) else "proposal"
-    return kind, item.id
+    return "entry" if isinstance(item, Entry) else "note", item.id
 
 
 SHOWS = ("entries", "notes")
@@ -87,12 +85,9 @@ class MemoryFilter:
     def wants(self, key: str) -> bool:
         """Return whether the group of a key is listed."""
         group = next(one for one in GROUPS if one.key == key)
-        if group.holds == "proposals":
-            # Proposals that await the user are listed in any case, except in a filtered list.
-            return self == MemoryFilter(show=self.show) and self.show != "notes"
-        if self.state and self.state not in _OF_BOTH and (self.state in _OF_NOTES) != (group.holds == "notes"):
+        if self.state and self.state not in _OF_BOTH and (self.state in _OF_NOTES) != (group.of == "notes"):
             return False
-        return self.show in {"", group.holds} and (not self.kinds or key in self.kinds)
+        return self.show in {"", group.of} and (not self.kinds or key in self.kinds)
 
 
 def read_line(text: str) -> tuple[MemoryFilter, str]:
@@ -135,8 +130,8 @@ class Marks:
 
 
 def path_of(item: Item) -> str:
-    """Return the name of an item among passages; empty for a proposal."""
-    return f"entry/{item.id}" if isinstance(item, Entry) else f"note/{item.id}" if isinstance(item, Note) else ""
+    """Return the name of an item among passages."""
+    return f"entry/{item.id}" if isinstance(item, Entry) else f"note/{item.id}"
 
 
 def read_about(engine: Engine, path: str) -> About:
@@ -175,14 +170,12 @@ def _or_none(call: Callable[[], T]) -> T | None:
 
 
 PINNED, HELD, FORGOTTEN, OF_USER, PROBLEM = "★", "◌", "✗", "⌂", "▲"
-NEVER, UNAPPROVED, DOUBLE, PROPOSED = "⊘", "!", "≈", "?"
+NEVER, UNAPPROVED, DOUBLE = "⊘", "!", "≈"
 _LONGEST = 400
 
 
 def signs_of(item: Item, marks: Marks) -> Content:
     """Return two cells: the most pressing thing there is to say of an item, then whether it is pinned, and whose it is."""
-    if isinstance(item, Proposal):
-        return Content.styled(f"{PROPOSED} ", "bold $warning")
     pressing = _pressing(item, marks)
     if isinstance(item, Entry) and item.pinned:
         return Content.assemble(pressing, (PINNED, "$accent"))
@@ -200,17 +193,12 @@ def _pressing(item: Entry | Note, marks: Marks) -> tuple[str, str]:
         (marks.has_double(item), DOUBLE, "$accent"),
         (item.never_recall, NEVER, "$muted"),
     )
-    return next(((sign, style) for holds, sign, style in found if holds), (" ", ""))
+    return next(((sign, style) for is_so, sign, style in found if is_so), (" ", ""))
 
 
 def title_of(item: Entry | Note) -> str:
     """Return what an entry or a note is called, in one line."""
     return " ".join(one_line(item.title[:_LONGEST]).split()) or one_line(item.id)
-
-
-def name_of(item: Item) -> str:
-    """Return what an item is called, for a question about it."""
-    return " ".join(one_line(item.words[:_LONGEST]).split()) if isinstance(item, Proposal) else title_of(item)
 
 
 # --- the lines above a text: what it is, who wrote it, when and where, what it weighs ---
@@ -331,30 +319,6 @@ def note_facts(note: Note, weight: int | None, width: int, about: About) -> Cont
     if note.problem:
         lines.append([(f"{PROBLEM} {one_line(note.problem)}", "$warning")])
     return _wrapped_facts(title_of(note), lines, width)
-
-
-def proposal_facts(proposal: Proposal, width: int) -> Content:
-    """Return what an agent proposes, and why."""
-    what = {"write": "would write for all projects", "change": "would change", "forget": "would forget"}[proposal.kind]
-    lines: list[list[Piece]] = [
-        [(f"{one_line(proposal.agent) or 'an agent'} {what} the {proposal.of} {proposal.target}", "bold $warning")],
-        [(f"{local_minute(proposal.time)}, {age(time.time() - proposal.time)}", ""),
-         *([(f"session {elide_end(one_line(proposal.session), 20)}", "")] if proposal.session else [])],
-    ]  # fmt: skip
-    if proposal.reason:
-        lines.append([(f"because: {' '.join(one_line(proposal.reason).split())}", "$soft")])
-    return _wrapped_facts(" ".join(one_line(proposal.words).split()), lines, width)
-
-
-def proposal_text(proposal: Proposal) -> str:
-    """Return both texts of a proposal."""
-    parts = []
-    for name, entry in (("As it is", proposal.before), ("As it would be", proposal.after)):
-        if entry is not None:
-            parts.append(f"{name}: [{entry.category}] {entry.title}\n\n{entry.content}")
-    if proposal.after is None:
-        parts.append("It would be forgotten.")
-    return "\n\n".join(parts)
 
 
 def _tags(words: Sequence[str]) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""What there is of entries, notes and proposals, group by group: as many rows as were looked at, and honest totals."""
+"""What there is of entries and notes, group by group: as many rows as were looked at, and honest totals."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Inventory:
             for pair in zip(mine.items, theirs.items, strict=True)
         )
 
-    def total(self, holds: str) -> int:
-        """Return how many entries, notes or proposals there are."""
-        return sum(page.total for page in self.pages if page.group.holds == holds)
+    def total(self, of: str) -> int:
+        """Return how many entries or notes there are."""
+        return sum(page.total for page in self.pages if page.group.of == of)
 
 
 def read_inventory(engine: Engine, where: MemoryFilter, limits: Mapping[str, int]) -> Inventory:
@@ -60,8 +60,8 @@ def read_inventory(engine: Engine, where: MemoryFilter, limits: Mapping[str, int
     """
     pages: list[GroupPage] = []
     notes: list[str] = []
-    for holds, read in _READ.items():
-        groups = [group for group in GROUPS if group.holds == holds and where.wants(group.key)]
+    for of, read in (("entries", _entries), ("notes", _notes)):
+        groups = [group for group in GROUPS if group.of == of and where.wants(group.key)]
         try:
             found = _of_groups(partial(read, engine, where), groups, limits)
         except StoreError as error:
@@ -92,14 +92,7 @@ def _of_groups(
 
 def _group_of(item: Item) -> str:
     """Return the key of the group that an item belongs to."""
-    if isinstance(item, Entry):
-        return item.category.lower()
-    return item.kind if isinstance(item, Note) else "proposal"
-
-
-def _proposals(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[Item]:  # noqa: ARG001 - one of three
-    page = engine.proposals()
-    return Page(page.rows[:limit], page.total, page.note)
+    return item.category.lower() if isinstance(item, Entry) else item.kind
 
 
 def _entries(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[Item]:
@@ -122,11 +115,6 @@ def _notes(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[It
         return Page(tuple(fitting[:limit]), len(fitting), every.note)
     page = engine.notes(match=where.text, kind=key, scope=where.scope, limit=limit)
     return Page(page.rows, page.total, page.note)
-
-
-_READ: dict[str, Callable[[Engine, MemoryFilter, str, int], Page[Item]]] = {
-    "proposals": _proposals, "entries": _entries, "notes": _notes,
-}  # fmt: skip
 
 
 def _stale(engine: Engine) -> Callable[[Item], bool]:

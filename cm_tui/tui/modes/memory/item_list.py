@@ -1,4 +1,4 @@
-"""Entries, notes and proposals below the headings of their groups."""
+"""Entries and notes below the headings of their groups."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class HeadingRow:
 
 @dataclass(frozen=True)
 class ItemRow:
-    """An entry, a note or a proposal."""
+    """An entry or a note."""
 
     group: Group
     item: Item
@@ -106,12 +106,7 @@ class ItemList(RowList[Row]):
         if isinstance(row, UnreadRow):
             return self.placeholder(row.group)
         item, signs = row.item, signs_of(row.item, self.marks)
-        if isinstance(item, Entry):
-            return _entry(item, signs, width)
-        if isinstance(item, Note):
-            return _note(item, signs, width)
-        return _line(signs, f"{one_line(item.agent) or 'an agent'}: {item.kind}", _flat(item.words),
-                     age(time.time() - item.time), width)  # fmt: skip
+        return _entry(item, signs, width) if isinstance(item, Entry) else _note(item, signs, width)
 
 
 def _heading(row: HeadingRow, width: int) -> Content:
@@ -131,7 +126,7 @@ def _entry(entry: Entry, signs: Content, width: int) -> Content:
 
 def _note(note: Note, signs: Content, width: int) -> Content:
     when = local_day(note.time) if note.kind == "day" and note.time is not None else age(time.time() - note.modified)
-    place = note.id.partition(":")[2] or note.id
+    place = note.id.removeprefix("user:").removeprefix("extra:")
     return _line(signs, title_of(note), place, when, width, path=True)
 
 

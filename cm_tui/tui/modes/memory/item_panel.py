@@ -20,8 +20,6 @@ from cm_tui.tui.modes.memory.groups import (
     key_of,
     note_facts,
     path_of,
-    proposal_facts,
-    proposal_text,
     read_about,
 )
 from cm_tui.tui.screens.mode_screen import ModePanel
@@ -84,12 +82,12 @@ class ItemPanel(ModePanel):
         if not same:
             self._about = About()
         self._read_about(item)
-        self.label({Entry: "Entry", Note: "Note"}.get(type(item), "Proposal"))
+        self.label("Note" if isinstance(item, Note) else "Entry")
         if isinstance(item, Note):
             self._read(item, keep=same)
             return
         self.mode.drop_question("text")
-        self._take(item.content if isinstance(item, Entry) else proposal_text(item), None, keep=same)
+        self._take(item.content, None, keep=same)
 
     def show_hit(self, hit: Hit) -> None:
         """Show what a hit is of, with the lines that answer on screen."""
@@ -149,11 +147,9 @@ class ItemPanel(ModePanel):
             return
         if isinstance(item, Entry):
             lines_ = entry_facts(item, width, self._about, self.doubles_of(item))
-        elif isinstance(item, Note):
+        else:
             weight = tokens(self.text) if self.is_whole and self.text else None
             lines_ = note_facts(item, weight, width, self._about)
-        else:
-            lines_ = proposal_facts(item, width)
         facts.display = True
         facts.update(lines_)
         lines = self.text.count("\n") + 1 if self.text else 0
@@ -163,9 +159,6 @@ class ItemPanel(ModePanel):
     def _read_about(self, item: Item) -> None:
         """Ask what there is to say besides; nothing waits for that."""
         path = path_of(item)
-        if not path:
-            self.mode.drop_question("about")
-            return
 
         def got(about: About) -> None:
             if about != self._about:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from textual import events, on
 from textual.widgets import Input
 
-from cm_tui.model import EPISODES, Entry, Note, Proposal
+from cm_tui.model import EPISODES, Entry, Note
 from cm_tui.tui.modes.memory import edits
 from cm_tui.tui.modes.memory.groups import SHOWS, title_of
 from cm_tui.tui.modes.memory.item_list import HitList, ItemList
@@ -37,7 +36,6 @@ from cm_tui.tui.widgets.sourcelist import ProseList
 Reason = Callable[[MemoryView], str | None]
 no_item: Reason = unless(lambda screen: screen.item, "there is nothing under the cursor")
 no_rows: Reason = unless(lambda screen: screen.items.rows, "nothing is listed")
-no_proposal: Reason = unless(lambda screen: isinstance(screen.item, Proposal), "not a proposal of an agent")
 
 
 def nothing_to_read(screen: MemoryView) -> str | None:
@@ -69,16 +67,14 @@ def why_fixed(entry: Entry) -> str | None:
     return "it is included in the clone: trust it first (T)" if entry.held else None
 
 
-def unless_item(
-    note: Callable[[Note], str | None], entry: Callable[[Entry], str | None], proposal: str = "accept the proposal first (+)"
-) -> Reason:  # fmt: skip
+def unless_item(note: Callable[[Note], str | None], entry: Callable[[Entry], str | None]) -> Reason:
     """Make the reason why a command is not possible for the item under the cursor, of one for each type of item."""
 
     def reason(screen: MemoryView) -> str | None:
         item = screen.item
         if isinstance(item, Note):
             return note(item)
-        return entry(item) if isinstance(item, Entry) else no_item(screen) or proposal
+        return entry(item) if isinstance(item, Entry) else no_item(screen)
 
     return reason
 
@@ -87,13 +83,12 @@ def _not_writable(note: Note) -> str | None:
     return None if note.writable else "it can only be changed in other programs"
 
 
-cannot_pin = unless_item(lambda _: "only entries can be pinned", why_fixed, "not an entry")
+cannot_pin = unless_item(lambda _: "only entries can be pinned", why_fixed)
 cannot_edit = unless_item(cannot_edit_note, why_fixed)
 cannot_edit_outside = unless_item(lambda _: None, why_fixed)
 cannot_move = unless_item(_not_writable, why_fixed)
 cannot_forget = unless_item(
     _not_writable, lambda entry: "it is included in the clone: T excludes it" if entry.held else None,
-    "decline the proposal instead (-)",
 )  # fmt: skip
 no_piece = unless_item(
     lambda note: None if note.digest else "it cannot be read",
@@ -101,12 +96,10 @@ no_piece = unless_item(
 )
 
 
-def cannot_accept(screen: MemoryView) -> str | None:
-    """Return why there is nothing to accept."""
-    item = screen.item
-    if isinstance(item, Proposal) or (isinstance(item, Entry) and item.unapproved):
-        return None
-    return no_item(screen) or "not a proposal of an agent or an unapproved Rule"
+def cannot_approve(screen: MemoryView) -> str | None:
+    """Return why there is nothing to approve."""
+    entry = entry_of(screen)
+    return None if entry is not None and entry.unapproved else no_item(screen) or "not an unapproved Rule"
 
 
 def no_double(screen: MemoryView) -> str | None:
@@ -190,15 +183,6 @@ def write(screen: MemoryView) -> None:
     write_into_note(screen, item.id if isinstance(item, Note) and item.writable and item.kind != "day" else "")
 
 
-def decide_proposal(screen: MemoryView, *, accept: bool) -> None:
-    """Accept the proposal, or decline it; approve the Rule."""
-    item = screen.item
-    if isinstance(item, Proposal):
-        edits.decide(screen, item, accept=accept)
-    elif isinstance(item, Entry) and accept:
-        edits.approve(screen, item)
-
-
 def search_name(screen: MemoryView) -> None:
     """Ask in Search for what it is called."""
     item = screen.item
@@ -213,10 +197,8 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             palette=False, blocked=nothing_to_read),
     Command("memory.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find_item,
             blocked=not_open),
-    Command("memory.accept", "plus", "Accept", "Accept an agent's proposal, or approve a Rule",
-            partial(decide_proposal, accept=True), bar="possible", blocked=cannot_accept),
-    Command("memory.decline", "minus", "Decline", "Decline an agent's proposal; nothing changes",
-            partial(decide_proposal, accept=False), bar="possible", blocked=no_proposal),
+    Command("memory.accept", "plus", "Approve", "Approve an agent's Rule: agents follow it from then on",
+            on_item({Entry: edits.approve}), bar="possible", blocked=cannot_approve),
     Command("memory.merge", "x", "Merge", "Compare with a near-duplicate entry, and merge them",
             on_item({Entry: merge}), bar="possible", blocked=no_double),
     Command("memory.fix", "F", "Fix names", "Replace renamed symbols by their new names",
@@ -270,8 +252,8 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
     MODE = "memory"
     INTRO = (
         "Entries are rules, knowledge and experience; notes are Markdown files: daily logs, topics, long-term memory. "
-        "Search, packs and agents find both. / filters, s searches by meaning. Requests by agents are on top until you "
-        "accept or decline them. u undoes your last change."
+        "Search, packs and agents find both. / filters, s searches by meaning. Requests by agents wait in Review (7): a accepts, x declines. "
+        "u undoes your last change."
     )
     ZOOMS = ("item-panel", "memory-list-panel")
 

@@ -80,7 +80,7 @@ class MemoryView(ListMode):
 
     @property
     def item(self) -> Item | None:
-        """The entry, note or proposal that commands are about."""
+        """The entry or note that commands are about."""
         return self.panel.item if self.is_querying else self.items.item
 
     # --- asking in words ---
@@ -243,8 +243,6 @@ class MemoryView(ListMode):
         if self.is_querying:
             return
         words = []
-        if waiting := found.total("proposals"):
-            words.append(f"{waiting:,} proposed")
         if self.where.show != "notes":
             words.append(count(found.total("entries"), "entry", "entries"))
         if self.where.show != "entries":

@@ -283,26 +283,39 @@ def show_failed(screen: ReviewView, refused: Sequence[tuple[Item, str]]) -> None
 
 
 def accept(screen: ReviewView, item: Other) -> None:
-    """Do what an agent requests, write the new name into a memory, or trust an entry of the clone; a Rule asks first."""
+    """Accept an item; a Rule and an entry of the clone ask first."""
+    record, do = item.record, partial(accept_read, screen, item)
+    if isinstance(record, Proposal) and record.after is not None and record.after.category == "Rule":
+        confirm_rule(screen, rule_text(record.after), record.after.scope, "Accept", do)
+    elif isinstance(record, Entry):
+        words = "Trust this entry? Agents may then take it for your own words."
+        ask(screen, words, "Trust", do, detail=f"{record.title}\n\n{record.content}")
+    else:
+        do()
+
+
+def accept_read(screen: ReviewView, item: Other) -> None:
+    """Do what an agent requests, write the new name into a memory, or trust an entry of the clone."""
     record = item.record
     if isinstance(record, Proposal):
-        accepted = partial(_change, screen, item, "✓ accepted", lambda engine: engine.decide(record.id, accept=True))
-        if record.after is not None and record.after.category == "Rule":
-            confirm_rule(screen, rule_text(record.after), record.after.scope, "Accept", accepted)
-        else:
-            accepted()
+        _change(screen, item, "✓ accepted", lambda engine: engine.decide(record.id, accept=True))
     elif isinstance(record, StaleItem):
         _change(screen, item, "✓ fixed", lambda engine: engine.fix_stale(record.path))
     else:
-        words, text = (
-            "Trust this entry? Agents may then take it for your own words.",
-            f"{record.title}\n\n{record.content}",
-        )
-        ask(screen, words, "Trust", lambda: _trust(screen, item, record, "trusted", "✓ trusted"), detail=text)
+        _trust(screen, item, record, "trusted", "✓ trusted")
 
 
 def decline(screen: ReviewView, item: Other) -> None:
-    """Decline a request after a confirmation, archive a memory, or leave an entry of the clone out."""
+    """Decline an item; a request asks first."""
+    if isinstance(item.record, Proposal):
+        words = f"Decline {_named([item])}?\n\nNothing is changed, and the request is removed."
+        ask(screen, words, "Decline", partial(decline_read, screen, item))
+    else:
+        decline_read(screen, item)
+
+
+def decline_read(screen: ReviewView, item: Other) -> None:
+    """Remove an agent's request, archive a memory, or leave an entry of the clone out."""
     record = item.record
     if isinstance(record, StaleItem):
         _change(screen, item, "✗ archived", lambda engine: engine.forget_memory(record.path))
@@ -310,17 +323,12 @@ def decline(screen: ReviewView, item: Other) -> None:
     if isinstance(record, Entry):
         _trust(screen, item, record, "refused", "✗ excluded")
         return
-
-    def decline_it() -> None:
-        _begin(screen, item, "✗ declined", "")
-        screen.do(
-            lambda engine: engine.decide(record.id, accept=False),
-            partial(_done, screen, item),
-            partial(_failed, screen, [item]),
-        )
-
-    words = f"Decline {_named([item])}?\n\nNothing is changed, and the request is removed."
-    ask(screen, words, "Decline", decline_it)
+    _begin(screen, item, "✗ declined", "")
+    screen.do(
+        lambda engine: engine.decide(record.id, accept=False),
+        partial(_done, screen, item),
+        partial(_failed, screen, [item]),
+    )
 
 
 def confirm(screen: ReviewView, item: Other) -> None:

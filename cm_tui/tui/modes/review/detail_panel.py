@@ -162,14 +162,11 @@ class DetailList(RowList[DetailLine]):
         """One line."""
         return Content.assemble(" ", row.content)
 
-    def to_goal(self, by: int = 0) -> None:
-        """Put the cursor on the first line that leads to an episode, or on the next one with another goal."""
-        here = self.current.goal if self.current is not None and by else ""
-        for place in range(self.cursor + 1 if by else 0, len(self.rows)):
-            goal = self.rows[place].goal
-            if goal.startswith("episode:") and goal != here:
-                self.cursor = place
-                return
+    def to_goal(self) -> None:
+        """Put the cursor on the first line that leads to an episode."""
+        self.cursor = next(
+            (place for place, row in enumerate(self.rows) if row.goal.startswith("episode:")), self.cursor
+        )
 
 
 class DetailPanel(ModePanel):

@@ -253,17 +253,6 @@ class SplitDialog(ListDialog[SectionRow]):
 # --- what is done with topics: made, merged, split, retired, brought back ---
 
 
-def select(screen: ReviewView, topic: Topic) -> None:
-    """Select a topic, or not any more, and go to the next."""
-    rows = screen.topic_list
-    there = topic.id in rows.selected
-    rows.selected = tuple(name for name in rows.selected if name != topic.id) if there else (*rows.selected, topic.id)
-    screen.retitle()
-    rows.cursor += 1
-    rows.redraw()
-    screen.refresh_keys()
-
-
 def create(screen: ReviewView) -> None:
     """Ask for a title and tags, and make a topic."""
 

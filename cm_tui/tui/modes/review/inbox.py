@@ -83,6 +83,16 @@ def session_of(item: Other) -> str:
     return item.record.session if isinstance(item.record, Proposal | Entry) else ""
 
 
+def cannot_fix(item: Item | None) -> str | None:
+    """Return why approving cannot fix an outdated memory; None for all other items."""
+    record = item.record if isinstance(item, Other) else None
+    if not isinstance(record, StaleItem):
+        return None
+    if record.kind != "entry":
+        return "it is a file of yours: e opens it in Memory, d keeps it, x archives it"
+    return None if any(one.became for one in record.flagged) else "the new name is unknown: e edits it, d keeps it"
+
+
 def read_others(engine: Engine) -> tuple[list[Other], list[str]]:
     """Return the items of all other sources, and why one of them cannot be read."""
     found: list[Other] = []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -21,13 +22,15 @@ from cm_tui.model import (
     TopicMap,
 )
 from cm_tui.model.page import MOST_ROWS
-from cm_tui.tui.modes.review.deciding import decide
+from cm_tui.tui.modes.review.deciding import accept, accept_read, confirm, decide, decline, decline_read
 from cm_tui.tui.modes.review.dialogs import FIRST, LineDialog, RejectDialog, read_in_memory, with_reason
 from cm_tui.tui.modes.review.inbox import (
     SHOWN,
     Inbox,
     InboxFilter,
+    Item,
     Other,
+    cannot_fix,
     kind_of,
     kind_words,
     place_of,
@@ -35,7 +38,9 @@ from cm_tui.tui.modes.review.inbox import (
     session_of,
     title_of,
 )
+from cm_tui.tui.modes.review.proposal_lines import whole_text
 from cm_tui.tui.modes.review.view import ReviewView
+from cm_tui.tui.screens.commands import on_item
 from cm_tui.tui.screens.episode_commands import read_episode
 from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
 from cm_tui.tui.screens.question import Finder, ListDialog, confirm_rule
@@ -56,6 +61,55 @@ _NOTES = (
 def as_decided(decision: NarratedDecision) -> Callable[[ReviewView, NarratedProposal], None]:
     """Make the function of a command that decides on the proposal under the cursor."""
     return lambda screen, one: decide(screen, [one], decision)
+
+
+def select(screen: ReviewView) -> None:
+    """Select the row under the cursor, or not any more, and go to the next."""
+    rows: Any = screen.list_shown
+    key = rows.key_of(rows.current)
+    there = key in rows.selected
+    rows.selected = tuple(one for one in rows.selected if one != key) if there else (*rows.selected, key)
+    screen.retitle()
+    rows.cursor += 1
+    rows.redraw()
+    screen.refresh_keys()
+
+
+def approve(screen: ReviewView) -> None:
+    """Approve the selected items after one question that shows all their texts, or the item under the cursor."""
+    chosen = screen.selected
+    if not chosen:
+        on_item({Other: accept, NarratedProposal: as_decided(NarratedDecision("approve"))})(screen)
+        return
+    ready = [one for one in chosen if not cannot_fix(one) and not (isinstance(one, NarratedProposal) and one.problem)]
+    if not ready:
+        screen.cm.refuse("Approve: none of the selected ones can be approved")
+        return
+    stays = (
+        f" {len(chosen) - len(ready):,} of the selected ones cannot be approved." if len(ready) < len(chosen) else ""
+    )
+    words = f"Approve {count(len(ready), 'item')}? Agents may then take them for your own words.{stays} u undoes each."
+    do = partial(_decide_together, screen, ready, NarratedDecision("approve"), accept_read)
+    ask_whether(screen, words, "Approve", do, detail="\n\n".join(map(whole_text, ready)))
+
+
+def _decide_together(
+    screen: ReviewView, items: Sequence[Item], decision: NarratedDecision, other: Callable[[ReviewView, Other], None]
+) -> None:
+    screen.proposals.selected = ()
+    decide(screen, [one for one in items if isinstance(one, NarratedProposal)], decision)
+    for one in items:
+        if isinstance(one, Other):
+            other(screen, one)
+
+
+def defer(screen: ReviewView) -> None:
+    """Put off the selected items, or the one under the cursor; what an outdated memory says is still true."""
+    later = NarratedDecision("defer")
+    if screen.selected:
+        _decide_together(screen, screen.selected, later, confirm)
+    else:
+        on_item({Other: confirm, NarratedProposal: as_decided(later)})(screen)
 
 
 def approve_as_rule(screen: ReviewView, one: NarratedProposal) -> None:
@@ -147,8 +201,21 @@ def _draw_choice(row: ChoiceRow, width: int) -> Content:
     return Content.assemble(" ", (words, "$foreground"), gap, (more, "$muted"), " ")
 
 
-def reject(screen: ReviewView, one: NarratedProposal) -> None:
-    """Reject it with a reason, of which those that were given last come first."""
+def reject(screen: ReviewView) -> None:
+    """Reject the selected items, or the one under the cursor; proposals of the narrator with a reason."""
+    items = screen.selected or tuple(filter(None, (screen.item,)))
+    if len(items) == 1 and isinstance(items[0], Other):
+        decline(screen, items[0])
+    elif any(isinstance(one, NarratedProposal) for one in items):
+        _reject(screen, items)
+    elif items:
+        words = f"Reject {count(len(items), 'item')}? Requests are removed, memories archived, entries excluded."
+        do = partial(_decide_together, screen, items, NarratedDecision("reject"), decline_read)
+        ask_whether(screen, words, "Reject", do, detail="\n".join(map(title_of, items)))
+
+
+def _reject(screen: ReviewView, items: Sequence[Item]) -> None:
+    """Ask for a reason, of which those that were given last come first."""
     known = screen.choices.get("reasons")
     given = [str(reason) for reason in known] if isinstance(known, list) else []
     reasons = list(dict.fromkeys([*given, *FIRST]))
@@ -156,9 +223,10 @@ def reject(screen: ReviewView, one: NarratedProposal) -> None:
     def answered(reason: str) -> None:
         screen.choices["reasons"] = with_reason(given, reason)
         screen.remember()
-        decide(screen, [one], NarratedDecision("reject", reason))
+        _decide_together(screen, items, NarratedDecision("reject", reason), decline_read)
 
-    ask_for(screen, RejectDialog(title_of(one), reasons, answered))
+    what = title_of(items[0]) if len(items) == 1 else count(len(items), "item")
+    ask_for(screen, RejectDialog(what, reasons, answered))
 
 
 def approve_kind(screen: ReviewView, one: NarratedProposal) -> None:

@@ -16,6 +16,7 @@ from cm_tui.tui.modes.review.inbox import (
     OF_USER,
     REFUSED,
     RELATIONS,
+    SELECTED,
     STATES,
     Item,
     Key,
@@ -51,6 +52,8 @@ class ProposalList(RowList[Row]):
 
     refused: Collection[Key] = ()
     """Items that could not be decided as they were shown."""
+    selected: tuple[Key, ...] = ()
+    """Items that are decided together."""
 
     def key_of(self, row: Row) -> Key | None:
         """Return the name of an item."""
@@ -68,7 +71,8 @@ class ProposalList(RowList[Row]):
 
     def _sign(self, row: Item) -> Content:
         whose = OF_USER if isinstance(row, NarratedProposal) and row.scope == "user" else (" ", "")
-        return Content.assemble(" ", sign_of(row, refused=key_of(row) in self.refused), whose, " ")
+        sign = sign_of(row, refused=key_of(row) in self.refused)
+        return Content.assemble(" ", SELECTED if key_of(row) in self.selected else sign, whose, " ")
 
     def _summary(self, row: Item, width: int) -> Content:
         return Content.assemble(self._sign(row), (elide_end(title_of(row), max(8, width - 5)), _style(row)))
@@ -88,7 +92,8 @@ class ProposalList(RowList[Row]):
     def _one_line(self, row: Item, width: int) -> Content:
         """Everything in one line: the title gives way."""
         if not isinstance(row, NarratedProposal):
-            tail = Content.styled(f" {elide_end(row.facts.partition(', ')[0], 12)}", "$muted")
+            free = width - 7 - _KIND - cell_len(title_of(row))
+            tail = Content.styled(f" {elide_end(row.facts.partition(', ')[0], max(12, free))}", "$muted")
         else:
             tail = Content.assemble(
                 " ", sure_bar(row.confidence, _LIST_BAR), (f" {_support_text(row, short=True):>5}", "$soft")
@@ -343,6 +348,23 @@ def _texts(wish: Proposal, width: int) -> Iterator[DetailLine]:
     yield from (DetailLine(line) for line in diff_lines("\n".join(diff.split("\n")[2:]), width))
     if wish.after is None:
         yield DetailLine(Content.styled("It would be forgotten; d in Memory brings it back.", "$muted"))
+
+
+def whole_text(item: Item) -> str:
+    """Return what approving an item writes or trusts, uncut, for a question about several."""
+    if isinstance(item, NarratedProposal):
+        gone = f"- {item.old}" if item.old and item.action in ("replace", "remove") else ""
+        come = "" if item.action == "remove" else f"+ {item.text}"
+        return "\n".join(filter(None, (item.target, gone, come)))
+    record = item.record
+    if isinstance(record, StaleItem):
+        return "\n".join((item.title, *(f"line {one.line:,} {one.words}" for one in record.flagged)))
+    if isinstance(record, Entry):
+        return "\n".join(_text(record))
+    lines = [f"{record.agent or 'an agent'} {_WISHES[record.kind]} the {record.of} {record.target}"]
+    sides = (("- ", record.before), ("+ ", record.after)) if record.of == "entry" else ()
+    lines += [f"{sign}{line}" for sign, entry in sides for line in _text(entry)] or [record.words]
+    return "\n".join(lines)
 
 
 def _text(entry: Entry | None) -> list[str]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from textual import on
 
-from cm_tui.model import NarratedDecision, NarratedProposal, Proposal, StaleItem, Topic
+from cm_tui.model import NarratedProposal, Proposal, StaleItem, Topic
 from cm_tui.tui.modes.review import proposal_commands as commands
-from cm_tui.tui.modes.review.deciding import accept, confirm, decline, open_in_memory, undo_chosen, undo_last_decision
+from cm_tui.tui.modes.review.deciding import open_in_memory, undo_chosen, undo_last_decision
 from cm_tui.tui.modes.review.detail_panel import DetailList
-from cm_tui.tui.modes.review.dialogs import create, merge, retire_or_restore, select, split
-from cm_tui.tui.modes.review.inbox import OUTDATED, Other, session_of
+from cm_tui.tui.modes.review.dialogs import create, merge, retire_or_restore, split
+from cm_tui.tui.modes.review.inbox import OUTDATED, Other, cannot_fix, session_of
 from cm_tui.tui.modes.review.parts import TopicList
 from cm_tui.tui.modes.review.proposal_lines import ProposalList
 from cm_tui.tui.modes.review.view import ReviewView
@@ -54,15 +54,6 @@ def _decided(screen: ReviewView) -> str | None:
 DECIDE = (on_topics, _no_item, _decided)
 
 
-def _cannot_fix(screen: ReviewView) -> str | None:
-    record = screen.item.record if isinstance(screen.item, Other) else None
-    if not isinstance(record, StaleItem):
-        return None
-    if record.kind != "entry":
-        return "it is a file of yours: e opens it in Memory, d keeps it, x archives it"
-    return None if any(one.became for one in record.flagged) else "the new name is unknown: e edits it, d keeps it"
-
-
 def _refused(screen: ReviewView) -> str | None:
     one = screen.proposal
     if one is None:
@@ -73,7 +64,11 @@ def _refused(screen: ReviewView) -> str | None:
     return (whole or one).problem or None
 
 
-APPROVE = (*DECIDE, _cannot_fix, _refused)
+APPROVE = (*DECIDE, lambda screen: cannot_fix(screen.item), _refused)
+
+
+def _first(screen: ReviewView, reasons: Sequence[Reason]) -> str | None:
+    return next(filter(None, (reason(screen) for reason in reasons)), None)
 
 
 def _no_line_of_other(screen: ReviewView) -> str | None:
@@ -91,7 +86,7 @@ def cannot_edit(screen: ReviewView) -> str | None:
     record = screen.item.record if isinstance(screen.item, Other) else None
     if isinstance(record, StaleItem):
         return "an episode is not edited" if record.kind == "episode" else None
-    return next(filter(None, (reason(screen) for reason in WRITE)), None)
+    return _first(screen, WRITE)
 
 
 RULE = (*WRITE, _no_rule, *APPROVE)
@@ -111,6 +106,11 @@ def _no_episode(screen: ReviewView) -> str | None:
     if isinstance(screen.item, Other):
         return None if session_of(screen.item) else "it names no session"
     return None if screen.proposal is not None and screen.proposal.evidence_ids else "it has no evidence episode"
+
+
+def _or_selected(reasons: Sequence[Reason]) -> Reason:
+    """Make a reason that counts where nothing is selected."""
+    return lambda screen: None if screen.selected else _first(screen, reasons)
 
 
 EVIDENCE = (on_topics, _no_item, _no_episode)
@@ -160,25 +160,27 @@ def _topic(screen: ReviewView) -> Topic | None:
     return screen.topics.topic
 
 
+def _cannot_select(screen: ReviewView) -> str | None:
+    return _first(screen, CURRENT_TOPIC if screen.on_topics else DECIDE)
+
+
 REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
     Command("review.approve", "a", "Approve", "Write it as shown; accept a request, fix a name, trust an entry",
-            on_item({Other: accept, NarratedProposal: commands.as_decided(NarratedDecision("approve"))}), bar=False,
-            shown=_on_proposals, blocked=APPROVE),
+            commands.approve, bar=False, shown=_on_proposals, blocked=_or_selected(APPROVE)),
     Command("review.reject", "x", "Reject",
             "Reject it with a reason; decline a request, archive a memory, leave an entry out",
-            on_item({Other: decline, NarratedProposal: commands.reject}), bar=False, shown=_on_proposals,
-            blocked=DECIDE),
+            commands.reject, bar=False, shown=_on_proposals, blocked=_or_selected(DECIDE)),
     Command("review.defer", "d", "Later", "Put it off, s lists those; an outdated memory: still true",
-            on_item({Other: confirm, NarratedProposal: commands.as_decided(NarratedDecision("defer"))}), bar=False,
-            shown=_on_proposals, blocked=DEFER),
+            commands.defer, bar=False, shown=_on_proposals, blocked=_or_selected(DEFER)),
     Command("review.edit", "e", "Edit", "Change the line, then approve it; open an outdated memory",
             on_item({Other: open_in_memory, NarratedProposal: commands.edit}), bar=False, shown=_on_proposals,
             blocked=cannot_edit),
     Command("review.undo", "u", "Undo", "Undo what was decided on the chosen one; where it waits, the last change",
             undo_last, blocked=not_open),
-    Command("review.select", "space", "Select", "Select or deselect the topic; a merge keeps the first one",
-            with_target(_topic, select), bar=False, shown=_on_topics, blocked=CURRENT_TOPIC),
+    Command("review.select", "space", "Select",
+            "Select or deselect: a, x and d decide on all selected; a merge of topics keeps the first one",
+            commands.select, bar=False, shown=_on_topics, blocked=_cannot_select),
     Command("review.create", "c", "New topic", "Make a topic with a title and tags", create, bar=False,
             shown=_on_topics, blocked=on_proposals),
     Command("review.merge", "M", "Merge",

@@ -209,6 +209,13 @@ class ReviewView(ListMode):
         """The same, where it is the narrator's, as it was listed."""
         return self.item if isinstance(self.item, NarratedProposal) else None
 
+    @property
+    def selected(self) -> tuple[Item, ...]:
+        """The selected items that are listed and not decided."""
+        chosen = () if self.on_topics else self.proposals.selected
+        rows = self.stock.rows if chosen else []
+        return tuple(one for one in rows if key_of(one) in chosen and state_of(one) in ("waiting", "deferred"))
+
     # --- asking ---
 
     def project_changed(self) -> None:
@@ -322,6 +329,7 @@ class ReviewView(ListMode):
         words += [f"{stock.deferred:,} put off"] if stock.deferred else []
         if self.filter_input.value.strip():
             words.append(f"{stock.total:,} here")
+        words += [f"{len(chosen):,} selected"] if (chosen := self.selected) else []
         self.label("review-list-panel", " · ".join(["Review", *words]))
 
     def _say(self) -> None:

@@ -10,7 +10,7 @@ from textual import events, on
 from textual.widgets import Input
 
 from cm_tui.engine.api.authors import Author
-from cm_tui.model import ENTRIES, NOTES, Entry, Hit, PackRequest, SymbolKey
+from cm_tui.model import ENTRIES, NOTES, Hit, PackRequest, SymbolKey
 from cm_tui.model.dates import local_day
 from cm_tui.model.tuning import ProfileReset
 from cm_tui.tui.modes.search.mark_commands import (
@@ -33,7 +33,6 @@ from cm_tui.tui.modes.search.rows import lines_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.app_commands import not_open
 from cm_tui.tui.screens.commands import Command, unless, with_target
-from cm_tui.tui.screens.entry_trust_question import EntryScreen
 from cm_tui.tui.screens.episode_commands import read_episode
 from cm_tui.tui.screens.everywhere import ask_everywhere
 from cm_tui.tui.screens.memory_hit import is_memory
@@ -47,17 +46,10 @@ _TITLE = 60
 
 
 def open_memory(screen: SearchView, hit: Hit) -> None:
-    """Show the episode in its session, the entry whole, the note among all others."""
+    """Show the episode in its session, the entry or the note among all others."""
     name = hit.path.partition("/")[2]
-
-    def entry(found: Entry) -> None:
-        copy = partial(copy_and_report, screen, what="The entry is copied.")
-        screen.app.push_screen(EntryScreen(found, screen.cm, copy))
-
-    if hit.source == NOTES:
-        screen.post_message(OpenMemory("note", name))
-    elif hit.source == ENTRIES:
-        screen.ask("open", lambda engine: engine.entry(name), entry)
+    if hit.source in (NOTES, ENTRIES):
+        screen.post_message(OpenMemory("note" if hit.source == NOTES else "entry", name))
     else:
         read_episode(screen, name)
 

@@ -1,0 +1,247 @@
+"""JSON files with one list, which users, git and other programs write too: read as they are, written as a whole.
+
+A damaged file is set aside, never overwritten; what else a file holds stays in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from cm_tui import paths
+from cm_tui.engine.platform.git.conflict_marks import conflict_line
+from cm_tui.errors import RefusedError, StoreError
+from cm_tui.files import (
+    permissions_of,
+    read_below,
+    read_bounded,
+    read_regular,
+    remove_left_overs,
+    set_aside,
+    shared_dir,
+    wait_until_quiet,
+    write_if_unchanged,
+)
+from cm_tui.same_names import twin_of
+from cm_tui.state_file import reported
+
+_MOST_ATTEMPTS = 5
+"""Of writing a file that another program saves again and again."""
+_WRITABLE = 0o222
+VERSION = 1
+
+
+@dataclass(slots=True)
+class ListContent:
+    """Content of a file."""
+
+    items: list[Any] = field(default_factory=list)
+    """Its list as JSON values, including invalid ones, which stay."""
+    other: dict[str, Any] = field(default_factory=dict)
+    """The file's other data."""
+    damaged: str = ""
+    """Why all of it cannot be understood; empty: it can."""
+    conflict: int = 0
+    """Line of a git conflict; 0: none."""
+    notes: tuple[str, ...] = ()
+    """Messages for the user."""
+    data: bytes | None = None
+    """All of it, as it was read; None: there is no file."""
+
+
+C = TypeVar("C", bound=ListContent)
+
+
+class ListFile(ABC, Generic[C]):
+    """One such file. `name`: of a project's file, below its folder `.cm`, or the user's own file."""
+
+    key: ClassVar[str]
+    """Key of the list, and what its items are called."""
+    most_bytes: ClassVar[int]
+    next_write: ClassVar[str]
+    """What sets a damaged file aside."""
+    instead: ClassVar[str]
+    """The hint where a project's folder is a link."""
+
+    def __init__(self, root: Path | None, name: str | Path) -> None:
+        self._root = root
+        self._inside = f"{paths.PROJECT_FOLDER}/{name}"
+        self.path = Path(name) if root is None else root / self._inside
+
+    @abstractmethod
+    def understood(self, items: list[Any], other: dict[str, Any]) -> C:
+        """Return the content of a readable file."""
+
+    @abstractmethod
+    def empty(self) -> C:
+        """Return the content of a file without items."""
+
+    def listed(self, found: Any) -> Any:
+        """Return the list in the JSON value of a file; anything else: no list."""
+        return found.get(self.key) if isinstance(found, dict) else None
+
+    def written(self, content: C) -> str:
+        """Return the text of a file."""
+        return dumped({**self.head(content), self.key: content.items}, indent=1) + "\n"
+
+    def head(self, content: C) -> dict[str, Any]:
+        """Return what a file holds before its list."""
+        return {**content.other, "version": content.other.get("version", VERSION)}
+
+    # --- reading ---
+
+    def read(self) -> C:
+        """Read the file.
+
+        Raises RefusedError if it is a link, or is below one; StoreError if it is too long, or cannot be read.
+        """
+        try:
+            data = self._bytes()
+        except FileNotFoundError:
+            twin = self._twin()
+            return self.empty() if twin is None else replace(self.empty(), notes=(self._twin_note(twin),))
+        except OSError as error:
+            if self._leads_away():
+                raise self._refusal() from error
+            raise StoreError(
+                f"Cannot read the {self.key} in {self.path}: {error.strerror or error}.",
+                hint="Check its permissions and size.",
+            ) from error
+        content = self._content(data)
+        content.data = data
+        return content
+
+    def read_complete(self) -> C:
+        """Read the file; a half-written one is read again. Raises as `read` does."""
+        content = self.read()
+        if content.damaged:
+            wait_until_quiet(self.path)
+            content = self.read()
+        return content
+
+    def _content(self, data: bytes) -> C:
+        try:
+            found = json.loads(data.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            if (line := conflict_line(data.decode("utf-8", "replace"))) is not None:
+                note = f"{self.path} has a conflict of git at line {line}: none of its {self.key} is known until it is resolved."
+                return replace(self.empty(), damaged="a conflict of git", conflict=line, notes=(note,))
+            return self._damaged("not UTF-8" if isinstance(error, UnicodeDecodeError) else "not JSON")
+        items = self.listed(found)
+        if not isinstance(items, list):
+            return self._damaged(f"no list of {self.key}")
+        rest = found.items() if isinstance(found, dict) else ()
+        return self.understood(items, {name: value for name, value in rest if name != self.key})
+
+    def _damaged(self, why: str) -> C:
+        note = (
+            f"{self.path} cannot be understood ({why}): none of its {self.key} is known. "
+            f"Fix it; the next {self.next_write} puts it aside."
+        )
+        return replace(self.empty(), damaged=why, notes=(note,))
+
+    # --- writing ---
+
+    def refuse_unwritable(self, content: C) -> None:
+        """Refuse to write a file that is read-only, in conflict, or whose name is another file's on macOS and Windows.
+
+        Raises RefusedError if it may not be written.
+        """
+        if content.conflict:
+            raise RefusedError(
+                f"{self.path} has a conflict of git at line {content.conflict}: nothing is written to it.",
+                hint="Resolve it in an editor first.",
+            )
+        permissions = permissions_of(self.path)
+        if permissions is not None and not permissions & _WRITABLE:
+            raise RefusedError(f"{self.path} is read-only.", hint="Make it writable for you.")
+        if permissions is None and (twin := self._twin()) is not None:
+            raise RefusedError(self._twin_note(twin), hint=f"Rename it to {self.path}.")
+
+    def write(self, content: C, redo: Callable[[C], None]) -> str:
+        """Write the whole file.
+
+        `content`: the new content; `redo`: makes the same change in another program's newer content. Returns a note on
+        a damaged file that was set aside, else an empty text. Raises RefusedError if its folder is a link, or
+        `refuse_unwritable` refuses it; StoreError if it cannot be written; CmError from `redo`.
+        """
+        for _ in range(_MOST_ATTEMPTS):
+            self.refuse_unwritable(content)
+            note = self._write_unless_changed(content)
+            if note is not None:
+                return note
+            found = self.read_complete()
+            if found.damaged:
+                # A truncated file: it is set aside, and the items read earlier stay.
+                content = replace(content, damaged=found.damaged, data=found.data)
+            else:
+                redo(found)
+                content = found
+        raise StoreError(f"Another program keeps saving {self.path}: nothing is written.", hint="Try again.")
+
+    def _write_unless_changed(self, content: C) -> str | None:
+        """Return the result of `write`; None: another program changed the file, and nothing is written."""
+        data, note, before = self.written(content).encode("utf-8"), "", content.data
+        with reported(self.path, f"write the {self.key} in"):
+            if content.damaged:
+                if read_regular(self.path, self.most_bytes) != before:
+                    return None
+                note, before = self._set_aside(), None
+            return note if self._write(data, before) else None
+
+    def _write(self, data: bytes, before: bytes | None) -> bool:
+        if self._root is None:
+            paths.private_dir(self.path.parent)
+            permissions: int | None = 0o600
+        else:
+            if self._leads_away():
+                raise self._refusal()
+            shared_dir(self.path.parent)
+            permissions = permissions_of(self.path)
+        remove_left_overs(self.path)
+        return write_if_unchanged(self.path, data, before, permissions)
+
+    def _set_aside(self) -> str:
+        """Give a file that cannot be understood another name."""
+        kept = set_aside(self.path)
+        return f"{self.path} could not be understood; it is kept as {kept.name}." if kept else ""
+
+    # --- its place ---
+
+    def _bytes(self) -> bytes:
+        if self._root is None:
+            return read_bounded(self.path, self.most_bytes)
+        # It comes with a repository: no part of the way may lead elsewhere.
+        return read_below(self._root, self._inside, self.most_bytes)
+
+    def _twin(self) -> Path | None:
+        """Return the file or folder with the name of a missing file on macOS and Windows."""
+        return None if self._root is None else twin_of(self._root, self._inside)
+
+    def _twin_note(self, twin: Path) -> str:
+        return (
+            f"{twin} has the name of {self.path} on macOS and Windows: {self.key} are neither read from it nor written."
+        )
+
+    def _leads_away(self) -> bool:
+        return self._root is not None and any(map(os.path.islink, (self.path.parent, self.path)))
+
+    def _refusal(self) -> RefusedError:
+        return RefusedError(
+            f"{self.path} is a link, or is below one: its {self.key} are neither read nor written.", hint=self.instead
+        )
+
+
+def dumped(value: Any, indent: int | None = None) -> str:
+    """Return a value as JSON; text of other programs that is no UTF-8 is kept by JSON's escapes."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent)
+    return text
