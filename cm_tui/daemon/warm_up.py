@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class WarmUp:
-    """Warms the caches with an assembly when a hook reports a project for the first time.
+    """Warms the caches with an assembly (a pack, where that may ask a language model) when a hook reports a project for the first time.
 
     `clock`: tells how long ago a project was asked.
     """
@@ -63,10 +63,15 @@ class WarmUp:
         if dispatcher is None:
             return
         try:
-            if load_config(root).agents.budget:
+            config = load_config(root)
+            if config.agents.budget:
                 # Skip projects without an index.
                 dispatcher.call("stale_reason", where, {})
-                dispatcher.call("assemble", where, {"prompt": _QUESTION, "budget": _BUDGET, "keep": False})
+                # Nobody asked for this: no language model is to be paid for it.
+                if config.context.model.enabled:
+                    dispatcher.call("pack", where, {"question": _QUESTION, "budget": _BUDGET})
+                else:
+                    dispatcher.call("assemble", where, {"prompt": _QUESTION, "budget": _BUDGET, "keep": False})
         except (CmError, OSError) as error:
             _log.info("%s was not asked before its agent is: %s", root, error)
         except Exception:  # noqa: BLE001 - kept in the log

@@ -52,6 +52,15 @@ def test_who_wants_no_context_is_not_asked(tmp_path: Path, monkeypatch: pytest.M
     assert asked.questions == []
 
 
+def test_no_language_model_is_asked_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CM_CONTEXT__MODEL__ENABLED", "true")
+    asked, warm_up = Asked(True), WarmUp()
+    warm_up.start(asked)  # type: ignore[arg-type]
+    warm_up.on_nudge(tmp_path)
+    warm_up.close()
+    assert asked.questions == ["stale_reason", "pack"]
+
+
 def _wait(warm_up: WarmUp) -> None:
     thread = warm_up._thread
     if thread is not None:
