@@ -369,4 +369,4 @@ class Dispatcher:
 
     def cancel(self, number: str) -> None:
         """Ask a job to stop."""
-        self.jobs.cancel(self.jobs.get(number))
+        self.jobs.get(number).cancel.set()
