@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
-
-import pytest
 
 from cm_tui.daemon.rpc import METHODS, plain
 from cm_tui.engine.api.engine import Engine
@@ -415,25 +414,38 @@ VOLATILE = {
 }  # fmt: skip
 
 
-Answers = dict[tuple[str, int], dict[str, Any]]
+def test_every_method_is_in_the_contract():
+    assert set(CALLS) | CHANGING == set(METHODS)
 
 
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
-    """What each call gave, or how it failed, by the kind of the engine.
-
-    All are asked in the order of the table, however tests are shared out: some change what later ones see.
-    """
-    given: Answers = {}
+def test_both_engines_give_the_same_records(tmp_path: Path):
+    """All are asked in the order of the table: some change what later ones see."""
+    given: dict[tuple[str, int], dict[str, Any]] = {}
     for kind in KINDS:
-        root = tmp_path_factory.mktemp("asked") / "shop"
-        with at_home(kind, tmp_path_factory.mktemp("home")), indexed(kind, root) as engine:
+        home = tmp_path / kind / "home"
+        home.mkdir(parents=True)
+        with at_home(kind, home), indexed(kind, tmp_path / kind / "shop") as engine:
             # What it writes is seen where nothing else writes meanwhile.
             asked = cast("Engine", Watched(engine)) if kind == "local" else engine
             for name, calls in CALLS.items():
                 for number, call in enumerate(calls):
                     given.setdefault((name, number), {})[kind] = _outcome(call, asked)
-    return given
+    wrong = []
+    for (name, number), outcomes in given.items():
+        try:
+            _check_same(outcomes)
+        except (CmError, AssertionError) as error:
+            error.add_note(f"{name}, call {number}")
+            wrong.append(error)
+    if wrong:
+        raise ExceptionGroup(f"{len(wrong)} calls", wrong)
+
+
+def _check_same(outcomes: dict[str, Any]) -> None:
+    for outcome in outcomes.values():
+        if isinstance(outcome, Exception):
+            raise outcome
+    assert outcomes["local"] == outcomes["remote"]
 
 
 def _outcome(call: Callable[[Engine], Any], engine: Engine) -> Any:
@@ -442,19 +454,6 @@ def _outcome(call: Callable[[Engine], Any], engine: Engine) -> Any:
     except (CmError, AssertionError) as error:
         return error
     return type(answer), _steady(plain(answer))
-
-
-def test_every_method_is_in_the_contract():
-    assert set(CALLS) | CHANGING == set(METHODS)
-
-
-@pytest.mark.parametrize(("name", "number"), [(name, n) for name, calls in CALLS.items() for n in range(len(calls))])
-def test_both_engines_give_the_same_records(answers: Answers, name: str, number: int):
-    given = answers[name, number]
-    for outcome in given.values():
-        if isinstance(outcome, Exception):
-            raise outcome
-    assert given["local"] == given["remote"]
 
 
 def _steady(value: Any) -> Any:

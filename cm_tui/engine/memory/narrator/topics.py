@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -232,13 +233,14 @@ Origins = Callable[[Found], bool]
 
 def origins_of(root: Path) -> Origins:
     """Return a test whether notes of a project came with it: tracked by git, or unknown."""
-    index = _index(root)
+    # Opened for the first note of the project.
+    index_of = cache(_index)
 
     def came_along(place: Found) -> bool:
         if place.scope == "user":
             return False
         # A submodule's files are in its own index, and came with the repository all the same.
-        folders = PurePosixPath(place.path).parents
+        folders, index = PurePosixPath(place.path).parents, index_of(root)
         return (
             index is None or place.path in index or any((root / one / ".git").exists() for one in folders if one.name)
         )
