@@ -176,7 +176,8 @@ class MemoryServer(MCPServer[ProjectResolver]):
         tool = self._tool_manager.get_tool(name)
         if tool is None:
             near = nearest(name[:200], [one.name for one in self._tool_manager.list_tools()])
-            hint = f". Did you mean {near}?" if near else ""
+            is_other = any(kind.name == name for kind in choose(["all"]))
+            hint = f"; `cm mcp --tools {name}` has it" if is_other else f". Did you mean {near}?" if near else ""
             raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {short(clean(name), 200)}{hint}")
         ROOTS_NOTES.set(())
         try:

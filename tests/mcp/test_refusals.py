@@ -98,8 +98,9 @@ async def test_a_mistyped_tool_is_named_and_a_long_one_is_cut(shop: Path):
 async def test_an_unknown_tool_is_a_protocol_error(shop: Path):
     async with answering(shop, tools="core") as asked:
         for name in ("no_such_tool", "memory_get"):
-            with pytest.raises(MCPError, match="Unknown tool"):
+            with pytest.raises(MCPError, match="Unknown tool") as caught:
                 await asked.client.call_tool(name, {})
+            assert ("--tools memory_get" in str(caught.value)) == (name == "memory_get"), "it is in another set"
 
 
 # --- anything at all ---

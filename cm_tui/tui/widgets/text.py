@@ -51,9 +51,12 @@ def elide_end(text: str, width: int) -> str:
 def name_and_place(name: str, place: str, room: int) -> tuple[str, str, str]:
     """Fit a name and where it stands into cells together; return both, and the blanks between them.
 
-    The folders give way first, then the name, then what names the file; all the room there is is used.
+    The folders give way first, then the name, then what names the file; all the room there is is used. Of the name of
+    a symbol the end stays, which tells the members of a class apart.
     """
-    name = elide_end(name, max(room // 2, room - cell_len(place.rpartition("/")[2]) - 2))
+    name = (elide_end if " " in name else elide_middle)(
+        name, max(room // 2, room - cell_len(place.rpartition("/")[2]) - 2)
+    )
     place = elide_path(place, max(0, room - cell_len(name) - 2))
     return name, place, " " * max(1, room - cell_len(name) - cell_len(place))
 

@@ -138,7 +138,7 @@ def of_life(life: SymbolHistory, history: HistoryStatus) -> list[HistoryRow]:
     callers = life.callers_before
     if callers is not None:
         when = f", at #{life.last_seen.ordinal:,} · {day(life.last_seen.time)}" if life.last_seen else ""
-        some = number_of(len(callers.rows), callers.total)
+        some = number_of(len(callers.rows), callers.total) if callers.total else "nothing"
         rows.append(heading(f"Called before it was removed by {some}{when}"))
         rows += [_of_caller(edge, life.last_seen) for edge in callers.rows]
     return rows

@@ -147,9 +147,9 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
             yield FittedText("ov-error", "This project cannot be opened")
             with Horizontal(id="ov-columns"):
                 with Vertical(id="ov-left"):
-                    yield FittedText("ov-project", "Project")
-                    yield FittedText("ov-next", "Next")
                     yield FittedText("ov-work", "Where you left off")
+                    yield FittedText("ov-next", "Next")
+                    yield FittedText("ov-project", "Project")
                 with Vertical(id="ov-right"):
                     yield FittedText("ov-index", "Index")
                     yield FittedText("ov-languages", "Languages")
