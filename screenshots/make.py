@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from contextlib import closing
-from itertools import pairwise
 from pathlib import Path
 
 import resvg_py
@@ -121,8 +120,8 @@ def hook(root: Path, event: str, session: int, **said: str) -> None:
 def record_sessions(root: Path) -> None:
     """Make some of the last commits once more, each as a session that is asked for it and leaves it in the working tree."""
     branch, tip = git(root, "rev-parse", "--abbrev-ref", "HEAD"), git(root, "rev-parse", "HEAD")
-    line = git(root, "rev-list", "--first-parent", "--max-count=50", tip).split()
-    changing = [new for new, old in pairwise(line) if git(root, "diff", "--name-only", old, new)]
+    line = git(root, "rev-list", "--no-merges", "--max-count=50", tip).split()
+    changing = [sha for sha in line if git(root, "diff", "--name-only", f"{sha}~1", sha)]
     with closing(open_engine(root)) as engine:
         list(engine.index())
         for number, sha in enumerate(reversed(changing[SESSIONS])):

@@ -47,6 +47,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(tiers.tier_of(item))
 
 
+def pytest_collection_finish() -> None:
+    """Leave modules and tests, which stay to the end, out of each look for cycles."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def temporary_folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
     """Make an empty folder of the next number; pytest's own way lists all folders of the run each time."""
@@ -84,6 +89,7 @@ def models() -> Iterator[None]:
             worker_process, "start", lambda code, *words: start(f"import os; os.nice = lambda _: 0; {code}", *words)
         )
         if not tiers.is_full_size():
+            tiers.without_constants(patch)
             # A change begins as many transactions as readers may need; tests have few readers at once.
             patch.setattr(generations, "SPARES", 4)
         yield

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 FEW = 8
 """Examples of a property test in CI, where they are the same in every run."""
@@ -33,6 +34,14 @@ def register_profiles() -> None:
     settings.register_profile("ci", calm, max_examples=FEW, stateful_step_count=12, derandomize=True, database=None)
     settings.register_profile("deep", calm, max_examples=200)
     settings.load_profile("ci")
+
+
+def without_constants(patch: pytest.MonkeyPatch) -> None:
+    """Try no constants of the code: they are of the modules that are imported by then, which differ from run to run.
+
+    Every process would parse all modules for them, too.
+    """
+    patch.setattr(providers, "_get_local_constants", providers.Constants)
 
 
 def examples(most: int, few: int = FEW) -> int:

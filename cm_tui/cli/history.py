@@ -11,7 +11,7 @@ from cm_tui.cli.code import symbol_line, symbol_row
 from cm_tui.cli.declare import Bounds, Family, declared
 from cm_tui.cli.options import ensure_history, open_engine, open_fresh_engine, under_old_name
 from cm_tui.cli.output import follow, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
-from cm_tui.counts import count
+from cm_tui.counts import count, size
 from cm_tui.errors import UsageError
 from cm_tui.model.layout import commit_line
 
@@ -162,7 +162,7 @@ def _life_lines(one: model.SymbolHistory) -> list[str]:
 def _event_line(event: model.SymbolEvent) -> str:
     way = "to" if event.what == "left" else "from"
     other = f" {way} {event.other.path} {event.other.qualname}" if event.other is not None else ""
-    return f"{event.what:<9} {event.path}:{event.line}{other}  {commit_line(event.moment)}"
+    return f"{event.word:<11} {event.path}:{event.line}{other}  {commit_line(event.moment)}"
 
 
 def _change_line(change: model.SymbolChange) -> str:
@@ -196,7 +196,7 @@ def _show_pruned(report: model.PruneReport) -> None:
     would = "would drop" if report.dry_run else "dropped"
     write(
         f"{would} {count(report.commits, 'commit')}: {count(report.spans, 'span')}, {count(report.blobs, 'file version')} "
-        f"({report.bytes / 1e6:,.1f} MB of source), {count(report.symbols, 'symbol')}, {count(report.references, 'reference')}"
+        f"({size(report.bytes)} of source), {count(report.symbols, 'symbol')}, {count(report.references, 'reference')}"
     )
     if report.note:
         narrate(report.note)

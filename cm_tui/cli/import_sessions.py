@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from cm_tui import model
 from cm_tui.cli.options import Yes, ask, chosen_project, open_engine
 from cm_tui.cli.output import follow_to, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
-from cm_tui.counts import count
+from cm_tui.counts import count, size
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.dates import day, local_minute
 
@@ -47,8 +47,8 @@ def _source_line(source: model.ImportSource) -> str:
     when = (
         f"  {day(source.first)} to {day(source.last)}" if source.first is not None and source.last is not None else ""
     )
-    size = f", {source.bytes / 1e6:,.1f} MB to read" if source.bytes else ""
-    return f"{source.agent:<12} {count(source.sessions, 'session')}, {source.new:,} with something new{size}{when}"
+    left = f", {size(source.bytes)} to read" if source.bytes else ""
+    return f"{source.agent:<12} {count(source.sessions, 'session')}, {source.new:,} with something new{left}{when}"
 
 
 def show_summary(summary: model.ImportSummary) -> None:
@@ -78,7 +78,7 @@ def sentence(summary: model.ImportSummary) -> str:
         f"{count(summary.withheld, 'turn')} not to be recorded" if summary.withheld else "",
         f"{count(summary.redacted, 'secret')} redacted" if summary.redacted else "",
     ]
-    return f"{', '.join(filter(None, told))}; {summary.bytes / 1e6:,.1f} MB read in {summary.seconds:.1f} s"
+    return f"{', '.join(filter(None, told))}; {size(summary.bytes)} read in {summary.seconds:.1f} s"
 
 
 def looked_at(counts: model.TranscriptCounts, here: str = "of this project") -> str:
@@ -161,9 +161,9 @@ def _into_each(
 
 def _show(found: model.AllImports) -> None:
     for one in found.projects:
-        size = f", {one.bytes / 1e6:,.1f} MB to read" if one.bytes else ""
+        left = f", {size(one.bytes)} to read" if one.bytes else ""
         write(
-            f"{one.root}  {count(one.sessions, 'session')} of {', '.join(one.agents)}, {one.new:,} with something new{size}"
+            f"{one.root}  {count(one.sessions, 'session')} of {', '.join(one.agents)}, {one.new:,} with something new{left}"
         )
     if not found.projects:
         narrate("no session of a coding agent was found that was held in a repository that is still there")

@@ -15,7 +15,7 @@ from cm_tui import model
 from cm_tui.cli.options import DryRun, Force, chosen_project, open_engine, open_fresh_engine
 from cm_tui.cli.output import follow, narrate, narrate_notes, print_json, print_page, wants_json, write
 from cm_tui.cli.pause import recording_lines, recording_row
-from cm_tui.counts import count, noun
+from cm_tui.counts import count, noun, size
 from cm_tui.errors import CmError, NotFoundError, RefusedError
 from cm_tui.model.dates import age
 
@@ -231,7 +231,7 @@ def _show_status(state: model.ProjectStatus) -> None:
     rows = [
         ("project", f"{state.name}  ({state.identity})"),
         ("root", state.root),
-        ("store", f"{state.store}  ({state.disk_bytes / 1e6:,.1f} MB)"),
+        ("store", f"{state.store}  ({size(state.disk_bytes)})"),
         ("head", f"{state.branch or '–'} {(state.head or '–')[:12]}"),
     ]
     if state.indexed:
@@ -261,9 +261,6 @@ def _memory_rows(state: model.ProjectStatus) -> list[tuple[str, str]]:
         )
     if state.conflicts:
         rows.append(
-            (
-                "conflicts",
-                f"{count(state.conflicts, 'file')} with overwritten lines of notes: `cm notes conflicts` lists them",
-            )
+            ("conflicts", f"overwritten lines of {count(state.conflicts, 'note')}: `cm notes conflicts` shows them")
         )
     return rows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cm_tui import model, paths
+from cm_tui import model
 from cm_tui.cli.declare import Bounds, Family, Positive
 from cm_tui.cli.options import open_engine, refuse_empty, text_of
 from cm_tui.cli.output import as_json, narrate, narrate_notes, plain, print_page, wants_json, write, write_text
@@ -134,12 +134,18 @@ def delete(name: Name) -> None:
 
 
 def conflicts() -> None:
-    """List files with lines that an earlier version kept because another program saved over them; cm merges them now."""
-    files = [str(file) for file in sorted((paths.data_dir() / "note-conflicts").glob("*.*"))]
-    if not as_json({"rows": [{"file": file} for file in files], "total": len(files)}):
-        for file in files:
-            write(file)
-        narrate("copy what you need with `cm notes edit`, then delete the files" if files else "no conflicts")
+    """Show lines that an earlier version kept because another program saved over them, once; a file keeps them."""
+    with open_engine() as engine:
+        found = engine.note_conflicts()
+    if not as_json({"rows": [plain(one) for one in found], "total": len(found)}):
+        for one in found:
+            write(f"{one.id}  {one.file}", bold=one.id)
+            write_text(one.both)
+        narrate(
+            f"{count(len(found), 'note')}: copy what you need with `cm notes edit`; the files above keep both sides"
+            if found
+            else "no conflicts"
+        )
 
 
 def line_of(note: model.Note) -> str:

@@ -11,7 +11,7 @@ import typer
 from cm_tui import model
 from cm_tui.cli.options import DryRun, Yes, ask, chosen_project
 from cm_tui.cli.output import follow_to, narrate, narrate_notes, print_json, wants_json, write, write_text
-from cm_tui.counts import count, noun
+from cm_tui.counts import count, noun, size
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 
 if TYPE_CHECKING:
@@ -106,12 +106,12 @@ def _line(source: model.RescueSource) -> str:
     when = "not deleted by the agent"
     if source.days is not None:
         when = f"deleted after {count(source.days, 'day')} without a change: {source.expiring:,} within 5 days"
-    new = f"{count(source.new, 'file')} to copy, {source.new_bytes / 1e6:,.1f} MB" if source.new else "copied"
+    new = f"{count(source.new, 'file')} to copy, {size(source.new_bytes)}" if source.new else "copied"
     return f"{title:<12} {count(source.sessions, 'session')}, {when}; {new}"
 
 
 def _show_summary(summary: model.RescueSummary) -> None:
-    sizes = f"{summary.bytes / 1e6:,.1f} MB, {summary.stored / 1e6:,.1f} MB compressed"
+    sizes = f"{size(summary.bytes)}, {size(summary.stored)} compressed"
     narrate(
         f"{count(summary.copied, 'transcript')} copied ({sizes}) in {summary.seconds:.1f} s; "
         f"{summary.kept:,} {noun(summary.kept, 'was', 'were')} copied before"

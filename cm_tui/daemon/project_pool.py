@@ -95,8 +95,8 @@ class ProjectPool:
         self._open: dict[Path, Project] = {}
         self._taken: set[Path] = set()
         self._waiting: dict[Path, list[_Ticket]] = {}
-        self._closed_at: float | None = None
-        """Time at which a project was closed whose memory was not released yet."""
+        self._closed_at: float | None = clock.monotonic()
+        """Time at which a project was closed whose memory was not released yet; at first, that of the start."""
         self._located: LRU[ProjectRef, tuple[float, Path, Path]] = LRU(_LOCATED)
 
     def locate(self, where: ProjectRef) -> tuple[Path, Path]:

@@ -18,12 +18,12 @@ MOST = 100
 _LEAVE_S = 2.0
 _QUESTION = "where does the program begin, and what does it call"
 _BUDGET = 4_000
-"""Tokens; with few of them a pack has no room for callers, and their tables would not be made."""
+"""Tokens; with few of them there is no room for callers, and their tables would not be made."""
 _log = logging.getLogger(__name__)
 
 
 class WarmUp:
-    """Warms the caches with a pack when a hook reports a project for the first time.
+    """Warms the caches with an assembly when a hook reports a project for the first time.
 
     `clock`: tells how long ago a project was asked.
     """
@@ -66,7 +66,7 @@ class WarmUp:
             if load_config(root).agents.budget:
                 # Skip projects without an index.
                 dispatcher.call("stale_reason", where, {})
-                dispatcher.call("pack", where, {"question": _QUESTION, "budget": _BUDGET})
+                dispatcher.call("assemble", where, {"prompt": _QUESTION, "budget": _BUDGET, "keep": False})
         except (CmError, OSError) as error:
             _log.info("%s was not asked before its agent is: %s", root, error)
         except Exception:  # noqa: BLE001 - kept in the log

@@ -160,7 +160,7 @@ class Session:
     tokens: int
     files: int
     failed: int
-    """How many of its episodes failed or were interrupted."""
+    """How many of its episodes failed; one that the user interrupted did not."""
     pinned: int
     root: str
 

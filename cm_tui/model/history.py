@@ -131,6 +131,11 @@ class SymbolEvent:
     other: SymbolKey | None = None
     """For `moved`: where it stood before; for `left`: where it went, if its body went on elsewhere."""
 
+    @property
+    def word(self) -> str:
+        """What happened, in the words of changes: `added`, `removed`."""
+        return {"came": "added", "left": "removed", "returned": "added again"}.get(self.what, self.what)
+
 
 @dataclass(frozen=True, slots=True)
 class SymbolSpan:

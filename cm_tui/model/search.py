@@ -14,6 +14,8 @@ EPISODES = "episode"
 """The source of what agents' sessions recorded."""
 ENTRIES = "entry"
 """The source of what people and agents wrote down."""
+HOLDS_NONE = "the index holds none."
+"""End of the note where a profile searches what the index has nothing of."""
 RECALL = "recall"
 """The profile that questions about what is remembered are ranked by."""
 State = Literal[

@@ -26,7 +26,7 @@ class Asked:
             raise NotIndexedError("There is no index.")
 
 
-@pytest.mark.parametrize(("indexed", "questions"), [(True, ["stale_reason", "pack"]), (False, ["stale_reason"])])
+@pytest.mark.parametrize(("indexed", "questions"), [(True, ["stale_reason", "assemble"]), (False, ["stale_reason"])])
 def test_it_is_asked_once_in_a_while(tmp_path: Path, indexed: bool, questions: list[str]):
     clock, asked = FakeClock(), Asked(indexed)
     warm_up = WarmUp(clock)

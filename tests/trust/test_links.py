@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,8 @@ from cm_tui.errors import RefusedError, UsageError
 from tests.cli.conftest import Shop
 from tests.gitrepo import Repo
 
+FAR = 4e9
+"""A time in the year 2096."""
 PROMPT = "why do we round prices in Ruritania"
 
 
@@ -299,7 +300,7 @@ def test_a_pause_that_ended_counts_for_the_memory_that_goes_on(mine: Repo, tmp_p
     own.append("episode", said("asked in the clone", other))
     pauses.begin(own.folder.name, None, now=1_000.0)
     pauses.end(own.folder.name, now=2_000.0)
-    pauses.begin(own.folder.name, time.time() + 60)
+    pauses.begin(own.folder.name, FAR)
     recording.pause(mine.root)
     links.link(links.memory_link(other))
     assert PastGate(mine.root).why_not("s", (1_500.0,))

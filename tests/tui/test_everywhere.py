@@ -27,6 +27,8 @@ def other(project: Path, tmp_path: Path) -> Path:
     with Engine.open(project) as engine:
         list(engine.index())
         engine.remember("Boats of paper need no caulking.", title="Paper")
+    with Engine.open(make_project(tmp_path / "desert")) as engine:
+        list(engine.index())
     return root
 
 
@@ -50,7 +52,8 @@ async def test_search_and_episodes_ask_all_projects_and_read_what_they_remember(
         await driver.press("escape")
         screen = await asked(driver)
         await driver.until(lambda: len(screen.hits.rows) == 3)
-        assert "Everywhere · 3 hits of 2 projects" in driver.text
+        assert "Everywhere · 3 hits of 3 projects" in driver.text
+        assert "holds none" not in driver.text, "one of them remembers nothing"
         names = {row.project.name for row in screen.hits.rows}
         assert names == {other.name, project.name}
         assert [row.hit.rank for row in screen.hits.rows] == [1, 2, 3]

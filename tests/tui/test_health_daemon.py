@@ -102,15 +102,22 @@ async def test_a_job_is_listed_with_how_far_it_is_and_cancelled(owned, monkeypat
                 await driver.until(lambda: "c cancels one" in driver.text)
                 # What was recorded may be waiting to be embedded as well.
                 assert f"◐ {count(len(driver.app.screen.active_jobs), 'job')}" in driver.text
-                await driver.pilot.press("c")
-                await driver.until(lambda: "⏎ cancels it" in driver.text)
-                await driver.pilot.press("enter")
-                await driver.until(lambda: any("was asked to stop" in words for words in driver.told))
+                await cancels_each_job(driver)
                 goes_on.set()
                 with pytest.raises(CancelledError):
                     list(steps)
                 await driver.until(lambda: "cancelled" in driver.text and "◐" not in driver.text)
                 await a_run_of_another_client_shows_how_far_it_is_in_every_mode(driver, other, goes_on)
+
+
+async def cancels_each_job(driver):
+    """Which of them is the one that was asked for is not to be seen."""
+    for place, job in enumerate([*driver.app.screen.active_jobs]):
+        await driver.pilot.press("c")
+        await driver.until(lambda: "⏎ cancels it" in driver.text)
+        await driver.pilot.press(*["down"] * place, "enter")
+        asked = f"Job {job.id} was asked to stop"
+        await driver.until(lambda asked=asked: any(asked in words for words in driver.told))
 
 
 async def a_run_of_another_client_shows_how_far_it_is_in_every_mode(driver, other, goes_on):

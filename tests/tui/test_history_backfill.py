@@ -45,7 +45,7 @@ async def test_history_fills_in_by_itself_as_far_back_as_the_configuration_wants
     async with driving(unread.root, mode="4") as driver:
         await driver.until(lambda: known(driver) == 16)
         await driver.settle()
-        assert "the whole history has been read" in side(driver, right=False)
+        assert "whole history, since" in side(driver, right=False)
         await go_to(driver, "#2")
         assert rows(driver) == [("~", "one", "changed")]
         unread.write("step/m9.py", "def m9():\n    return 9\n")

@@ -246,7 +246,7 @@ async def the_life_of_a_symbol_with_its_gap(driver, story):
     await driver.type("gone")
     await driver.press("enter")
     words = [(mark, word) for mark, _, word in rows(driver)]
-    assert words == [("+", "came"), ("−", "left"), ("+", "returned")]
+    assert words == [("+", "added"), ("−", "removed"), ("+", "added again")]
     await driver.press("down", "enter")
     assert driver.app.screen.point.ordinal == 3
 
@@ -269,14 +269,14 @@ async def a_lifeline_stands_beside_a_symbol(driver, story):
     await driver.press("3", "slash")
     await driver.type("gone")
     await driver.press("enter")
-    await driver.until(lambda: "returned once" in driver.text)
-    line = next(line for line in driver.text.splitlines() if "returned once" in line)
+    await driver.until(lambda: "added again once" in driver.text)
+    line = next(line for line in driver.text.splitlines() if "added again once" in line)
     assert "┿" in line
     assert "·" in line
     assert "━" in line
     await driver.press("L")
     assert driver.app.current_mode == "history"
-    assert [word for _, _, word in rows(driver)] == ["came", "left", "returned"]
+    assert [word for _, _, word in rows(driver)] == ["added", "removed", "added again"]
 
 
 # --- drift and news ---

@@ -87,7 +87,7 @@ def test_a_reading_shows_the_numbers_that_health_has_of_it_whoever_began_it():
 
 
 def test_a_life_in_words():
-    assert life_words(life([(1, 3), (5, None)], [6])) == "added 2020-09-14, 1 change, returned once, still exists"
+    assert life_words(life([(1, 3), (5, None)], [6])) == "added 2020-09-14, 1 change, added again once, still exists"
     assert life_words(life([(1, 3)])) == "added 2020-09-14, 0 changes, removed 2020-09-16"
 
 

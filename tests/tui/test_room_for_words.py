@@ -91,8 +91,8 @@ class OneLine(App[None]):
         (140, "customer-relationship-management-suite · br · ● hybrid"),
         (100, "short · br · ● hybrid"),
         (80, "● hybrid"),
-        (60, "2 Search 3 Sym 4 Pac 5 Hea 6 His"),
-        (45, "2 Search  3  4  5  6"),
+        (60, "1 Overview 2 Search 3 4 5 6 "),
+        (45, " 1 2 Search 3 4 5 6 "),
     ],
 )
 async def test_the_header_says_in_full_what_there_is_room_for_and_has_every_mode(width, said):

@@ -4,7 +4,7 @@ Textual's pilot takes an application for idle once the process needs little time
 says little where threads work. Here messages are counted instead: nothing is on its way once no queue holds one.
 Styles are parsed for every application that starts; here, the same text with the same colours is parsed once.
 Every change is drawn for a terminal that is not there; here, the screen is drawn when a test reads it, but for lists
-that ask for rows when they come to draw them.
+that ask for rows when they come to draw them. A line that is drawn once or twice needs none of its seven caches.
 """
 
 from __future__ import annotations
@@ -87,6 +87,19 @@ def strips_of(screen: Screen) -> list[Strip]:
     return drawn[compositor]
 
 
+class NoCache:
+    """Stands for every cache of a line on screen."""
+
+    def get(self, key: object, default: object = None) -> object:
+        return default
+
+    def __setitem__(self, key: object, value: object) -> None:
+        """Keep nothing."""
+
+
+no_cache = NoCache()
+
+
 async def messages_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
     """Wait until no message waits to be handled, in place of Textual's `wait_for_idle`."""
     app, turns = active_app.get(), 0
@@ -130,6 +143,7 @@ def apply(patch: pytest.MonkeyPatch) -> None:
         return None
 
     patch.setattr(Compositor, "render_update", draw_what_is_exported)
+    patch.setattr("textual.strip.FIFOCache", lambda _: no_cache)
     # As it is, by identity; but a call of Python code for each, a hundred thousand times in a start.
     patch.setattr(RuleSet, "__hash__", object.__hash__)
     parse = Stylesheet._parse_rules

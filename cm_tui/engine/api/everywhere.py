@@ -12,6 +12,7 @@ from cm_tui import model
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.known_projects import known_projects
 from cm_tui.errors import CmError, NotFoundError
+from cm_tui.model.search import HOLDS_NONE
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -80,5 +81,6 @@ def _matches_in(
     except CmError as error:
         notes.append(f"{project.name} is skipped: {error.message}")
         return
-    notes.extend(f"{project.name}: {note}" for note in result.notes)
+    # That nothing is remembered in one of many projects is no reason for a warning.
+    notes.extend(f"{project.name}: {note}" for note in result.notes if not note.endswith(HOLDS_NONE))
     yield from (FoundElsewhere(project, hit) for hit in result.hits)

@@ -21,6 +21,7 @@ from cm_tui.tui.screens.commands import Command, bindings
 from cm_tui.tui.screens.frame import mode_tabs, project_facts, revision_text
 from cm_tui.tui.screens.help import HelpRow, HelpScreen
 from cm_tui.tui.screens.messages import OpenInMode, OpenRevision
+from cm_tui.tui.screens.mode_list import MODES
 from cm_tui.tui.tasks.ask import Call, Fail, Then
 from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar, RevisionWords
 from cm_tui.tui.widgets.split import Panel, Split, Words
@@ -163,7 +164,10 @@ class ModeScreen(Screen[None]):
         ]
         if not typing:
             return entries
-        return [KeyEntry("", "esc", "Leave the input", possible=True), *(one for one in entries if one.keys)]
+        first, *_, last = (self.cm.keys_of(self.command(f"app.{mode.name}"), typing=True) for mode in MODES)
+        modes = KeyEntry("", f"{first}…{last}", "Modes", possible=True)
+        leave = KeyEntry("", "esc", "Leave the input", possible=True)
+        return [leave, modes, *(one for one in entries if one.keys)]
 
     def _revision_words(self) -> RevisionWords | None:
         text = revision_text(self.cm.revision, shown_here=self.SHOWS_REVISION)

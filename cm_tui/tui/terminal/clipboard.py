@@ -62,9 +62,9 @@ def copy(text: str, write: Callable[[str], object] | None, environ: Mapping[str,
     sent = _send_to_terminal(text, write, environ)
     buffered = bool(environ.get("TMUX")) and _run("tmux", ("load-buffer", "-w", "-"), text, environ)
     file = save(text)
-    ways = [*([sent] if sent else []), *(["kept as a tmux buffer (paste with prefix ])"] if buffered else [])]
+    ways = [*([sent] if sent else []), *(["kept in a tmux buffer (prefix ] pastes)"] if buffered else [])]
     if ways:
-        return Copied(f"{' and '.join(ways)}. Also saved to {file}", sure=False, file=file)
+        return Copied(f"{' and '.join(ways)}; also in {file}.", sure=False, file=file)
     size = len(text.encode("utf-8", "replace"))
     cause = f"{size:,} bytes are too many for the terminal" if size > OSC52_LIMIT else "there is no clipboard here"
     return Copied(f"Saved to {file}, as {cause}.", sure=False, file=file)
@@ -107,7 +107,7 @@ def _send_to_terminal(text: str, write: Callable[[str], object] | None, environ:
         return None
     write(osc52(text, environ))
     through = " through tmux" if environ.get("TMUX") else " through screen" if environ.get("STY") else ""
-    return f"Sent to the terminal{through} (OSC 52, which gives no answer)"
+    return f"Sent to the terminal{through} (OSC 52)"
 
 
 def _run(tool: str, arguments: tuple[str, ...], text: str, environ: Mapping[str, str]) -> bool:

@@ -14,11 +14,11 @@ from textual.widget import Widget
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 _WANTED = (4, 3, 2)
-"""Facts that the tabs leave room for: as many of them as fit. Names in three letters go before the second one."""
+"""Facts that the tabs leave room for: as many of them as fit. The names of some modes go before the second one."""
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Counts are raised, so that none is taken for the key of the next mode."""
-_BRIEF = (4, 3)
-"""Letters of a mode's name where there is no room for all of it."""
+_FACTS = 20
+"""Columns that names leave for facts, so that none comes and goes with what the index does."""
 
 
 @dataclass(frozen=True)
@@ -74,37 +74,35 @@ class Header(Widget):
         return Content.assemble(tabs, " " * gap, facts)
 
     def _fitting_tabs(self) -> Content:
-        """The modes in full, then closer together, in fewer letters, by number: whole names go before the third fact."""
+        """The modes in full, then closer together, then the names of the first, as many in every mode."""
         facts = [fact.short or fact.text for fact in self._read_facts()]
         needed = [self.size.width - 2 - _width(*facts[:most]) for most in _WANTED]
         whole = ((tabs, room) for room in needed for tabs in (self._tabs(), self._tabs(close=True)))
-        brief = [(self._tabs(close=True, letters=letters), needed[-1] - self._growth(letters)) for letters in _BRIEF]
-        brief.append((brief[-1][0], self.size.width - 2 - _width(*facts[:1]) - self._growth(_BRIEF[-1])))
-        fitting = (tabs for tabs, room in (*whole, *brief) if cell_len(tabs.plain) <= room)
-        return next(fitting, self._tabs(letters=0))
+        if fitting := next((tabs for tabs, room in whole if cell_len(tabs.plain) <= room), None):
+            return fitting
+        tabs, room = list(self._read_tabs()), min(needed[-1], self.size.width - _FACTS)
+        named = next((most for most in range(len(tabs), 0, -1) if self._widest(tabs, most) <= room), 0)
+        return self._tabs(close=True, named={tab.mode for n, tab in enumerate(tabs) if n < named or tab.current})
 
-    def _growth(self, letters: int) -> int:
-        """Return how much wider the tabs are in another mode: the form must not change from mode to mode."""
-        growth = {tab.current: 0 for tab in self._read_tabs()}
-        for tab in self._read_tabs():
-            growth[tab.current] = max(
-                growth[tab.current], cell_len(_brief(tab.label, None)) - cell_len(_brief(tab.label, letters))
-            )
-        return max(0, growth.get(False, 0) - growth.get(True, 0))
+    def _widest(self, tabs: Sequence[ModeTab], named: int) -> int:
+        """Return the cells of so many names, with the longest of the others: it is that of the mode on screen."""
+        longest = max(tabs[named:], key=lambda tab: len(tab.label), default=tabs[0])
+        shown = self._tabs(close=True, named={longest.mode, *(tab.mode for tab in tabs[:named])})
+        return cell_len(shown.plain)
 
     def on_click(self, event: events.Click) -> None:
         """A click on a tab shows its mode."""
         if mode := event.style.meta.get("mode"):
             self._choose(mode)
 
-    def _tabs(self, *, close: bool = False, letters: int | None = None) -> Content:
-        """The modes; `close`: with one blank between them; `letters`: of the names of those not on screen, all when None."""
+    def _tabs(self, *, close: bool = False, named: set[str] | None = None) -> Content:
+        """The modes; `close`: with one blank between them; `named`: those with their names, all when None."""
         parts: list[Content | tuple[str, str | Style]] = [] if close else [(" cm ", "bold $accent"), (" ", "")]
         for number, tab in enumerate(self._read_tabs(), start=1):
             style = "bold $block-cursor-foreground on $block-cursor-background" if tab.current else "$muted"
             number_style = "bold $accent on $block-cursor-background" if tab.current else "$accent"
-            name = _brief(tab.label, None if tab.current else letters)
-            waiting = tab.label.partition(" ")[2].translate(_RAISED)
+            name, _, waiting = tab.label.partition(" ")
+            name, waiting = name if named is None or tab.mode in named else "", waiting.translate(_RAISED)
             lead = f"{number} " if name else str(number)
             lead = lead if close and number > 1 else f" {lead}"
             counted = [(name, style), (waiting, style.replace("$muted", "$warning")), (" ", style)]
@@ -128,11 +126,6 @@ class Header(Widget):
         dot = Content.styled(" · ", "$faint")
         order = sorted(fitting, key=lambda index: facts[index].place)
         return dot.join(Content.styled(texts[index], facts[index].style) for index in order)
-
-
-def _brief(label: str, letters: int | None) -> str:
-    """Return a mode's name in so many letters, all when None, without its count."""
-    return label.partition(" ")[0][:letters]
 
 
 def _width(*texts: str) -> int:

@@ -60,6 +60,6 @@ def life_words(life: SymbolHistory) -> str:
     changes = sum(event.what in ("changed", "signature", "moved") for event in life.events)
     words = [came, count(changes, "change")]
     if returns := sum(event.what == "returned" for event in life.events):
-        words.append(f"returned {'once' if returns == 1 else f'{returns} times'}")
+        words.append(f"added again {'once' if returns == 1 else f'{returns} times'}")
     words.append("still exists" if life.alive else f"removed {day(life.invalid.time)}" if life.invalid else "removed")
     return ", ".join(words)

@@ -7,7 +7,7 @@ import textwrap
 
 from rich.cells import cell_len, set_cell_size
 
-from cm_tui.counts import count
+from cm_tui.counts import count, size
 from cm_tui.model.text import one_line
 
 __all__ = [
@@ -109,9 +109,9 @@ def number_of(shown: int, total: int, thing: str = "") -> str:
 
 def short_count(number: int) -> str:
     """`950`, `12.0k`, `1.2M`: for where there is little room; the full number stands elsewhere."""
-    for size, unit in ((1_000_000, "M"), (10_000, "k")):
-        if number >= size:
-            return f"{number / (1000 if unit == 'k' else size):.1f}{unit}"
+    for least, unit in ((1_000_000, "M"), (10_000, "k")):
+        if number >= least:
+            return f"{number / (1000 if unit == 'k' else least):.1f}{unit}"
     return f"{number:,}"
 
 
@@ -122,15 +122,6 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
-
-
-def size(number: float) -> str:
-    """`512 B`, `1.4 MB`."""
-    for unit in ("B", "KB", "MB"):
-        if number < 1000:
-            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
-        number /= 1000
-    return f"{number:.1f} GB"
 
 
 def ago(seconds: float) -> str:

@@ -11,6 +11,8 @@ from cm_tui.engine.search.ranking.prompt_policy import classify
 NAMES = frozenset(
     [
         "go",
+        "fails",
+        "failing",
         "run",
         "test",
         "push",
@@ -68,6 +70,7 @@ wie funktioniert der proxy
 where is the proxy
 how is tax added?
 why does the parser hang?
+why does the cart fail?
 what calls checkout?
 where is the token refreshed?
 why is lint failing on the build?
@@ -103,6 +106,8 @@ ok, let's do this one then
 origin/main
 push it to GitHub
 we have merge conflicts
+it still fails
+the tests are failing again
 1
 ja, mach das so
 mach weiter mit den tests

@@ -1,3 +1,8 @@
+import pytest
+
+from cm_tui.errors import UsageError
+
+
 def test_go_packages_methods_and_module_path(project):
     p = project(
         {
@@ -23,6 +28,7 @@ def test_go_packages_methods_and_module_path(project):
     assert p.called_from("Store.Load") == ["main.go:9 run (receiver)"]
     assert p.sites("Store.key") == ["store/store.go:5 Store.Load"]
     assert p.sites("pad") == ["store/key.go:3 Store.key"]
+    assert [edge.path for edge in p.graph.importers("store/key.go").rows] == ["main.go"], "its package is imported"
     assert [(i.target, i.resolution) for i in p.graph.dependencies("main.go").rows] == [
         (None, "external"),
         ("store", "import"),
@@ -138,6 +144,7 @@ def test_namespaces_without_a_block(project):
             '    public int Whole() { return global::Shop.Web.Money.Parse("1") + Shop.Web.Money.Parse("2"); }\n}\n',
             "Shop/Inner.cs": 'namespace Shop.Web.Api;\n\npublic class Inner\n{\n    public int Go() { return Money.Parse("3"); }\n}\n',
             "src/Retry.php": "<?php\n\nnamespace Acme;\n\nclass Retry\n{\n    public static function make() {}\n}\n",
+            "boot.php": "<?php\ninclude __DIR__ . '/src/Stack.php';\n",
             "src/Stack.php": "<?php\n\nnamespace Acme;\n\nclass Stack\n{\n    public function push() { return Retry::make(); }\n}\n",
             "tests/Retry/RetryTest.php": "<?php\n\nnamespace Acme\\Tests\\Retry;\n\nuse Acme\\Retry;\n\nclass RetryTest\n{\n"
             "    public function testIt() { return Retry::make(); }\n}\n",
@@ -154,6 +161,15 @@ def test_namespaces_without_a_block(project):
         "src/Stack.php:7 Stack.push (scope)",
         "tests/Retry/RetryTest.php:9 RetryTest.testIt (import)",
     ], "the last part of a file's own namespace hides no import"
+    importers = {
+        name: [edge.path for edge in p.graph.importers(name).rows] for name in ("src/Retry.php", "src/Stack.php")
+    }
+    assert importers == {"src/Retry.php": ["tests/Retry/RetryTest.php"], "src/Stack.php": ["boot.php"]}
+    assert [edge.path for edge in p.graph.importers("Shop/Cart.cs").rows] == ["Shop/Far.cs"], (
+        "all of a namespace is used"
+    )
+    with pytest.raises(UsageError):
+        p.graph.importers(" ")
 
 
 def test_names_from_the_root_of_phps_namespaces(project):

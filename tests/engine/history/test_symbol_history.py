@@ -80,6 +80,9 @@ def test_what_is_gone_has_a_life_and_callers(whole):
     assert [(edge.qualname, edge.line, edge.text) for edge in callers.rows] == [("user", 5, "return f(1)")]
     with pytest.raises(NotFoundError, match="has anything called"):
         whole.symbol_histories("never", 20, callers=False)
+    with pytest.raises(NotFoundError) as mistyped:
+        whole.symbol_histories("usser", 20, callers=False)
+    assert mistyped.value.hint.endswith("Did you mean user?")
 
 
 def test_a_life_of_which_only_the_end_is_known(story, db):

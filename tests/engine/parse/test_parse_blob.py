@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -372,3 +375,16 @@ class TestText:
         assert without_annotations('[Get("x")] [B] public int F()') == "public int F()"
         assert without_annotations("@interface A") == "@interface A"
         assert without_annotations("[Symbol.iterator]()") == "[Symbol.iterator]()"
+
+
+def test_threads_that_parse_at_the_same_time_do_not_share_a_parser():
+    code = Path(__file__).read_text(encoding="utf-8")
+    sources = [f"A = {number}\n{code}" for number in range(12)]
+    alone = [read("python", source) for source in sources]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(0.0001)
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            assert list(pool.map(partial(read, "python"), sources)) == alone
+    finally:
+        sys.setswitchinterval(interval)

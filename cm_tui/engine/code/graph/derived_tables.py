@@ -252,6 +252,15 @@ class DerivedTables:
         families = [row[0] for row in self._db.rows("SELECT DISTINCT family FROM graph.file")]
         return {f for f in (self._binder.file_of(family, target) for family in families) if f is not None}
 
+    def packages_of(self, files: set[int]) -> tuple[list[int], list[str]]:
+        """Ids of the packages that files share their names with, and the names."""
+        rows = self._db.rows(
+            "SELECT DISTINCT s.package, d.name FROM graph.def d JOIN graph.shared s ON s.def = d.id "
+            "WHERE d.file IN (SELECT unnest(?::BIGINT[]))",
+            [sorted(files)],
+        )
+        return sorted({row[0] for row in rows}), sorted({row[1] for row in rows})
+
     def propagate(self) -> None:
         """Resolve the expressions in `seed` completely; the results are in `done`."""
         self._db.run(script("propagate"))

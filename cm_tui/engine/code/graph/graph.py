@@ -7,6 +7,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
+from cm_tui.counts import noun
 from cm_tui.engine.code.graph import lookup
 from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read, script
 from cm_tui.engine.code.graph.generation_tables import NOW, GenerationTables, PageKey, TableSet
@@ -20,6 +21,7 @@ CALLS = ("call", "decorate")
 """Kinds of reference that make a caller."""
 
 MAX_DEPTH = 3
+_TARGET = "Give a path or a module's name."
 
 
 class Graph:
@@ -113,22 +115,27 @@ class Graph:
     def importers(self, target: str) -> Page[ImportEdge]:
         """Return the importers of a file, a folder's package, or a module by name (even outside the project).
 
-        Raises NotFoundError if no file has that name, and nothing imports a module of that name.
+        Those of a file that shares its names with a package (Go, PHP, C#) are those of the package that may use them.
+        Raises NotFoundError if no file has that name, and nothing imports a module of that name; UsageError if it is empty.
         """
         plain = target.strip().removesuffix("/")
+        if not plain:
+            raise UsageError("The name is empty.", hint=_TARGET)
         with self._tables() as asked:
             files = asked.tables.files_of(plain)
+            packages, names = asked.tables.packages_of(files)
             page = _imports(
                 asked.tables,
                 "i.target IN (SELECT unnest(?::BIGINT[])) OR (i.target IS NULL AND (i.module = ? "
                 "OR starts_with(i.module, ? || '.') OR starts_with(i.module, ? || '/') "
-                "OR starts_with(i.module, ? || '::')))",
-                [sorted(files), plain, plain, plain, plain],
+                "OR starts_with(i.module, ? || '::'))) OR (i.target IN (SELECT unnest(?::BIGINT[])) "
+                "AND (i.name IS NULL OR i.name IN (SELECT unnest(?::VARCHAR[]))))",
+                [sorted(files), plain, plain, plain, plain, packages, ["*", *names]],
             )
         if not files and not page.rows:
-            raise NotFoundError(
-                f"No file is called {target}, and nothing imports it.", hint="Give a path or a module's name."
-            )
+            known = [row[0] for row in self._db.rows(f"SELECT path FROM {self._snapshot}")]  # noqa: S608 - our own relation
+            hint = lookup.suggestion(plain, known) or _TARGET
+            raise NotFoundError(f"No file is called {target}, and nothing imports it.", hint=hint)
         return page
 
     def resolve_all(self, kinds: Sequence[str] = CALLS, *, blind: bool = False) -> list[tuple[Any, ...]]:
@@ -213,7 +220,9 @@ def _page(edges: list[Edge], depth: int) -> Page[Edge]:
     rows = tuple(sorted(edges, key=lambda e: (e.depth, rank.get(e.resolution, 0), e.site, e.line)))
     unsure = sum(e.resolution == "ambiguous" for e in rows)
     notes = (
-        [f"{unsure} of {len(rows)} are ambiguous: each names all that it may mean, and none is claimed"]
+        [
+            f"{unsure} of {len(rows)} {noun(unsure, 'is', 'are')} ambiguous: each names all that it may mean, and none is claimed"
+        ]
         if unsure
         else []
     )

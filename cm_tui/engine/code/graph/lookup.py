@@ -19,6 +19,7 @@ SELECT f.path, s.qualname, s.name, s.kind, b.language, s.signature, s.doc, s.sta
 FROM {snapshot} f JOIN blob b ON b.id = f.blob JOIN symbol s ON s.blob = f.blob
 LEFT JOIN symbol p ON p.blob = s.blob AND p.idx = s.parent
 """
+_MATCH = "`cm symbols --match` finds names by a few of their letters."
 _RANKED = 500
 """How many matches are ranked in Python; SQL has put the closest first."""
 _FLAT_NAME = "replace(replace(lower(s.name), '_', ''), '-', '')"
@@ -43,7 +44,7 @@ def check_file(db: Database, snapshot: str, file: str) -> None:
         known = [row[0] for row in db.rows(f"SELECT path FROM {snapshot}")]  # noqa: S608 - likewise
         if any(path.startswith(f"{file.rstrip('/')}/") for path in known):
             raise NotFoundError(f"{file} is a folder.", hint="Name one of its files.")
-        raise NotFoundError(f"{file} is not in the index.", hint=_suggest(file, known))
+        raise NotFoundError(f"{file} is not in the index.", hint=suggestion(file, known) or _MATCH)
 
 
 def match_symbols(
@@ -101,7 +102,7 @@ def find_definitions(db: Database, snapshot: str, name: str | SymbolKey) -> tupl
         # The relation is our own.
         sql = f"SELECT DISTINCT s.name FROM {snapshot} f JOIN symbol s ON s.blob = f.blob"  # noqa: S608
         names = sorted(row[0] for row in db.rows(sql))
-        raise NotFoundError(f"Nothing called {name} is defined here.", hint=_suggest(wanted.ends[0], names))
+        raise NotFoundError(f"Nothing called {name} is defined here.", hint=suggestion(wanted.ends[0], names) or _MATCH)
     return tuple(found)
 
 
@@ -145,9 +146,8 @@ def _escape(char: str) -> str:
     return "\\" + char if char in "%_\\" else char
 
 
-def _suggest(name: str, known: Sequence[str]) -> str:
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """Return a question with the nearest of the known names; empty: none is near."""
     lowered = {k.lower(): k for k in known}
     close = [lowered[c] for c in difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.7)]
-    return (
-        f"Did you mean {', '.join(close)}?" if close else "`cm symbols --match` finds names by a few of their letters."
-    )
+    return f"Did you mean {', '.join(close)}?" if close else ""

@@ -50,7 +50,7 @@ class OtherModules:
                 return self._dart_file(importer, module)
             case "dotted":
                 return self._dotted(family, module)
-            case "namespace":
+            case "namespace" if not module.startswith("."):
                 return self._namespaced(family, module)
             case _:
                 return self._path(family, importer, module)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from cm_tui.engine.code.graph.lookup import suggestion
 from cm_tui.engine.code.history.commits import MainlineCommits
 from cm_tui.engine.code.history.coverage_report import CoverageReport
 from cm_tui.engine.code.history.symbol_versions import Gap, SymbolVersions, Version
@@ -46,7 +47,9 @@ class SymbolHistories:
         keys = self._versions.find(name)
         if not keys:
             shown = name.qualname if isinstance(name, SymbolKey) else name
-            raise NotFoundError(f"No commit that is known has anything called {shown}.", hint=self._report.hint())
+            near = suggestion(shown.rpartition(".")[2], self._versions.names())
+            hint = f"{self._report.hint()} {near}".rstrip()
+            raise NotFoundError(f"No commit that is known has anything called {shown}.", hint=hint)
         self._versions.load_same_bodies(keys)
         traced = {key: self._trace(key) for key in keys}
         if not isinstance(name, SymbolKey):

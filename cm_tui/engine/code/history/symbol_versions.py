@@ -93,6 +93,10 @@ class SymbolVersions:
             if wanted.fits(key.qualname, key.kind) or wanted.fits_in(key.path, key.qualname, key.kind)
         ]
 
+    def names(self) -> list[str]:
+        """Return the names of all symbols that the store has or had."""
+        return [row[0] for row in self._db.rows("SELECT DISTINCT name FROM symbol ORDER BY name")]
+
     def load_of(self, keys: Iterable[SymbolKey]) -> None:
         """Load the versions of symbols, and of all that bear the same names."""
         self._load({end for key in keys for end in QualifiedName(key.qualname).ends})

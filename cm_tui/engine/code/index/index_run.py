@@ -190,14 +190,16 @@ class Run:
         if not unread:
             return
         with self._timed("parse"):
-            pool = Pool(self._config.index.workers, PARSE_SECONDS, self._db.folder / "parsing")
+            yield Progress("parse", 0, len(unread))
+            pool, parsed = Pool(self._config.index.workers, PARSE_SECONDS, self._db.folder / "parsing"), 0
             waiting: list[records.Batch] = []
             try:
                 for batch in pool.parse(self._classifier.tasks(unread)):
                     waiting.append(batch)
                     if sum(map(records.size_of, waiting)) > _ROWS_A_COMMIT:
                         self._keep(waiting)
-                    yield Progress("parse", self._classifier.seen, len(unread))
+                    parsed += len(batch["blob"]["id"])
+                    yield Progress("parse", parsed, len(unread))
                     self._cancel.check()
             finally:
                 pool.close()

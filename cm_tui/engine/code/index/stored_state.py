@@ -67,7 +67,7 @@ def load(db: Database, extractor: str, rules: str) -> StoredState:
     `extractor`: version of the extractor; blobs of another one have to be parsed again. `rules`: digest of the rules;
     verdicts by other rules are dropped.
     """
-    stored = StoredState(meta=dict(db.rows("SELECT key, value FROM meta")))
+    stored = StoredState(meta=dict(db.facts))
     stored.next_id = db.number(NEXT_BLOB, 1)
     for path, blob, oid in db.rows("SELECT h.path, b.id, b.oid FROM head_file h JOIN blob b ON b.id = h.blob"):
         stored.spans[path] = BlobAtPath(blob, oid)

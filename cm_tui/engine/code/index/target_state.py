@@ -43,9 +43,6 @@ class FileClassifier:
         self.unread: list[tuple[str, str, bool]] = []
         """Files to read: path, object id, and whether it differs from HEAD."""
 
-        self.seen = 0
-        """How many of them were read."""
-
     def decide(self) -> None:
         """Decide on what needs no reading; the rest is in `unread`."""
         wanted = [(path, oid, False) for path, oid in self._scan.committed.items()]
@@ -57,7 +54,6 @@ class FileClassifier:
     def tasks(self, unread: Iterable[tuple[str, str, bool]]) -> Iterator[Task]:
         """Read files; yields those to parse, with ids in the order of paths."""
         for path, oid, on_disk in unread:
-            self.seen += 1
             found = self._read(path, oid, on_disk=on_disk)
             if found is not None:
                 yield from self._tasks_for(path, *found)

@@ -109,11 +109,6 @@ def query_of(language: Language) -> Query:
     return Query(get_language(language.grammar), source)  # type: ignore[arg-type]
 
 
-@cache
-def _parser_of(language: Language) -> Parser:
-    return Parser(get_language(language.grammar))  # type: ignore[arg-type]
-
-
 def parse(language: Language, data: bytes) -> Tree:
     """Parse a file.
 
@@ -129,13 +124,13 @@ def reparse(language: Language, data: bytes, old: Tree | None, seconds: float = 
 
     Raises UnreadableError as for `parse`.
     """
-    parser = _parser_of(language)
+    # Its own one: threads that parse at the same time take turns within a file, and a parser is made in a microsecond.
+    parser = Parser(get_language(language.grammar))  # type: ignore[arg-type]
     is_small = len(data) < _SMALL
     deadline = time.thread_time() + min(seconds, _LEAST_SECONDS + len(data) / _BYTES_PER_SECOND)
     try:
         tree = _parse_until(parser, data, old, deadline)
     except ValueError as error:
-        parser.reset()
         raise UnreadableError("parsing took too long") from error
     if not is_small and _weight(tree) > MAX_WEIGHT:
         raise UnreadableError("nested too deeply")

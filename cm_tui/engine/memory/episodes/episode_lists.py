@@ -168,7 +168,7 @@ titles AS (
 fits AS MATERIALIZED (SELECT * FROM episode SEMI JOIN chosen USING (session) WHERE {where}),
 files AS (SELECT session, count(DISTINCT path) AS files FROM fits JOIN episode_file USING (seq) GROUP BY session)
 SELECT session, arg_max(agent, (time, seq)), coalesce(any_value(called), ''), max(parent), min(time), max(time),
-    count(*), sum(tokens), coalesce(any_value(files), 0), count(*) FILTER (outcome IN ('failed', 'interrupted')),
+    count(*), sum(tokens), coalesce(any_value(files), 0), count(*) FILTER (outcome = 'failed'),
     count(*) FILTER (pinned), arg_max(root, (time, seq))
 FROM fits LEFT JOIN titles USING (session) LEFT JOIN files USING (session) GROUP BY session
 """

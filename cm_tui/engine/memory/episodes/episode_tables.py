@@ -166,6 +166,13 @@ class EpisodeTables:
         """Return the first row of a query that has one."""
         return self.rows(sql, parameters)[0]
 
+    def state(self) -> tuple[Any, ...]:
+        """Return a change stamp of all that was read from the journal: segment, place, last event, number of events."""
+        row = self.position
+        if row is None:
+            row = next(iter(self.rows("SELECT segment, place, event, events FROM episode_position")), ())
+        return row[:4]
+
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Run all queries of this block on the same snapshot."""

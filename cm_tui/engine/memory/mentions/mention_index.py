@@ -35,15 +35,21 @@ class Confirmations:
     def __init__(self, episodes: Episodes) -> None:
         self._episodes = episodes
         self._read: tuple[list[tuple[int, int]], Confirmed] = ([], frozenset())
+        self._state: tuple[Any, ...] | None = None
+        """State of the tables when these were read."""
 
     def all(self) -> Confirmed:
         """Return all current ones; if the journal is unreadable, the previous ones."""
         try:
             self._episodes.index.follow()
+            state = self._episodes.tables.state()
+            if state == self._state:
+                return self._read[1]
             sql = "SELECT segment, place FROM change WHERE kind = ? AND NOT undone ORDER BY event"
             places = self._episodes.tables.rows(sql, [CONFIRMED])
             if places != self._read[0]:
                 self._read = places, frozenset(one for place in places for one in self._at(Position(*place)))
+            self._state = state
         except CmError:
             return self._read[1]
         return self._read[1]

@@ -141,17 +141,18 @@ class Decisions:
         self._tables = tables
         self._lock = threading.Lock()
         self._read: tuple[tuple[int, ...], Decided] | None = None
-
-    def stamp(self) -> tuple[int, ...]:
-        """Return a change stamp of all decisions."""
-        return tuple(self._tables.row(_STAMP))
+        self._state: tuple[Any, ...] | None = None
+        """State of the tables when these were read."""
 
     def now(self) -> Decided:
         """Return the current decisions; the object is shared and must not be changed."""
-        stamp = self.stamp()
+        state = self._tables.state()
         with self._lock:
-            if self._read is None or self._read[0] != stamp:
-                self._read = stamp, _decided(self._tables.rows(_ROWS, [DECIDED, WORDED]))
+            if self._read is None or self._state != state:
+                stamp = self._tables.row(_STAMP)
+                if self._read is None or self._read[0] != stamp:
+                    self._read = stamp, _decided(self._tables.rows(_ROWS, [DECIDED, WORDED]))
+                self._state = state
             return self._read[1]
 
 

@@ -112,7 +112,7 @@ class Proposals:
     def live(self) -> list[FactProposal]:
         """Return all current proposals, decided or not, the surest first."""
         facts_key, plain = self._of_facts()
-        key = (facts_key, self.phrasing.stamp(), self.decisions.stamp(), self._tables.state(), _turn(_STALE_S))
+        key = (facts_key, self.phrasing.stamp(), self._tables.state(), _turn(_STALE_S))
         return self._cached("live", key, lambda: self._live(plain, facts_key[-1]))
 
     def whole(self, made: FactProposal) -> NarratedProposal:

@@ -187,7 +187,8 @@ class NarratorTables:
 
     def state(self) -> str:
         """Return a change stamp of all episodes."""
-        return json.dumps(self.rows("SELECT segment, place, event, events FROM episode_position"))
+        state = self.episodes.state()
+        return json.dumps([state] if state else [])
 
     # --- results of the last pass ---
 

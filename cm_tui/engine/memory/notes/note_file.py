@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from cm_tui import paths
@@ -156,7 +155,7 @@ def saved_file(event: str) -> Path:
 
 
 def forget_saved(events: Iterable[str]) -> None:
-    """Remove the saved files of notes deleted or moved by some changes, and texts that an earlier version kept.
+    """Remove the saved files of notes deleted or moved by some changes.
 
     Raises StoreError if one cannot be removed.
     """
@@ -166,9 +165,6 @@ def forget_saved(events: Iterable[str]) -> None:
     for kept in (*map(saved_file, gone), *several):
         with reported(kept, "remove"):
             kept.unlink(missing_ok=True)
-    former = paths.state_dir() / "last-texts"
-    with reported(former, "remove"), suppress(FileNotFoundError):
-        shutil.rmtree(former)
 
 
 def cannot_write(place: Found, error: OSError) -> StoreError:

@@ -56,6 +56,10 @@ def load_fts(connection: duckdb.DuckDBPyConnection) -> str:
 Explained = Callable[[], AbstractContextManager[None]]
 
 
+_EXECUTE = compile("execute(sql) if parameters is None else execute(sql, parameters)", "rows by name", "eval")
+"""DuckDB finds rows by name among the variables of its caller: sooner than in a view, which it would plan and drop."""
+
+
 class _Rows:
     """Rows to read under a name: DuckDB holds a named object until its transaction ends, so it has to lose them before."""
 
@@ -82,13 +86,16 @@ class Cursor:
         self._explained = explained
         self.facts: dict[str, str] | None = None
         """The store's facts in the current transaction; None: not read yet."""
+        self.new_facts: dict[str, str] = {}
+        """Those that its transaction has not written yet."""
         self._named: dict[str, _Rows] = {}
 
     def execute(self, sql: str, parameters: Any = None) -> Cursor:
         """Run a statement; its rows are fetched from this cursor."""
+        # Without parameters a text may hold several statements.
+        call = {"execute": self._raw.execute, "sql": sql, "parameters": parameters, **self._named}
         with self._explained():
-            # Without parameters a text may hold several statements.
-            self._raw.execute(sql) if parameters is None else self._raw.execute(sql, parameters)
+            eval(_EXECUTE, call)  # noqa: S307 - our own code
         return self
 
     def fetchall(self) -> list[tuple[Any, ...]]:
@@ -114,15 +121,11 @@ class Cursor:
 
     def register(self, view: str, rows: Any) -> None:
         """Make rows, an Arrow table or arrays by name, readable by this cursor's queries under a name."""
-        with self._explained():
-            self._named[view] = _Rows(rows)
-            self._raw.register(view, self._named[view])
+        self._named[view] = _Rows(rows)
 
     def unregister(self, view: str) -> None:
         """Take that name back."""
-        with self._explained():
-            self._named.pop(view).rows = None
-            self._raw.unregister(view)
+        self._named.pop(view).rows = None
 
     def interrupt(self) -> None:
         """End the query that another thread runs on it."""

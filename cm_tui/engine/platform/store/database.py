@@ -170,19 +170,24 @@ class Database:
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
-        return self.cursor.execute(sql, list(parameters)).fetchall()
+        return self._run(sql, parameters).fetchall()
 
     def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
-        row = self.cursor.execute(sql, list(parameters)).fetchone()
+        row = self._run(sql, parameters).fetchone()
         return None if row is None else row[0]
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         """Run a statement without reading its rows."""
-        self.cursor.execute(sql, list(parameters))
+        self._run(sql, parameters)
         if "meta" in sql:
             self.cursor.facts = None
         self._state = next(self._states)
+
+    def _run(self, sql: str, parameters: Sequence[Any]) -> Cursor:
+        if "meta" in sql:
+            self._write_facts()
+        return self.cursor.execute(sql, list(parameters))
 
     @contextmanager
     def transaction(self) -> Iterator[Cursor]:
@@ -200,18 +205,23 @@ class Database:
             self._cursors.depth = 1
             # Writes are not part of the generation that a request reads.
             reading = self.use(None)
+            facts: dict[str, str] | None = None
             try:
                 with self._explained():
                     self.cursor.execute("BEGIN")
-                    self.cursor.facts = None
+                    self.cursor.facts, self.cursor.new_facts = None, {}
                     yield self.cursor
+                    self._write_facts()
                     self.cursor.execute("COMMIT")
+                    facts = self.cursor.facts
             except BaseException:
                 self._rollback()
                 raise
             finally:
                 self._cursors.depth = 0
                 self._state = next(self._states)
+                if facts is not None:
+                    self._facts = self._state, facts
                 self.use(reading)
 
     def shrink(self) -> None:
@@ -258,6 +268,7 @@ class Database:
 
     def _rollback(self) -> None:
         try:
+            self.cursor.new_facts.clear()
             self.cursor.execute("ROLLBACK")
         except (duckdb.Error, StoreError):
             # After a fatal error there is no transaction left to roll back; DuckDB has discarded it.
@@ -289,23 +300,24 @@ class Database:
 
     def set_meta(self, key: str, value: str) -> None:
         """Remember a fact about the store."""
-        with self.transaction() as cursor:
-            changed = cursor.execute("UPDATE meta SET value = ? WHERE key = ?", [value, key]).fetchone()
-            if changed == (0,):
-                cursor.execute("INSERT INTO meta VALUES (?, ?)", [key, value])
-            if cursor.facts is not None:
-                cursor.facts[key] = value
+        self.set_facts({key: value})
 
     def set_facts(self, facts: Mapping[str, str]) -> None:
-        """Remember several facts about the store, in two statements."""
-        if not facts:
-            return
-        keys, rows = ", ".join("?" * len(facts)), ", ".join(["(?, ?)"] * len(facts))
+        """Remember facts about the store; they are written together, at the end of the transaction."""
         with self.transaction() as cursor:
+            known = self.facts
+            new = {key: value for key, value in facts.items() if known.get(key) != value}
+            known.update(new)
+            cursor.new_facts.update(new)
+
+    def _write_facts(self) -> None:
+        """Write what this transaction remembers."""
+        cursor = self.cursor
+        facts, cursor.new_facts = cursor.new_facts, {}
+        if facts:
+            keys, rows = ", ".join("?" * len(facts)), ", ".join(["(?, ?)"] * len(facts))
             cursor.execute(f"DELETE FROM meta WHERE key IN ({keys})", list(facts))  # noqa: S608 - placeholders
             cursor.execute(f"INSERT INTO meta VALUES {rows}", [text for fact in facts.items() for text in fact])  # noqa: S608 - placeholders
-            if cursor.facts is not None:
-                cursor.facts |= facts
 
     def close(self) -> None:
         """Write everything and close the file, once no thread runs a query."""

@@ -240,8 +240,8 @@ class BundledProvider:
 
 
 def _tokenizer(data: bytes) -> Tokenizer:
-    # Explicit, as tokenizers otherwise warns on stderr when a parser process is forked after its first use.
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    # Its threads, one a core, would stay, and do not make this quicker: only new words are split.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from tokenizers import Tokenizer
 
     tokenizer: Tokenizer = Tokenizer.from_buffer(data)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,6 +112,13 @@ class ProseProvider:
 
 def _folder() -> Path:
     return Path(str(resources.files("cm_tui") / "data" / "models" / NAME))
+
+
+@cache
+def english_words() -> frozenset[str]:
+    """Return the words that the model does not read in pieces: frequent in English prose, as `read`, not `relpath`."""
+    pieces: dict[str, int] = json.loads((_folder() / "tokenizer.json").read_bytes())["model"]["vocab"]
+    return frozenset(filter(str.isalpha, pieces))
 
 
 def _package() -> Path:

@@ -36,6 +36,7 @@ from cm_tui.engine.search.ranking.spelling import Spelling, known_names, said
 from cm_tui.engine.search.ranking.stale import FlagsOf, flagged
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import CODE, Candidates, Mode, Profile, SearchResult
+from cm_tui.model.search import HOLDS_NONE
 from cm_tui.model.tuning import ProfileReset
 from cm_tui.paths import project_config_file
 
@@ -171,7 +172,7 @@ class Searcher:
         table = with_signal(with_signal(table, "frame", frames), "message", quotes)
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
-            notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; the index holds none.")
+            notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; {HOLDS_NONE}")
         self._prefetch.asked(documents.generation)
         if asked.only is None and (beside := self._comparison(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.search.embed.prose import english_words
 from cm_tui.engine.search.ranking import tokens
 from cm_tui.engine.search.ranking.fts_writer import FIELDS
 from cm_tui.engine.search.ranking.keyword import KeywordIndex
@@ -63,11 +67,12 @@ _NAME_SHARE = 1 / 3
 _MOST = 1 / 2
 """Highest share of passages with a name: a more frequent one is not telling."""
 _COMMON_SHARE = 1 / 20
-"""The same for a word that the prompt is about otherwise, as in a question how it works."""
+"""The same for a symbol's name that is no English word, and for what the prompt is about, as in a question how it works."""
 _FEW = 20
 """Passages that a name may be in however few there are."""
 _LOOKED_UP = 8
-_NAMED = [FIELDS.index("path"), FIELDS.index("title")]
+_TITLE = FIELDS.index("title")
+_NAMED = [FIELDS.index("path"), _TITLE]
 
 
 def known_names(keyword: KeywordIndex, words: Sequence[str], *, common: bool = False) -> tuple[str, ...]:
@@ -81,8 +86,13 @@ def known_names(keyword: KeywordIndex, words: Sequence[str], *, common: bool = F
     wholes = {word: terms[0] for word in words[:_LOOKED_UP] if (terms := tokens.split(word.rpartition("/")[2]))}
     documents, found = keyword.documents_and_terms(list(wholes.values()), None)
     passages = len(documents.ids)
-    few, most, share = (2, passages, _COMMON_SHARE) if common else (1, max(_FEW, _MOST * passages), _NAME_SHARE)
+    few, most = (2, passages) if common else (1, max(_FEW, _MOST * passages))
     counts = {term.text: term.postings.counts for term in found}
-    named = {text: int(rows[:, _NAMED].any(axis=1).sum()) for text, rows in counts.items()}
-    names = {text for text, times in named.items() if few <= times <= most and times >= share * len(counts[text])}
-    return tuple(word for word, whole in wholes.items() if whole in names)
+
+    def is_name(word: str, rows: NDArray[np.float32]) -> bool:
+        named = int(rows[:, _NAMED].any(axis=1).sum())
+        is_rare = bool(rows[:, _TITLE].any()) and word.lower() not in english_words()
+        share = _COMMON_SHARE if common or is_rare else _NAME_SHARE
+        return few <= named <= most and named >= share * len(rows)
+
+    return tuple(word for word, whole in wholes.items() if whole in counts and is_name(word, counts[whole]))

@@ -97,6 +97,22 @@ _REMARK = re.compile(r"""\s*(?:#|//|/\*|\*|--|;|%|<!--|\"{3}|'{3})""")
 """How a line of a comment begins, in one language or another."""
 
 
+_COMMENT = re.compile(
+    r"""\"{3}([\s\S]*?)(?:\"{3}|\Z)|'{3}([\s\S]*?)'{3}|/\*+([\s\S]*?)(?:\*/|\Z)|<!--([\s\S]*?)-->"""
+    r"""|((?:^(?:\#(?![!\[]|include|define|if|endif|pragma)|//|--|;|%).*\n?)+)""",
+    re.MULTILINE,
+)
+"""A whole comment, in one language or another."""
+_MARKS = re.compile(r"^[ \t]*(?:[#*!/;%-]+(?:[ \t]|$))?", re.MULTILINE)
+_PARAGRAPHS = re.compile(r"\n\s*\n")
+_NO_SUMMARY = re.compile(
+    r"\A\s*\S*\s*\Z|copyright|licen[sc]e|spdx|all rights reserved|permission is hereby|redistribut|this file is part of|\(c\) "
+    r"|coding[:=]|eslint|frozen_string",
+    re.IGNORECASE,
+)
+"""A paragraph that is only the file's name, or about rights, or for a tool."""
+_MOST_OPENING = 300
+
 _TEST_MODULES = tokens.word_set("tests test")
 _TEST = re.compile(r"\s*#\[(?:\w+::)*test\b")
 """How a test begins in Rust, where tests are in the file that they test."""
@@ -184,6 +200,21 @@ def _is_test(owner: Owner | None, text: str) -> bool:
 def _head(lines: Sequence[str]) -> tuple[str, ...]:
     head = islice((line for line in lines if not _REMARK.match(line)), _HEAD_LINES)
     return tuple(dict.fromkeys(piece for line in head for word in tokens.words(line) for piece in tokens.parts(word)))
+
+
+def opening_of(text: str) -> str:
+    """Return the first paragraph of comment in the first lines of a file, licences and settings of tools excluded."""
+    for comment in _COMMENT.finditer(text):
+        for paragraph in _PARAGRAPHS.split(_MARKS.sub("", comment[comment.lastindex or 0])):
+            if not _NO_SUMMARY.search(paragraph):
+                return " ".join(paragraph.split())[:_MOST_OPENING]
+    return ""
+
+
+@lru_cache(maxsize=1 << 14)
+def stems_of(text: str) -> frozenset[str]:
+    """Return the stems of a text's content words and of their pieces."""
+    return frozenset(tokens.stem(piece) for word in tokens.content_words(text) for piece in tokens.parts(word))
 
 
 @lru_cache(maxsize=1 << 16)

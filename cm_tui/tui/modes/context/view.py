@@ -251,7 +251,7 @@ class ContextView(InputMode):
     def _title_list(self) -> None:
         past = self.shown if self.is_past else None
         if self.lists_snapshots:
-            self.label("context-list-panel", "Snapshots", number_of(len(self.heads.rows), self.heads.total))
+            self.label("context-list-panel", "Snapshots", number_of(len(self.heads.rows), self.heads.total, "snapshot"))
         elif past is not None:
             self.label("context-list-panel", f"Snapshot of {local_minute(past.time)}", past.id)
         else:

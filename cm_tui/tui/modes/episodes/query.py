@@ -255,7 +255,7 @@ class FacetList(RowList[FacetRow]):
         """Mark, value, share, count."""
         if row.term is None:
             return Content.styled(f" {row.title}", "bold $primary")
-        mark = "▪" if row.active else "·"
+        mark = "▪" if row.active else "▫"
         number = f"{row.count:,}" if row.count is not None else ""
         room = width - 6 - _BAR - 9
         title = elide_end(one_line(row.title), room)

@@ -156,7 +156,8 @@ def _reading(known: int, total: int, width: int, key: str = "") -> list[Content]
 def _known(status: HistoryStatus) -> list[Content]:
     lines = []
     if status.text:
-        lines.append(Content.styled(status.text, "$soft" if status.complete else "$warning"))
+        whole = f"whole history, since {day(status.known_from.time)}" if status.complete and status.known_from else ""
+        lines.append(Content.styled(whole or status.text, "$soft" if status.complete else "$warning"))
     if status.vacuumed:
         lines.append(Content.styled(status.vacuumed, "$muted"))
     if status.running:

@@ -151,7 +151,7 @@ def _of_event(life: SymbolHistory, event: SymbolEvent) -> HistoryRow:
     gone = event.what in ("left", "unknown")
     spot = None if gone else Spot(key, event.moment.sha, event.line)
     way = "to" if event.what == "left" else "from"
-    word = f"{way} {event.other.path} {event.other.qualname}" if event.other else event.what
+    word = f"{way} {event.other.path} {event.other.qualname}" if event.other else event.word
     return HistoryRow(
         mark, style, f"#{event.moment.ordinal:,} {day(event.moment.time)} {event.moment.subject}", "",
         f"{event.path}:{event.line}", word, style, spot, None if event.what in ("came", "returned") else earlier,

@@ -126,7 +126,7 @@ def _entry(entry: Entry, signs: Content, width: int) -> Content:
 
 def _note(note: Note, signs: Content, width: int) -> Content:
     when = local_day(note.time) if note.kind == "day" and note.time is not None else age(time.time() - note.modified)
-    place = note.id.partition(":")[2] or note.id
+    place = note.id.removeprefix("user:").removeprefix("extra:")
     return _line(signs, title_of(note), place, when, width, path=True)
 
 

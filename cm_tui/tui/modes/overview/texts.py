@@ -254,7 +254,7 @@ def next_text(view: ProjectView, width: int) -> Content:
     rows += _sessions(view)
     if view.status and view.status.conflicts:
         rows.append(
-            ("", f"Overwritten lines of notes are in {count(view.status.conflicts, 'file')}: `cm notes conflicts`")
+            ("", f"Overwritten lines of {count(view.status.conflicts, 'note')} were kept: `cm notes conflicts`")
         )
     if view.status and view.status.stale:
         stale = view.status.stale

@@ -92,7 +92,8 @@ class ProposalList(RowList[Row]):
     def _one_line(self, row: Item, width: int) -> Content:
         """Everything in one line: the title gives way."""
         if not isinstance(row, NarratedProposal):
-            tail = Content.styled(f" {elide_end(row.facts.partition(', ')[0], 12)}", "$muted")
+            free = width - 7 - _KIND - cell_len(title_of(row))
+            tail = Content.styled(f" {elide_end(row.facts.partition(', ')[0], max(12, free))}", "$muted")
         else:
             tail = Content.assemble(
                 " ", sure_bar(row.confidence, _LIST_BAR), (f" {_support_text(row, short=True):>5}", "$soft")

@@ -30,12 +30,10 @@ from cm_tui.tui.screens.memory_hit import answering_line, facts, is_memory
 from cm_tui.tui.widgets.bars import group_sums, score_bar
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_path, one_line
+from cm_tui.tui.widgets.text import elide_path, name_and_place, one_line
 
 WIDE = 84
 """From this width on a row has one line."""
-LEAST_PATH = 24
-"""Cells that a path keeps in a row of one line, however long the names are."""
 _KIND, _SCORE = 2, 8
 """Cells of the letter of a kind, and of a score."""
 
@@ -51,8 +49,6 @@ class ResultList(RowList[ResultRow]):
     limit = 10
     """How many hits the profile gives elsewhere; ranks beyond are dim."""
     _top = 1.0
-    _name_need = 0
-    _path_need = 0
     _is_wide = False
     _by_file = False
     _unlisted: Hit | None = None
@@ -99,8 +95,6 @@ class ResultList(RowList[ResultRow]):
         best = tuple(file.hits[0] for file in files) or hits
         self.limit = limit
         self._top = max((group_sums(hit.parts).gained for hit in best[:200]), default=1.0)
-        self._name_need = max((cell_len(_name_of(hit)) + _KIND for hit in hits), default=0)
-        self._path_need = max((cell_len(hit.path) + cell_len(lines_of(hit)) + 1 for hit in hits), default=0)
         self._by_file = bool(files)
         self._set_row_height()
         self.set_rows(rows, cursor=0 if old is None else self._place_of(old, rows), empty=empty)
@@ -190,7 +184,7 @@ class ResultList(RowList[ResultRow]):
     def _symbol(self, hit: Hit, width: int) -> Content:
         """The letter of its kind, and its qualname (the last part bright), or its file where it has no symbol."""
         letter, style = kind_mark(hit.kind) if hit.kind else ("·", "$muted")
-        around, own = hit_name(hit, hit.path.rpartition("/")[2], max(8, width - _KIND))
+        around, own = hit_name(hit, hit.path.rpartition("/")[2], width - _KIND)
         text = Content.assemble((f"{letter} ", style), (around, "$soft"), (own, "bold $foreground"))
         return text.truncate(width, ellipsis=True, pad=True)
 
@@ -216,21 +210,17 @@ class ResultList(RowList[ResultRow]):
 
     def _one_line(self, hit: Hit, width: int) -> Content:
         bar = 12
-        room = width - 4 - self.signs.width - 8 - bar - 4
-        # Names are read first: a path gives way to them until only its end, which names the file, is left.
-        name_width = max(room * 2 // 5, min(self._name_need, room - min(self._path_need, LEAST_PATH)))
-        lines = f":{lines_of(hit)}"
-        path_room = room - name_width - cell_len(lines)
-        path = elide_path(one_line(hit.path), path_room)
-        pad = " " * max(0, path_room - cell_len(path))
+        room = width - 4 - self.signs.width - 8 - bar - 1
+        where = f"{one_line(hit.path)}:{lines_of(hit)}"
+        name, where, gap = name_and_place(_name_of(hit), where, room - _KIND)
+        path, colon, lines = where.rpartition(":")
         return Content.assemble(
             self._rank(hit.rank),
             self.signs.of(hit),
-            self._symbol(hit, name_width),
-            "  ",
+            self._symbol(hit, cell_len(name) + _KIND),
+            gap,
             (path, "$muted"),
-            (lines, "$secondary"),
-            pad,
+            (colon + lines, "$secondary"),
             " ",
             self._score(hit, bar),
         )
