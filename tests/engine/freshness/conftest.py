@@ -8,6 +8,8 @@ import pytest
 import watchfiles
 from watchfiles._rust_notify import RustNotify
 
+from cm_tui.engine.code.freshness import watcher
+
 
 class _Sleepy:
     """Gives events to whoever asks, but not to the thread that watches."""
@@ -16,9 +18,8 @@ class _Sleepy:
         self._events = RustNotify(*settings)
 
     def watch(self, debounce_ms, step_ms, timeout_ms, stop_event):
-        if not threading.current_thread().name.startswith("watch "):
-            return self._events.watch(debounce_ms, step_ms, timeout_ms, stop_event)
-        return "stop" if stop_event.wait(timeout_ms / 1000) else "timeout"
+        is_watching = threading.current_thread().name == watcher.THREAD
+        return "timeout" if is_watching else self._events.watch(debounce_ms, step_ms, timeout_ms, stop_event)
 
     def __enter__(self):
         return self

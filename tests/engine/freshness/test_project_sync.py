@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cm_tui.config import WatchConfig
+from cm_tui.engine.code.freshness import watcher
 from cm_tui.engine.code.freshness.project_sync import ProjectSync
 from cm_tui.engine.code.index.index_run import IndexOutcome
 from tests.gitrepo import Repo
@@ -28,15 +30,14 @@ def watching(sync: ProjectSync) -> bool:
 
 def test_one_that_is_ended_while_it_begins_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two checkouts of one store that are asked at once replace each other's sync."""
-    start, begun = threading.Thread.start, threading.Event()
+    add, begun = watcher._THREAD.add, threading.Event()
 
-    def start_slowly(thread: threading.Thread) -> None:
-        if thread.name.startswith("watch "):
-            begun.set()
-            let_others_go()
-        start(thread)
+    def add_slowly(*given: Any) -> None:
+        begun.set()
+        let_others_go()
+        add(*given)
 
-    monkeypatch.setattr(threading.Thread, "start", start_slowly)
+    monkeypatch.setattr(watcher._THREAD, "add", add_slowly)
     sync = sync_of(Repo(tmp_path / "repo").root)
     beginning = threading.Thread(target=sync.start)
     beginning.start()

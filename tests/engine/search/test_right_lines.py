@@ -261,6 +261,7 @@ def test_changelogs_blogs_and_translations_are_recognised_by_their_path(path: st
         ("--- Prints the tables.\n-- @module tables\nlocal M = {}\n", "Prints the tables. @module tables"),
         ("#include <list.h>\nint first(void) {\n    // The very first one.\n}\n", ""),
         ("// Shop.swift\n\nimport Foundation\n", ""),
+        ("<!--" * 100_000, ""),
     ],
 )  # fmt: skip
 def test_the_comment_that_opens_a_file_is_read_without_licences(text: str, opening: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,18 +18,74 @@ if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
 NAME = "watcher"
-_TICK_MS = 200
-_STEP_MS = 50
-_STORM_MS = 400
-"""Events that come without a pause are taken after so long."""
+THREAD = "cm-watch"
+_TICK_S = 0.1
 _LOOK_MS = 1
-"""How long a request waits for events that the system is about to report."""
+"""How long to wait for events that the system is about to report."""
 _POLL_MS = 1000
 _RETRY_S = 1.0
 
 
+class _WatchThread:
+    """One thread that has each watcher take its events, in turn; it ends with the last watcher."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._steps: dict[Watcher, Generator[None]] = {}
+        self._current: Watcher | None = None
+        self._thread: threading.Thread | None = None
+
+    def add(self, watcher: Watcher, steps: Generator[None]) -> None:
+        """Begin with a watcher, unless it has begun. `steps`: continued at each turn."""
+        with self._changed:
+            if watcher in self._steps:
+                return
+            self._steps[watcher] = steps
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name=THREAD, daemon=True)
+                self._thread.start()
+
+    def remove(self, watcher: Watcher) -> None:
+        """End with a watcher; its current step is waited for, except by itself."""
+        with self._changed:
+            steps = self._steps.pop(watcher, None)
+            if self._thread is threading.current_thread() and self._current is watcher:
+                return  # closed after this step
+            self._changed.wait_for(lambda: self._current is not watcher)
+        if steps is not None:
+            steps.close()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                turns = list(self._steps.items())
+                if not turns:
+                    self._thread = None
+                    return
+            for watcher, steps in turns:
+                self._give_turn(watcher, steps)
+            time.sleep(_TICK_S)
+
+    def _give_turn(self, watcher: Watcher, steps: Generator[None]) -> None:
+        with self._changed:
+            if self._steps.get(watcher) is not steps:
+                return
+            self._current = watcher
+        next(steps)
+        with self._changed:
+            is_over = self._steps.get(watcher) is not steps
+        if is_over:
+            steps.close()
+        with self._changed:
+            self._current = None
+            self._changed.notify_all()
+
+
+_THREAD = _WatchThread()
+
+
 class Watcher:
-    """Watches in a separate thread.
+    """Watches in a thread that all watchers share.
 
     `make_filter`: makes the test whether a path matters; called again when its rules have changed. `on_change`: called
     with the changes, in that thread or by `drain`; must not wait for another thread. `polling`: scan repeatedly instead
@@ -49,9 +105,7 @@ class Watcher:
         self._on_change = on_change
         self._polling = polling
         self._why = ""
-        self._stop = threading.Event()
         self._watching = threading.Event()
-        self._thread: threading.Thread | None = None
         self._state = LayerState(NAME, "off")
         self._lock = threading.RLock()
         """Held from looking at events until they are reported."""
@@ -76,10 +130,7 @@ class Watcher:
 
     def start(self) -> None:
         """Begin to watch; changes from before are not noticed."""
-        if self._thread is None:
-            self._stop.clear()
-            self._thread = threading.Thread(target=self._work, name=f"watch {self._root.name}", daemon=True)
-            self._thread.start()
+        _THREAD.add(self, self._work())
 
     def wait_until_watching(self, seconds: float) -> bool:
         """Wait until the first change would be noticed."""
@@ -87,18 +138,15 @@ class Watcher:
 
     def stop(self) -> None:
         """Stop watching."""
-        self._stop.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join()
-        self._thread = None
+        _THREAD.remove(self)
         self._watching.clear()
         self._state = replace(self._state, state="off", mode="")
 
-    def _work(self) -> None:
+    def _work(self) -> Generator[None]:
         lost = False
-        while not self._stop.is_set():
+        while True:
             try:
-                self._watch(lost=lost)
+                yield from self._watch(lost=lost)
             except FileNotFoundError:
                 self._fail("the folder no longer exists")
             except CmError as error:
@@ -111,15 +159,17 @@ class Watcher:
             except Exception as error:  # noqa: BLE001 - shown, and tried again: a folder is not whole while it is removed
                 self._fail(f"{type(error).__name__}: {error}")
             lost = True
+            again = time.monotonic() + _RETRY_S
+            while time.monotonic() < again:
+                yield
 
     def _fail(self, note: str) -> None:
         self._watching.clear()
         self._state = replace(self._state, state="failed", mode="", note=note)
-        self._stop.wait(_RETRY_S)
 
-    def _watch(self, *, lost: bool) -> None:
+    def _watch(self, *, lost: bool) -> Generator[None]:
         """Watch until the folder is replaced; `lost`: changes may have been missed before."""
-        # Not `watchfiles.watch`: a question must be able to ask for events that its thread has not taken yet.
+        # Not `watchfiles.watch`: a question must be able to ask for events that the thread has not taken yet.
         from watchfiles._rust_notify import RustNotify
 
         identity = _identity(self._root)
@@ -127,12 +177,14 @@ class Watcher:
         with RustNotify([str(self._root)], False, self._polling, _POLL_MS, True, True) as events:
             self._events = events
             try:
-                while (found := events.watch(_STORM_MS, _STEP_MS, _TICK_MS, self._stop)) != "stop":
+                while True:
+                    found = events.watch(0, 0, _LOOK_MS, None)
                     if not self._watching.is_set():
                         self._begin(lost=lost)
                     self._notice(found)
                     if _identity(self._root) != identity:
                         raise FileNotFoundError(self._root)
+                    yield
             finally:
                 with self._lock:
                     self._events = None

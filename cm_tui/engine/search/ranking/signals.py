@@ -122,7 +122,7 @@ class _ComparableQuery:
         stems = {tokens.stem(piece): piece for piece in query.plain_pieces}
         self.weights = {stem: max(idf(stem), 1e-6) for stem in stems}
         self.total = sum(self.weights.values()) or 1.0
-        asked = frozenset(stems)
+        self.stems = asked = frozenset(stems)
         self.roles = frozenset(role for role in traits.ROLES if traits.requested_role(role, asked))
         if query.documents >= 1:
             # "How do I test a route" asks for the guide, not for a test.
@@ -153,7 +153,7 @@ class _ComparableQuery:
         found = place.roles - self.roles
         # A name alone asks for its definition, and a document says as much below its headings.
         is_compared = opening and not self.query.is_names and "docs" not in place.roles
-        described = self._weight(self.weights.keys() & stems_of(opening)) if is_compared else 0.0
+        described = self._weight(self.stems & stems_of(opening)) if is_compared else 0.0
         return (math.sqrt(recall * precision), whole, described, *(float(role in found) for role in traits.ROLES))
 
     def passage(self, record: PassageRecord) -> tuple[float, ...]:

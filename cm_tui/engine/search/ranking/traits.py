@@ -106,11 +106,12 @@ _COMMENT = re.compile(
 _MARKS = re.compile(r"^[ \t]*(?:[#*!/;%-]+(?:[ \t]|$))?", re.MULTILINE)
 _PARAGRAPHS = re.compile(r"\n\s*\n")
 _NO_SUMMARY = re.compile(
-    r"\A\s*\S*\s*\Z|copyright|licen[sc]e|spdx|all rights reserved|permission is hereby|redistribut|this file is part of|\(c\) "
+    r"\A\S*\Z|copyright|licen[sc]e|spdx|all rights reserved|permission is hereby|redistribut|this file is part of|\(c\) "
     r"|coding[:=]|eslint|frozen_string",
     re.IGNORECASE,
 )
 """A paragraph that is only the file's name, or about rights, or for a tool."""
+_MOST_READ = 4_000
 _MOST_OPENING = 300
 
 _TEST_MODULES = tokens.word_set("tests test")
@@ -204,10 +205,12 @@ def _head(lines: Sequence[str]) -> tuple[str, ...]:
 
 def opening_of(text: str) -> str:
     """Return the first paragraph of comment in the first lines of a file, licences and settings of tools excluded."""
-    for comment in _COMMENT.finditer(text):
+    # A line without an end is a passage as a whole: only its beginning is read.
+    for comment in _COMMENT.finditer(text[:_MOST_READ]):
         for paragraph in _PARAGRAPHS.split(_MARKS.sub("", comment[comment.lastindex or 0])):
-            if not _NO_SUMMARY.search(paragraph):
-                return " ".join(paragraph.split())[:_MOST_OPENING]
+            joined = " ".join(paragraph.split())
+            if not _NO_SUMMARY.search(joined):
+                return joined[:_MOST_OPENING]
     return ""
 
 
