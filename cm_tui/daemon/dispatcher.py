@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Collection, Hashable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +22,7 @@ from cm_tui.engine.api.needs import Written
 from cm_tui.engine.code.freshness import policy
 from cm_tui.engine.code.freshness.watcher import NAME as WATCHER
 from cm_tui.engine.code.index.index_run import IndexOutcome
+from cm_tui.engine.platform.shared_results import SharedResults
 from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreBusyError, UsageError
 from cm_tui.integrations.external_layers import with_external_layers
 from cm_tui.model import Candidates, Freshness, Page
@@ -153,39 +152,6 @@ def noted(error: NotFoundError, note: str) -> NotFoundError:
 # --- what the daemon does with a request, on a thread ---
 
 
-class SameQuestions:
-    """Questions that are being answered, by what they ask of which state."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._asked: dict[Hashable, Future[Any]] = {}
-
-    def answer(self, question: Hashable, ask: Callable[[], Any]) -> Any:
-        """Return the result of a request, shared with an identical one in progress.
-
-        `question`: equal for requests with the same result. Raises BaseException: what answering raised, to everybody
-        who asked.
-        """
-        with self._lock:
-            shared = self._asked.get(question)
-            mine: Future[Any] | None = None
-            if shared is None:
-                mine = shared = self._asked[question] = Future()
-        if mine is None:
-            return shared.result()
-        try:
-            answer = ask()
-        except BaseException as error:
-            mine.set_exception(error)
-            raise
-        else:
-            mine.set_result(answer)
-            return answer
-        finally:
-            with self._lock:
-                del self._asked[question]
-
-
 _NOT_YET = "watches from the first question on"
 
 
@@ -203,7 +169,7 @@ class Dispatcher:
         self.jobs = jobs
         self.events = events
         self.turns = Turns()
-        self._same = SameQuestions()
+        self._same = SharedResults()
         self._wait_s = wait_s
         self._work = LongWork(pool, jobs, events, self.turns)
         self.sync_manager = SyncManager(self._run_index)
@@ -313,7 +279,7 @@ class Dispatcher:
             return answer()
         # Text that tells arguments of different types apart; what it cannot tell apart is asked by itself.
         question = (project.engine, project.engine.generation, method.name, repr(sorted(values.items())))
-        return self._same.answer(question, answer)
+        return self._same.get(question, answer)[0]
 
     def _check(self, where: ProjectRef) -> IndexCheck:
         return IndexCheck(where, self.pool, self._work, self.sync_manager, self._wait_s)

@@ -71,7 +71,9 @@ def test_a_write_is_told_once_it_is_done(state: DaemonState, indexed: Shop, monk
 def test_what_writes_is_done_for_each_who_asks(state: DaemonState, indexed: Shop, monkeypatch: pytest.MonkeyPatch):
     """The same question at the same time is answered once, but two changes are two."""
     shared: list[str] = []
-    monkeypatch.setattr(state.dispatcher._same, "answer", lambda question, ask: (shared.append(question[2]), ask())[1])
+    monkeypatch.setattr(
+        state.dispatcher._same, "get", lambda question, ask: ((shared.append(question[2]), ask())[1], "ok")
+    )
     monkeypatch.setattr(dispatching, "ask", lambda *_: Page((), 0))
     monkeypatch.setattr(Method, "unpack", lambda _, arguments: dict(arguments))
     monkeypatch.setattr(state.dispatcher._work, "embed_recorded", lambda _: None)

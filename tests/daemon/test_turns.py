@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.daemon.dispatcher import SameQuestions
 from cm_tui.daemon.long_work import PAUSE_S, SLICE_S, Slices
 from cm_tui.daemon.turns import Turns
+from cm_tui.engine.platform.shared_results import SharedResults
 from cm_tui.model import Cancel
 from tests.daemon.conftest import until
 from tests.fake_clock import FakeClock
@@ -119,7 +119,7 @@ class Question:
 
 
 def test_identical_questions_in_flight_are_answered_once() -> None:
-    same = SameQuestions()
+    same = SharedResults()
     asked: list[str] = []
     begun, go_on, question = threading.Event(), threading.Event(), Question()
 
@@ -130,22 +130,22 @@ def test_identical_questions_in_flight_are_answered_once() -> None:
         return "found"
 
     with ThreadPoolExecutor(8) as pool:
-        answers = [pool.submit(same.answer, question, answer) for _ in range(8)]
+        answers = [pool.submit(same.get, question, answer) for _ in range(8)]
         assert begun.wait(60)
         # The first looks for it and keeps it; each of the others looks for it, and finds it.
         until(lambda: question.looks == 9, "the others to ask")
         go_on.set()
-        assert [one.result(60) for one in answers] == ["found"] * 8
+        assert [one.result(60)[0] for one in answers] == ["found"] * 8
     assert len(asked) == 1
-    assert same.answer(question, lambda: "again") == "again"
+    assert same.get(question, lambda: "again") == ("again", "ok")
 
 
 def test_what_fails_fails_for_all_who_asked_and_is_asked_again() -> None:
-    same = SameQuestions()
+    same = SharedResults()
 
     def fail() -> None:
         raise ValueError("wrong")
 
     with pytest.raises(ValueError, match="wrong"):
-        same.answer("it", fail)
-    assert same.answer("it", lambda: 1) == 1
+        same.get("it", fail)
+    assert same.get("it", lambda: 1) == (1, "ok")

@@ -14,12 +14,12 @@ import pytest
 from cm_tui.config.sections import ContextConfig
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.assembly import steps
-from cm_tui.engine.context.assembly.run_state import StepCache
 from cm_tui.engine.context.assembly.snapshots import FOLDER, Snapshots
 from cm_tui.engine.context.assembly.steps import keywords
 from cm_tui.engine.memory.recording import pauses
 from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.journal.location import folder_of
+from cm_tui.engine.platform.shared_results import SharedResults
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.model import Assembly
@@ -322,7 +322,7 @@ def test_a_snapshot_has_no_secret_and_none_is_kept_in_a_pause(engine: Engine, ro
 
 
 def test_a_cache_makes_an_answer_once_and_keeps_no_failure() -> None:
-    cache, made = StepCache(60), []
+    cache, made = SharedResults(60), []
     begin = threading.Barrier(4)
 
     def make() -> int:
@@ -347,7 +347,7 @@ def test_a_cache_makes_an_answer_once_and_keeps_no_failure() -> None:
     with pytest.raises(ZeroDivisionError):
         cache.get("other", lambda: 1 // 0)
     assert cache.get("other", lambda: 2) == (2, "ok")
-    assert StepCache(0).get("key", os.getpid)[1] == "ok"
+    assert SharedResults(0).get("key", os.getpid)[1] == "ok"
 
 
 def test_a_prompt_that_is_no_utf8_is_assembled_for_and_kept(engine: Engine, write: Write) -> None:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cm_tui.engine.context.assembly.run_state import Means, Outcome, RunState, SourceRequest, StepCache, Task
+from cm_tui.engine.context.assembly.run_state import Means, Outcome, RunState, SourceRequest, Task
 from cm_tui.engine.context.assembly.steps import RUN
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.loaded import Loaded
@@ -18,6 +18,7 @@ from cm_tui.engine.context.definitions.shapes.retrieval import DeriveQuery, Retr
 from cm_tui.engine.context.layers.item import paths_of
 from cm_tui.engine.context.layers.layers import Layers
 from cm_tui.engine.context.layers.ports import MemoryPorts
+from cm_tui.engine.platform.shared_results import SharedResults
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.model import AssemblyStep
 
@@ -65,7 +66,7 @@ class MemoryReader:
         self._stamp = stamp
         self._ask_model = ask_model
         self._timeout_s = timeout_s
-        self._cache = StepCache(cache_s)
+        self._cache = SharedResults(cache_s)
         self._is_warm = False
 
     def read(self, task: Task, wanted: Sequence[SourceRequest]) -> Mapping[str, Outcome]:

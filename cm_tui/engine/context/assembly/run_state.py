@@ -1,11 +1,9 @@
-"""State and interface of the steps of one definition, and a short-lived cache of their results."""
+"""State and interface of the steps of one definition."""
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -15,7 +13,7 @@ from cm_tui.engine.context.definitions.template import render
 from cm_tui.engine.context.layers.item import Item
 from cm_tui.engine.context.layers.layers import Layers
 from cm_tui.engine.context.layers.ports import MemoryPorts
-from cm_tui.lru import LRU
+from cm_tui.engine.platform.shared_results import SharedResults
 from cm_tui.model import AssemblyStep, StepOutcome
 
 # --- requests to sources and their results: the interface between assembly and readers of memory ---
@@ -74,56 +72,6 @@ class Reader(Protocol):
 
 # --- the steps of one definition ---
 
-_MOST_RESULTS = 256
-"""Most cached results."""
-
-
-class StepCache:
-    """Results by request; thread-safe.
-
-    Args:
-        seconds: lifetime of a result; 0: only shared by concurrent requests.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._lock = threading.Lock()
-        self._kept: LRU[Hashable, tuple[float, Any]] = LRU(_MOST_RESULTS)
-        self._pending: dict[Hashable, Future[Any]] = {}
-
-    def get(self, key: Hashable, make: Callable[[], Any]) -> tuple[Any, StepOutcome]:
-        """Return a result, and whether it is new, cached, or shared with another request.
-
-        Raises:
-            Exception: what `make` raises; it is not cached.
-        """
-        now = time.monotonic()
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None and found[0] > now:
-                return found[1], "cached"
-            pending = self._pending.get(key)
-            if pending is None:
-                mine: Future[Any] = Future()
-                self._pending[key] = mine
-        if pending is not None:
-            return pending.result(), "shared"
-        try:
-            value = make()
-        except BaseException as error:
-            with self._lock:
-                del self._pending[key]
-            mine.set_exception(error)
-            # There may be no waiter, and an unread exception must not be logged.
-            mine.exception()
-            raise
-        with self._lock:
-            del self._pending[key]
-            if self._seconds > 0:
-                self._kept.put(key, (time.monotonic() + self._seconds, value))
-        mine.set_result(value)
-        return value, "ok"
-
 
 @dataclass(frozen=True, slots=True)
 class Means:
@@ -131,7 +79,7 @@ class Means:
 
     layers: Layers
     ports: MemoryPorts
-    cache: StepCache
+    cache: SharedResults
     stamp: str
     """Stamp of the data: the generation of the index, the end of the journal."""
     ask_model: Callable[[str, str], str]

@@ -7,7 +7,9 @@ and one that looks like a word only in backticks.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
+from importlib.resources import files
 from typing import NamedTuple
 
 from cm_tui.engine.code.scan.languages import LANGUAGES
@@ -42,92 +44,23 @@ _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _SETTING = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _KEY = re.compile(r"\[?([A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)*)\]?")
 _ASSIGNED = re.compile(r"([A-Za-z][\w.-]*)\s*[=:]\s*\S.*")
-_PRODUCTS = frozenset(
-    [
-        "GitHub",
-        "GitLab",
-        "JavaScript",
-        "TypeScript",
-        "CoffeeScript",
-        "PostgreSQL",
-        "MySQL",
-        "SQLite",
-        "OpenSSL",
-        "MacOS",
-        "macOS",
-        "iOS",
-        "YouTube",
-        "LinkedIn",
-        "PyPI",
-        "DuckDB",
-        "MongoDB",
-        "GraphQL",
-        "JetBrains",
-        "PyCharm",
-        "OpenAI",
-        "ChatGPT",
-        "WebSocket",
-        "WebSockets",
-        "NumPy",
-        "SciPy",
-        "PyTorch",
-        "TensorFlow",
-        "FreeBSD",
-        "OpenBSD",
-        "NetBSD",
-        "OpenAPI",
-        "YAML",
-        "DevOps",
-        "ReadTheDocs",
-        "StackOverflow",
-        "IntelliJ",
-        "VSCode",
-        "LaTeX",
-        "TeX",
-        "Node.js",
-        "Vue.js",
-        "Next.js",
-        "Nuxt.js",
-        "React.js",
-        "Angular.js",
-        "Ember.js",
-        "Backbone.js",
-        "Three.js",
-        "D3.js",
-        "Express.js",
-        "Chart.js",
-        "Socket.io",
-        "ASP.NET",
-    ]
-)
-"""Products that are written like a class: without backticks they are taken for the product."""
-_PLACEHOLDERS = frozenset(["foo", "bar", "baz", "qux", "quux", "spam", "ham", "eggs", "xxx", "yyy", "zzz", "n/a"])
-"""Placeholder names; single letters are placeholders too."""
+_WORDS: dict[str, str] = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_WORDS[name].split())
+
+
+_PRODUCTS = _words("products")
+_PLACEHOLDERS = _words("placeholders")
 _ANY_NUMBER = re.compile(r"(?:0000+|123(?:4(?:5(?:6(?:78?9?)?)?)?)?|9999+|[xX#]{3,})\.")
 """Placeholder number at the start of a file name: `1234.bugfix.rst`."""
-_NO_SUFFIXES = frozenset(
-    ["cmd", "cr", "inc", "log", "m", "pl", "pm", "properties", "props", "r", "ru", "sc", "t", "targets", "text"]
-)
-"""Endings of files that are attributes, countries or hours in a text."""
+_NO_SUFFIXES = _words("no_suffixes")
 _FILE_SUFFIXES = {
     suffix for language in LANGUAGES.values() for one in language.extensions if (suffix := one[1:]) not in _NO_SUFFIXES
 } | {"lock", "png", "tcl"}
 """Endings by which a word without a slash is taken for a file."""
-_FILE_NAMES = frozenset(
-    [
-        "Makefile",
-        "GNUmakefile",
-        "justfile",
-        "Dockerfile",
-        "Jenkinsfile",
-        "Procfile",
-        "Gemfile",
-        "Rakefile",
-        "Vagrantfile",
-        "CODEOWNERS",
-    ]
-)
-"""Files without an ending."""
+_FILE_NAMES = _words("file_names")
 
 
 class Named(NamedTuple):
