@@ -67,7 +67,7 @@ class WarmUp:
             if config.agents.budget:
                 # Skip projects without an index.
                 dispatcher.call("stale_reason", where, {})
-                # Nobody asked for this: no language model is to be paid for it.
+                # A warm-up must not spend tokens of a language model.
                 if config.context.model.enabled:
                     dispatcher.call("pack", where, {"question": _QUESTION, "budget": _BUDGET})
                 else:
