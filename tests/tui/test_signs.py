@@ -159,7 +159,7 @@ async def test_what_waits_for_the_person_stands_at_its_mode_and_in_the_overview(
             engine.remember(rule, category="rule", actor="agent", agent="codex")
 
     async def it_is_counted(driver, _):
-        for size, sign in (((80, 24), " 6 Mem² "), ((120, 40), " Memory² "), ((200, 50), " Memory² ")):
+        for size, sign in (((80, 24), " 6² "), ((120, 40), " Memory² "), ((200, 50), " Memory² ")):
             await driver.resize(size)
             await driver.until(lambda sign=sign: sign in driver.text.splitlines()[0])
         assert "2 Rules of agents wait for your approval" in driver.text
