@@ -127,7 +127,8 @@ def record_sessions(root: Path) -> None:
         for number, sha in enumerate(reversed(changing[SESSIONS])):
             session = number // TURNS
             git(root, "checkout", "-q", "--detach", f"{sha}~1")
-            hook(root, "prompt", session, prompt=git(root, "log", "-1", "--format=%s", sha))
+            subject = git(root, "log", "-1", "--format=%s", sha)
+            hook(root, "prompt", session, prompt=f"Implement this: {subject}")
             git(root, "restore", f"--source={sha}", "--worktree", ".")
             hook(root, "stop", session, last_assistant_message="Done; the tests pass.")
             while engine.episodes().total == number:
