@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
@@ -95,6 +95,7 @@ def test_bytes_that_are_no_text() -> None:
 
 
 @given(PLAIN)
+@example({"\x7f": None, "\x80": None})
 def test_json_is_read_as_json(value: object) -> None:
     assert parse(json.dumps(value).encode(), is_json=True).value == value
     found = parse(json.dumps([value, 1], ensure_ascii=False, indent="\t").encode("utf-8", "replace"), is_json=True)

@@ -357,7 +357,10 @@ def test_a_queue_alone_is_reported(machine: Machine):
 
 # --- however it grows ---
 
-STEPS = st.lists(st.sampled_from(["ask", "answer", "import", "lose the state"]), max_size=14)
+STEPS = st.lists(st.sampled_from(["ask", "answer", "import", "lose the state"]), max_size=14).filter(
+    lambda steps: steps.count("ask") <= 10
+)
+"""A turn keeps ten prompts, and says how many more there were."""
 
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
