@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import sys
 import time
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -388,3 +390,20 @@ def test_threads_that_parse_at_the_same_time_do_not_share_a_parser():
             assert list(pool.map(partial(read, "python"), sources)) == alone
     finally:
         sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("language", ["python", "cpp"])
+def test_nothing_of_a_parsed_file_stays_in_memory(language: str):
+    source = (b"#define A 1\nint f() { g(1); }\n" if language == "cpp" else b"def f():\n    g(1)\n") * 2_000
+    tracemalloc.start()
+    try:
+        read(language, source)
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(4):
+            read(language, source)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < len(source)

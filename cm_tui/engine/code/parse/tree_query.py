@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
+from ctypes import py_object, pythonapi
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -27,6 +29,10 @@ _LEAST_SECONDS = 2.0
 _BYTES_PER_SECOND = 100_000
 """What a larger file adds to that limit; normal files are read five times as fast or more. A `/*` that is never closed is
 followed to the end of the file, and so is each further one."""
+_PIECE = 65_536
+"""Bytes that the parser is given at a time."""
+_OWN_REFERENCES = 2
+"""Of an argument, as `sys.getrefcount` counts its own as well."""
 _LEVELS = 150
 _SAMPLES = 100
 _NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
@@ -139,15 +145,31 @@ def reparse(language: Language, data: bytes, old: Tree | None, seconds: float = 
 
 
 def _parse_until(parser: Parser, data: bytes, old: Tree | None, deadline: float) -> Tree:
+    pieces: list[bytes] = []
+
     def read(offset: int, _point: object) -> bytes:
-        return data[offset : offset + 65_536]
+        # A copy, to which nothing else refers.
+        piece = bytes(memoryview(data)[offset : offset + _PIECE])
+        if len(piece) > 1:
+            pieces.append(piece)
+        return piece
 
     def is_late(_offset: int, _error: bool) -> bool:
         return time.thread_time() > deadline  # true stops it
 
-    if old is None:
-        return parser.parse(read, progress_callback=is_late)
-    return parser.parse(read, old_tree=old, progress_callback=is_late)
+    try:
+        if old is None:
+            return parser.parse(read, progress_callback=is_late)
+        return parser.parse(read, old_tree=old, progress_callback=is_late)
+    finally:
+        while pieces:
+            _release(pieces.pop())
+
+
+def _release(piece: bytes) -> None:
+    """Drop references to a piece other than the caller's: tree-sitter 0.26 never frees what its callback has read."""
+    while sys.getrefcount(piece) > _OWN_REFERENCES:
+        pythonapi.Py_DecRef(py_object(piece))
 
 
 def _open_brackets(data: bytes) -> int:
