@@ -335,4 +335,4 @@ class Dispatcher:
 
     def cancel(self, number: str) -> None:
         """Ask a job to stop."""
-        self.jobs.get(number).cancel.set()
+        self.jobs.cancel(self.jobs.get(number))

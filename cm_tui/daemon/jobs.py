@@ -23,6 +23,8 @@ Waits = Callable[["Job"], str]
 STEP_S = 0.05
 """Of the steps between a stage's first and last, one is kept in this time."""
 _REMEMBERED = 100
+ALL_STORES = "*"
+"""First character of a lane in which one job runs at a time, whatever its store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Job:
     """One piece of long work, and every step of it so far."""
 
     id: str
-    store: str
+    store: Path
+    queue: str
     project: str
     name: str
     work: Steps
@@ -154,13 +157,14 @@ class Jobs:
         """Put work at the end of a store's queue.
 
         `project`: the project's root. `name`: what it is called. `work`: gives its steps. `lane`: another queue of that
-        store, whose jobs run beside those of the first. `waits`: says what it waits for, given the job that runs; None:
+        store, whose jobs run beside those of the first, or the one queue of all stores (`ALL_STORES`). `waits`: says what it waits for, given the job that runs; None:
         nothing is said. Raises CmError if the daemon is ending.
         """
         with self._lock:
             if self._closing:
                 raise CmError("The daemon is ending.", hint="Run the command again.")
-            job = Job(str(next(self._ids)), key := f"{store}{lane}", str(project), name, work)
+            key = _queue_of(store, lane)
+            job = Job(str(next(self._ids)), store, key, str(project), name, work)
             self._known[job.id] = job
             self._forget()
             queue = self._queues.get(key)
@@ -191,7 +195,18 @@ class Jobs:
     def of(self, store: Path, *, lane: str = "") -> list[Job]:
         """Return a store's jobs that are not over, in their order."""
         with self._lock:
-            return list(self._queues.get(f"{store}{lane}", ()))
+            return [job for job in self._queues.get(_queue_of(store, lane), ()) if job.store == store]
+
+    def cancel(self, job: Job) -> None:
+        """Ask a job to stop; one that waits behind others ends at once."""
+        job.cancel.set()
+        with self._lock:
+            queue = self._queues.get(job.queue, deque())
+            waits = job in queue and job is not queue[0]
+            if waits:
+                queue.remove(job)
+        if waits:
+            self._run(job)
 
     @property
     def busy(self) -> bool:
@@ -245,3 +260,7 @@ class Jobs:
         over = [number for number, job in self._known.items() if job.is_over]
         for number in over[: max(0, len(self._known) - _REMEMBERED)]:
             del self._known[number]
+
+
+def _queue_of(store: Path, lane: str) -> str:
+    return lane if lane.startswith(ALL_STORES) else f"{store}{lane}"

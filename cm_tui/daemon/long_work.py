@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from cm_tui.config import load_config
 from cm_tui.counts import count
 from cm_tui.daemon.checkout_waiters import CheckoutWaiters
 from cm_tui.daemon.events import Events
-from cm_tui.daemon.jobs import Job, Jobs, Waits
+from cm_tui.daemon.jobs import ALL_STORES, Job, Jobs, Waits
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.turns import Turns
@@ -54,8 +54,10 @@ class Slices:
             self._begun = self._clock.monotonic()
 
 
-HISTORY = "#history"
-"""Where jobs that read the history queue: index runs do not wait for them."""
+HISTORY = f"{ALL_STORES}history"
+"""Where jobs that read the history by themselves queue, of all projects: each takes parsers, and keeps its project open."""
+BACKFILL = "#backfill"
+"""Where jobs queue that read all of the history for someone: those that read it by themselves wait meanwhile."""
 QUESTION = "#question"
 """Where jobs queue that read the history no further than a question needs: those that read all of it wait meanwhile."""
 IMPORT = "#import"
@@ -131,8 +133,6 @@ class LongWork:
         self._history_lock = threading.Lock()
         self._history_jobs: dict[tuple[Path, Path], Job] = {}
         """Which job reads the history of a checkout as far as the configuration wants it."""
-        self._history_turn = threading.Lock()
-        """Held while the history of a project is read in the background: of several one after the other."""
         self._history_again: set[tuple[Path, Path]] = set()
         """Where it was asked for once more meanwhile, as HEAD may have moved."""
 
@@ -303,13 +303,14 @@ class LongWork:
         """Read the history as someone asked, or (no arguments) as far as the configuration wants it."""
         if arguments is None:
             return self._catch_up(where)
-        _, store = self._pool.locate(where)
         is_question = any(value is not None for value in arguments.values())
-
-        def work(cancel: Cancel) -> Iterator[Progress]:
-            return self._read(where, arguments, cancel, None if is_question else store)
-
-        return self._submit(where, "backfill", work, QUESTION if is_question else HISTORY)
+        waits_for = () if is_question else (QUESTION,)
+        return self._submit(
+            where,
+            "backfill",
+            lambda cancel: self._read(where, arguments, cancel, waits_for),
+            QUESTION if is_question else BACKFILL,
+        )
 
     def catch_up(self, where: ProjectRef) -> None:
         """Have the history read in the background; a job that does so already goes on with what is new."""
@@ -319,13 +320,12 @@ class LongWork:
 
     def _catch_up(self, where: ProjectRef) -> Job:
         """Return the job that reads a checkout's history as far as the configuration wants it: one at a time."""
-        _, store = key = self._pool.locate(where)
+        key = self._pool.locate(where)
 
         def work(cancel: Cancel) -> Iterator[Progress]:
             more = True
             while more:
-                with self._in_turn(cancel):
-                    yield from self._read(where, None, cancel, store)
+                yield from self._read(where, None, cancel, (QUESTION, BACKFILL))
                 with self._history_lock:
                     more = key in self._history_again
                     self._history_again.discard(key)
@@ -342,30 +342,21 @@ class LongWork:
             job = self._history_jobs[key] = self._submit(where, "history", work, HISTORY)
             return job
 
-    @contextmanager
-    def _in_turn(self, cancel: Cancel) -> Iterator[None]:
-        """Wait until no history of another project is read: each takes parsers, and keeps its project open."""
-        while not self._history_turn.acquire(timeout=_PAUSE_S):
-            cancel.check()
-        try:
-            yield
-        finally:
-            self._history_turn.release()
-
     def end_history(self, store: Path) -> None:
         """Stop what reads a store's history or looks at its episodes, and wait until it has."""
-        for lane in (QUESTION, HISTORY, NARRATE):
+        for lane in (QUESTION, BACKFILL, HISTORY, NARRATE):
             for job in self._jobs.of(store, lane=lane):
-                job.cancel.set()
+                self._jobs.cancel(job)
                 job.join()
 
     def _read(
-        self, where: ProjectRef, arguments: Mapping[str, Any] | None, cancel: Cancel, waits_in: Path | None
+        self, where: ProjectRef, arguments: Mapping[str, Any] | None, cancel: Cancel, waits_for: Sequence[str]
     ) -> Iterator[Progress]:
-        """Read on; `waits_in` is the store whose questions go first."""
+        """Read on; `waits_for` are the lanes whose jobs go first."""
+        _, store = self._pool.locate(where)
 
         def is_asked() -> bool:
-            return waits_in is not None and bool(self._jobs.of(waits_in, lane=QUESTION))
+            return any(self._jobs.of(store, lane=lane) for lane in waits_for)
 
         def begin(engine: Engine) -> Steps:
             return engine.catch_up(cancel=cancel) if arguments is None else engine.backfill(**arguments, cancel=cancel)

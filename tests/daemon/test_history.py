@@ -100,11 +100,11 @@ def test_reading_all_of_the_past_gives_way_to_a_question() -> None:
     def of(_store: Path, *, lane: str) -> list[str]:
         return [asked.pop()] if lane == QUESTION and asked else []
 
-    pool: Any = SimpleNamespace(acquire=acquire, is_awaited=lambda _: False)
+    pool: Any = SimpleNamespace(acquire=acquire, is_awaited=lambda _: False, locate=lambda _: (Path(), Path("store")))
     jobs: Any = SimpleNamespace(of=of)
     nothing: Any = SimpleNamespace()
     work = LongWork(pool, jobs, nothing, nothing, FakeClock())
-    assert list(work._read(nothing, None, Cancel(), Path("store"))) == [0, 0, 1, 2]
+    assert list(work._read(nothing, None, Cancel(), (QUESTION,))) == [0, 0, 1, 2]
     assert seen == [0, 0]
 
 
@@ -117,10 +117,12 @@ def test_another_checkout_that_waits_has_the_store_for_a_while() -> None:
         steps = iter([3] if len(begun) > 1 else [1, 2])
         yield SimpleNamespace(engine=SimpleNamespace(catch_up=lambda cancel: (step for step in steps)))
 
-    pool: Any = SimpleNamespace(acquire=acquire, is_awaited=lambda _: len(begun) == 1)
+    pool: Any = SimpleNamespace(
+        acquire=acquire, is_awaited=lambda _: len(begun) == 1, locate=lambda _: (Path(), Path("store"))
+    )
     nothing: Any = SimpleNamespace(of=lambda *_, **__: [])
     work = LongWork(pool, nothing, nothing, nothing, clock)
-    assert list(work._read(nothing, None, Cancel(), Path("store"))) == [1, 3]
+    assert list(work._read(nothing, None, Cancel(), (QUESTION,))) == [1, 3]
     assert begun[1] - begun[0] >= 1
 
 
@@ -144,8 +146,11 @@ def test_the_histories_of_two_projects_are_read_one_after_the_other() -> None:
     try:
         both = [work.submit_history(ProjectRef(folder), None) for folder in ("/a", "/b")]
         until(lambda: len(opened) == 1, "the first to be read")
-        until(lambda: {job.state for job in both} == {"running"}, "the second one to wait for its turn")
-        assert len(opened) == 1, "it does not even open its project"
+        assert [job.state for job in both] == ["running", "queued"]
+        assert len(opened) == 1, "the second one does not even open its project"
+        third = work.submit_history(ProjectRef("/c"), None)
+        work.end_history(Path("/c"))
+        assert third.state == "cancelled", "it does not wait for the others first"
         go_on.set()
         for job in both:
             job.join(seconds=60)
