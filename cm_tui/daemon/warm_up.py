@@ -1,4 +1,4 @@
-"""Asking a project something before its agent does: the first question pays for models and tables, and hooks do not wait."""
+"""Asking a project something before its agent does: the first question loads models and tables; hooks do not wait."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 
 
 class WarmUp:
-    """Warms the caches with an assembly (a pack, where that may ask a language model) when a hook reports a project for the first time.
+    """Warms the caches when a hook reports a project for the first time.
 
-    `clock`: tells how long ago a project was asked.
+    It assembles a context; a pack where an assembly may ask a language model. `clock`: for the time since the last one.
     """
 
     def __init__(self, clock: Clock = SYSTEM) -> None:

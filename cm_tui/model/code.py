@@ -104,13 +104,15 @@ class ImportEdge:
     name: str | None
     alias: str | None
     target: str | None
-    """The imported file, or None when it is outside the project."""
+    """The imported file or package (`.`: that of the root folder), or None when it is outside the project."""
     reexport: bool
     resolution: str
     """`import` when tied to a file of the project, `external` otherwise."""
     qualname: str = ""
     """For the CLI contract: the imported name in full, `module.name`."""
     kind: str = "import"
+    file: str | None = None
+    """The file to open: the imported one, or the first of the package."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,12 +95,12 @@ def of_edges(edges: Iterable[Edge], *, callers: bool) -> list[Relation]:
 
 
 def of_imports(edges: Iterable[ImportEdge], *, importers: bool) -> list[Relation]:
-    """Imports jump to the file brought in; importers to the import statement."""
+    """Imports jump to the file brought in, or the first of the package; importers to the import statement."""
     rows = []
     for edge in edges:
         alias = f" as {edge.alias}" if edge.alias else ""
         name = f"{edge.module} › {edge.name}{alias}" if edge.name else f"{edge.module}{alias}"
-        path, line = (edge.path, edge.line) if importers else (edge.target or "", 1)
+        path, line = (edge.path, edge.line) if importers else (edge.file or "", 1)
         text = f"{'re-exports' if edge.reexport else 'imports'} {name}"
         rows.append(
             Relation(

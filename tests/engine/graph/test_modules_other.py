@@ -9,6 +9,8 @@ def test_go_packages_methods_and_module_path(project):
             "go.mod": "module example.com/shop\n\ngo 1.22\n",
             "store/store.go": "package store\n\ntype Store struct{}\n\nfunc (s *Store) Load(id string) string { return s.key(id) }\n\nfunc New() *Store { return &Store{} }\n",
             "store/key.go": "package store\n\nfunc (s *Store) key(id string) string { return pad(id) }\n\nfunc pad(id string) string { return id }\n",
+            "shop.go": "package shop\n\nfunc Open() {}\n",
+            "cmd/cmd.go": 'package cmd\n\nimport "example.com/shop"\n\nfunc all() { shop.Open() }\n',
             "main.go": """
                 package main
 
@@ -33,6 +35,8 @@ def test_go_packages_methods_and_module_path(project):
         (None, "external"),
         ("store", "import"),
     ]
+    assert p.graph.dependencies("main.go").rows[1].file == "store/key.go", "the first file of the package"
+    assert [f"{i.path} → {i.target}" for i in p.graph.importers("shop.go").rows] == ["cmd/cmd.go → ."], "root folder"
 
 
 def test_java_packages_inheritance_and_bare_member_calls(project):
