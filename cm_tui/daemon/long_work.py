@@ -326,6 +326,7 @@ class LongWork:
             more = True
             while more:
                 yield from self._read(where, None, cancel, (QUESTION, BACKFILL))
+                memory.release_memory()
                 with self._history_lock:
                     more = key in self._history_again
                     self._history_again.discard(key)

@@ -18,7 +18,7 @@ from cm_tui.lru import LRU
 # --- an inverted index in memory: all occurrences of terms in a range of passages, in immutable arrays ---
 
 _SLICE = 500_000
-"""Pairs of term and document that are read into memory at once."""
+"""Pairs of term and document that are read into memory at once; of a single term, all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def read(db: Database, ids: NDArray[np.int64], after: int = -1) -> InvertedIndex
     ends, places, fields = [], [], []
     total = 0
     # A slice of the terms at a time: sorting all of it at once would take several times the room of the result.
-    for wanted in np.array_split(numbers, 1 + int(counts.sum()) // _SLICE):
+    for wanted in np.split(numbers, np.flatnonzero(np.diff(np.cumsum(counts) // _SLICE)) + 1):
         if not len(wanted):
             continue
         rows: Any = db.cursor.execute(
