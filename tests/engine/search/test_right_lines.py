@@ -203,6 +203,15 @@ def test_a_question_about_use_finds_the_section(engine: Engine) -> None:
     assert (first.path, first.kind) == ("docs/guide.md", "section")
 
 
+def test_a_name_of_one_word_is_hardly_a_name_in_a_question_about_code(engine: Engine) -> None:
+    def share(query: str) -> float:
+        hit = next(hit for hit in engine.search(query, limit=50).hits if hit.symbol == "ClientSession.close")
+        return next(part.value for part in hit.parts if part.name == "name-share")
+
+    assert share("close a session") == share("how do I close a session") == 1
+    assert share("where is a session closed") == share("how does it close a session") < 0.5
+
+
 def test_copies_of_a_section_are_one_hit(engine: Engine) -> None:
     query = "how do I install it and where are certificates configured"
     hits = engine.search(query, limit=50).hits
@@ -222,6 +231,7 @@ def test_copies_of_a_section_are_one_hit(engine: Engine) -> None:
         ("how do I close a session", "docs/guide.md"),
         ("how to close a session", "docs/guide.md"),
         ("can I close a session", "docs/guide.md"),
+        ("why close a session", "docs/guide.md"),
     ],
 )
 def test_the_kind_of_question_decides_between_code_and_documents(engine: Engine, query: str, path: str) -> None:

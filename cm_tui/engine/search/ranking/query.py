@@ -42,6 +42,8 @@ _REASONS = re.compile(r"\s*(?:why\b|(?:when|what) did\b|(?:did|have|had) we\b)",
 """How people ask for what was decided, and for its reasons."""
 _MENTIONED = 0.4
 """How much a mere word of documents asks for them."""
+_WHY = 0.7
+"""How much a question for reasons asks for documents: code seldom gives its reasons."""
 _INSIDE = -0.6
 """How much a question about code asks for documents: they still answer where no code does."""
 _SEPARATOR = re.compile(r"\.|::|->|\\|#")
@@ -156,6 +158,8 @@ class Query:
             return 1.0
         if _WORKING.match(self.cut):
             return _INSIDE
+        if self.asks_for_reasons:
+            return _WHY
         return _MENTIONED if _USE.search(self.cut) else 0.0
 
     @property

@@ -33,6 +33,8 @@ _DECLARED = 0.6
 """Factor for a definition of one line, which may only declare what is defined elsewhere."""
 _WORKING_LENGTH = 1.5
 """Factor for length where the question asks where something is done or how it works: in code that does the work."""
+_PLAIN_WORD = 0.25
+"""Factor for a name of one word in such a question: its words are plain English, and `finalize` or `Header` is one of them."""
 
 
 _OF_PATHS = ("file-name", "path", "opening", *traits.ROLES)
@@ -131,7 +133,7 @@ class _ComparableQuery:
             self.roles |= {"translated"}
         self.kinds = frozenset(kind for kind in ("types", "values") if traits.requested_role(kind, asked))
         self.matches = _Matches(stems)
-        self.length = _WORKING_LENGTH if query.documents < 0 else 1.0
+        self.length, self.single = (_WORKING_LENGTH, _PLAIN_WORD) if query.documents < 0 else (1.0, 1.0)
 
     def overlap(self, pieces: Sequence[str]) -> tuple[float, float]:
         """Return the share of the query that pieces of a name cover (by weight), and the share of pieces covered."""
@@ -168,7 +170,7 @@ class _ComparableQuery:
                     said += 1
                     named |= hit
             if said:
-                share = max(share, said / len(pieces))
+                share = max(share, said / len(pieces) if len(pieces) > 1 else self.single)
         around = {stem for piece in traits.around for stem in matches[piece]}
         head = {stem for piece in traits.head for stem in matches[piece]}
         return (
