@@ -498,7 +498,7 @@ async def a_question_is_answered_in_search_by_memory_alone(driver, told):
     assert "recall" in driver.text.split("Results")[0]
     if size[0] < 100:
         await driver.press("v")
-    assert "#1" in driver.text
+    assert "Why memory #1" in driver.text
     assert "vector" in driver.text
     if size[0] < 100:
         await driver.press("v")
@@ -558,6 +558,8 @@ async def test_an_answer_of_a_past_session_leads_to_it_and_it_is_written_down(to
         await driver.type("why was the retry reverted")
         await driver.press("enter")
         assert driver.app.screen.hit.source == "episode"
+        await driver.press("e")
+        assert any("a memory is not a file" in words for words in driver.told)
         await driver.press("enter")
         assert isinstance(driver.app.screen, EpisodesScreen)
         await driver.anew("5")
