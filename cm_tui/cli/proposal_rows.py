@@ -19,8 +19,6 @@ _RELATIONS = {
     "contradicts": "something else is written down",
     "redundant": "it is written down already",
 }
-_TOPICS = ("create", "merge", "split", "retire", "compress")
-"""What is done to a topic or a whole note, which has no place of a line."""
 
 
 def row(one: model.NarratedProposal | model.Proposal) -> dict[str, Any]:
@@ -52,7 +50,7 @@ def narrated_line(one: model.NarratedProposal) -> str:
 
 def place(one: model.NarratedProposal) -> str:
     """Return where it would be written."""
-    return f"{one.target} › {one.heading}" if one.heading and one.action not in _TOPICS else one.target
+    return f"{one.target} › {one.heading}" if one.heading and one.is_line else one.target
 
 
 def _text(one: model.NarratedProposal) -> str:

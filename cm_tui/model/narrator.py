@@ -20,6 +20,7 @@ Relation = Literal["new", "reinforces", "contradicts", "redundant"]
 written down, word for word or nearly."""
 NarratedAction = Literal["add", "replace", "remove", "merge", "split", "retire", "create", "compress"]
 """What approving does: the first three to a line of a note, the others to topics or to a whole note."""
+LINE_ACTIONS = frozenset({"add", "replace", "remove"})
 Verdict = Literal["approve", "reject", "defer"]
 TopicAction = Literal["create", "merge", "split", "retire", "restore"]
 
@@ -112,6 +113,11 @@ class NarratedProposal:
     """Digests of all wordings that count as this one: once it was rejected, none of them is proposed again."""
     phrased_by: str = ""
     """Name of the model that phrased it; empty: none."""
+
+    @property
+    def is_line(self) -> bool:
+        """Return whether it is about a line of a note."""
+        return self.action in LINE_ACTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +238,11 @@ class Topic:
     """When it was recalled last, seconds since the epoch; None: never, as far as is known."""
     advice: tuple[str, ...] = ()
     """What its lifecycle suggests, in words: `merge with …`, `split: 31 of 32 KB`, `retire: unused for 190 days`."""
+
+    @property
+    def size(self) -> str:
+        """Return its size and its cap."""
+        return f"{-(-self.bytes // 1024):,} of {self.cap_bytes // 1024:,} KB"
 
 
 @dataclass(frozen=True, slots=True)

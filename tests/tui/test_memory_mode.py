@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from dataclasses import replace
 from pathlib import Path
-from unittest import mock
 
 import pytest
 from textual.widgets import Input, TextArea
@@ -24,7 +21,7 @@ from cm_tui.tui.screens.question import Question
 from cm_tui.tui.screens.writing import EntryDialog
 from cm_tui.tui.state.filter_line import with_field
 from tests.templates import Template, index
-from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each, make_project
+from tests.tui.mode_driver import Driver, at, driving, each, make_project
 from tests.tui.recorded_sessions import record_story, sha_of_head
 
 ROUTER = "---\ntags: [net]\n---\n# Router\n\nThe router listens on port 8123.\n\nIt is restarted by hand.\n"
@@ -490,58 +487,44 @@ async def entries_that_say_nearly_the_same_are_marked_and_merged(driver, told):
 
 
 @at((80, 24), (200, 50))
-async def a_question_is_answered_with_why(driver, told):
+async def a_question_is_answered_in_search_by_memory_alone(driver, told):
     size = driver.app.size
-    screen = screen_of(driver)
     await driver.press("s")
+    search = driver.app.screen
     await driver.type("which port does the router use")
     await driver.press("enter")
-    assert screen.hits.current.path == "note/.cm/notes/topics/router.md"
-    assert "Answers by recall" in driver.text
+    assert search.hit.path == "note/.cm/notes/topics/router.md"
+    assert all(hit.source in {"entry", "note", "episode"} for hit in search.session.hits)
+    assert "recall" in driver.text.split("Results")[0]
     if size[0] < 100:
         await driver.press("v")
-    assert "Why #1" in driver.text
+    assert "Why memory #1" in driver.text
     assert "vector" in driver.text
     if size[0] < 100:
         await driver.press("v")
-    await driver.press("enter")
+    assert "port 8123" in driver.text
+    await driver.press("enter", "enter")
+    screen = screen_of(driver)
     assert "port 8123" in driver.text
     assert screen.item.title == "Router"
-    await driver.press("escape", "f")
-    assert "Answers by notes" in driver.text
-    await driver.press("escape")
-    assert not screen.is_querying
+    await driver.press("escape", "o")
+    assert search.session.profile.name == "code"
+    assert search.query_input.value == "Router"
+    await driver.press("6")
 
 
-@at((120, 40))
-async def a_first_question_is_shown_as_searched_and_no_answer_leaves_no_text(driver, told):
+async def the_words_and_the_notes_of_the_filter_lead_to_search(driver, told):
     screen = screen_of(driver)
-    engine, go_on = driver.app.tasks.engine, threading.Event()
-    search = engine.search
-
-    def slowly(*args, **values):
-        assert go_on.wait(PATIENCE)
-        return search(*args, **values)
-
+    screen.filter_input.value = "show:notes router"
+    await driver.settle()
     await driver.press("s")
-    with mock.patch.object(engine, "search", slowly):
-        await driver.pilot.press(*"sql")
-        await driver.until(lambda: "Searching…" in driver.text)
-        assert "Search entries, notes and past sessions" not in driver.text
-        go_on.set()
-        await driver.settle()
-    await driver.press("enter")
-    assert "Nobody builds it by hand." in driver.text
-    nothing = replace(screen.question.result, hits=(), total=0)
-    with mock.patch.object(engine, "search", return_value=nothing):
-        await driver.press("f")
-        assert "Nothing answers that." in driver.text
-        await driver.pilot.resize_terminal(110, 40)
-        await driver.settle()
+    search = driver.app.screen
+    assert search.query_input.value == "router"
+    assert search.session.profile.name == "notes"
+    assert {hit.source for hit in search.session.hits} == {"note"}
     assert "Nobody builds it by hand." not in driver.text
-    await driver.press("escape")
-    assert not screen.is_querying
-    assert "entries" in driver.text
+    await driver.press("6")
+    assert screen.filter_input.value == "show:notes router"
 
 
 async def search_leads_here_and_back(driver, told):
@@ -574,9 +557,9 @@ async def test_an_answer_of_a_past_session_leads_to_it_and_it_is_written_down(to
         await driver.press("s")
         await driver.type("why was the retry reverted")
         await driver.press("enter")
-        assert screen_of(driver).hits.current.source == "episode"
+        assert driver.app.screen.hit.source == "episode"
         await driver.press("e")
-        assert any("nothing under the cursor" in words for words in driver.told)
+        assert any("a memory is not a file" in words for words in driver.told)
         await driver.press("enter")
         assert isinstance(driver.app.screen, EpisodesScreen)
         await driver.anew("5")
@@ -602,8 +585,8 @@ async def test_entries_and_notes_are_read_filtered_and_asked(told):
         the_text_of_strangers_is_never_markup,
         the_filter_leaves_what_fits_and_says_what_it_cannot_read,
         a_note_that_is_no_text_says_so_and_stays,
-        a_question_is_answered_with_why,
-        a_first_question_is_shown_as_searched_and_no_answer_leaves_no_text,
+        a_question_is_answered_in_search_by_memory_alone,
+        the_words_and_the_notes_of_the_filter_lead_to_search,
         search_leads_here_and_back,
         entries_and_notes_go_into_the_pack,
         what_was_typed_is_thrown_away_after_a_question_alone,

@@ -71,7 +71,7 @@ MODES: dict[str, Scenes] = {
         ("note", ("escape", "right_square_bracket", "right_square_bracket", "right_square_bracket", "enter")),
         ("asked", ("escape", "s", "type:which port does the router use", "enter")),
         ("why", ("v",)),
-        ("new", ("escape", "n")),
+        ("new", ("6", "n")),
         ("edit", ("escape", "e")),
         ("help", ("escape", "question_mark")),
     ),

@@ -78,10 +78,11 @@ class ReadEpisode(OpenInMode):
 
 @dataclass
 class OpenSearch(OpenInMode):
-    """Ask a question in the search mode."""
+    """Ask a question in the search mode, by a profile: `recall` is all memory; empty: one that searches code."""
 
     opens = "search.search_for"
     query: str
+    profile: str = ""
 
 
 @dataclass

@@ -176,7 +176,7 @@ class _EngineChange(Generic[A]):
 
 def do_reversible(
     screen: ModeScreen, label: str, about: str, call: Call[A], then: Then[A], *, undo: Call[object], redo: Call[object],
-    fail: Fail | None = None, once: str = "",
+    fail: Fail | None = None, once: str = "", after: Callable[[], None] = lambda: None,
 ) -> UndoableChange:  # fmt: skip
     """Have the engine make a change that another call of it reverses.
 
@@ -190,11 +190,13 @@ def do_reversible(
         redo: makes it again.
         fail: gets the error; shown as a notification when not given.
         once: name of what must not be asked for again meanwhile.
+        after: called whenever it was reversed or made again.
     """
 
     def through(call: Call[object]) -> Run:
         def run(mode: ModeScreen, finish: Finish) -> None:
             def done(_: object) -> None:
+                after()
                 finish("")
                 mode.cm.show_undone()
 

@@ -152,7 +152,7 @@ LONGEST = 4_000
 """Characters of a line that are shown."""
 MOST_LINES = 4_000
 """Lines of the text that are shown."""
-_MARGIN = 2
+MARGIN = 2
 """Cells before a line: the mark, and a blank."""
 
 
@@ -173,7 +173,7 @@ def prose_lines(text: str, width: int, first: int = 1, most: int = MOST_LINES) -
         first: number of the text's first line.
         most: lines of it that are taken.
     """
-    room = max(8, width - _MARGIN)
+    room = max(8, width - MARGIN)
     return [
         ProseLine(number, piece)
         for number, line in enumerate(plain_lines(text.rstrip())[:most], start=first)

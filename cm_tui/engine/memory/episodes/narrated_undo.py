@@ -27,10 +27,10 @@ from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Conflict, Undone
 from cm_tui.model.author import Author
+from cm_tui.model.narrator import LINE_ACTIONS
 
 _IN_FILES = frozenset({ENTRY_CHANGED, NOTE_CHANGED, TOPIC_CHANGED})
 """Kinds of events of what is written into files of a checkout."""
-_TOPIC_ACTIONS = frozenset({"merge", "split", "retire", "create", "compress"})
 _MOST_UNDONE = 200
 _WORDS = {"approve": "approved", "reject": "rejected", "defer": "put off"}
 
@@ -86,7 +86,7 @@ def undo_decision(asked: UndoRequest) -> Undone:
     back, action = Undone("", (), done), text_in(said, "action")
     if verdict == "approve" and text_in(said, "entry"):
         back = _of_entry(asked, said, done)
-    elif verdict == "approve" and action in _TOPIC_ACTIONS:
+    elif verdict == "approve" and action and action not in LINE_ACTIONS:
         back = _of_topics(asked, done)
     elif verdict == "approve" and (text_in(said, "line") or action == "remove"):
         # Else it was there already: nothing was written.

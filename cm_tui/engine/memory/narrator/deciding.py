@@ -26,7 +26,7 @@ from cm_tui.engine.memory.episodes.undo import events_of
 from cm_tui.engine.memory.narrator import decisions, line_changes, policy, topic_changes
 from cm_tui.engine.memory.narrator.decisions import STATES, Decision, Open, object_in, read_worded
 from cm_tui.engine.memory.narrator.facts import FactProposal
-from cm_tui.engine.memory.narrator.line_changes import ACTIONS, changed_since
+from cm_tui.engine.memory.narrator.line_changes import changed_since
 from cm_tui.engine.memory.narrator.note_lines import note_text
 from cm_tui.engine.memory.narrator.proposals import Parts, Proposals
 from cm_tui.engine.memory.notes.note_undo import CHANGED as NOTE_CHANGED
@@ -213,7 +213,7 @@ class Deciding:
                     self._journal.append_held(kind, said)
             return NarratedChange(one.id, _DONE[decision.verdict], proposal=_after(one, decision, by, change))
         wanted = self._edited(one, decision)
-        if digest and one.action in ACTIONS and not decision.as_rule:
+        if digest and one.is_line and not decision.as_rule:
             digest = self._digest(wanted)
         self._journal.append(WORDED, decisions.worded(change, wanted, decision, by))
         try:
@@ -230,7 +230,7 @@ class Deciding:
         """Return a proposal with the user's text and note. Raises CmError if it cannot be written."""
         if one.action == "remove" and decision.text is not None:
             raise UsageError(f"{one.id} removes a line: no text is written.", hint="Edit the note instead.")
-        if one.action not in ACTIONS and (decision.text is not None or decision.target):
+        if not one.is_line and (decision.text is not None or decision.target):
             raise UsageError(f"{one.id} is about topics: it takes no text and no note.", hint="`cm topics` does it.")
         if decision.target and one.action != "add":
             raise UsageError(f"A line of {one.target} is changed by {one.id}: no other note will do.")
@@ -242,16 +242,12 @@ class Deciding:
                 hint="Approve it as a line, or give the Rule: --text TEXT --as-rule.",
             )
         one = line_changes.placed(self._parts.root, one, decision.target) if decision.target else one
-        if (
-            one.action in ACTIONS
-            and not decision.as_rule
-            and (problem := line_changes.look(self._parts.root, one).problem)
-        ):
+        if one.is_line and not decision.as_rule and (problem := line_changes.look(self._parts.root, one).problem):
             raise RefusedError(problem)
         return one
 
     def _digest(self, one: NarratedProposal) -> str:
-        look = line_changes.look if one.action in ACTIONS else topic_changes.preview
+        look = line_changes.look if one.is_line else topic_changes.preview
         return look(self._parts.root, one).digest
 
     def _write(
@@ -269,7 +265,7 @@ class Deciding:
             more[STANDS_ON] = list(one.evidence_ids)
         if decision.as_rule:
             return _rule(Entries(self._parts.root), one, writer, more, told)
-        if one.action not in ACTIONS:
+        if not one.is_line:
             return f"approved: {topic_changes.apply(self._parts.root, one, writer, more, shown).words}", {}
         is_begun = any(event.kind == NOTE_CHANGED for event in told)
         wrote = line_changes.write(self._parts.root, one, shown, writer, more, is_begun=is_begun)

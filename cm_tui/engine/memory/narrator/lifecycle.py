@@ -35,7 +35,6 @@ from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, key_o
 from cm_tui.engine.memory.narrator.topic_changes import BETWEEN, preview
 from cm_tui.engine.memory.narrator.topic_names import slug
 from cm_tui.engine.memory.narrator.topics import (
-    KB,
     NEARLY_FULL,
     OVERLAP,
     TOPIC_BYTES,
@@ -137,26 +136,25 @@ def _of_size(known: KnownTopic) -> NarratedProposal | None:
     if one.bytes <= NEARLY_FULL * one.cap_bytes or known.read.note.problem:
         return None
     text = "\n".join(known.read.lines)
-    size = f"{-(-one.bytes // KB):,} of {one.cap_bytes // KB:,} KB"
     has_secrets = redact(text).secrets > 0
     made, gone = topic_text.compress(text, keep=lambda line: has_secrets and redact(line).secrets > 0)
     saved = len(text.encode("utf-8", "replace")) - len(made.encode("utf-8", "replace"))
     # A note that compressing does not bring below the cap is split first.
-    split = _split(known, text, size) if one.bytes - saved > one.cap_bytes else None
-    return split or (_compression(known, gone, saved, size) if gone else None)
+    split = _split(known, text) if one.bytes - saved > one.cap_bytes else None
+    return split or (_compression(known, gone, saved) if gone else None)
 
 
-def _compression(known: KnownTopic, gone: int, saved: int, size: str) -> NarratedProposal:
+def _compression(known: KnownTopic, gone: int, saved: int) -> NarratedProposal:
     one = known.topic
     return _proposal(
         "size", "compress", f"Make {count(gone, 'repeated line')} of {one.id} one with others.",
-        f"It has {size}; {count(gone, 'line')} said the same as later ones ({saved:,} bytes){_origin(one.came_along)}.",
-        one.id, ConfidencePart("size", 1.0, size), one.scope == "user", last=one.modified, topics=_topics_of(known),
+        f"It has {one.size}; {count(gone, 'line')} said the same as later ones ({saved:,} bytes){_origin(one.came_along)}.",
+        one.id, ConfidencePart("size", 1.0, one.size), one.scope == "user", last=one.modified, topics=_topics_of(known),
         key=(one.id, str(one.bytes // one.cap_bytes), str(gone)),
     )  # fmt: skip
 
 
-def _split(known: KnownTopic, text: str, size: str) -> NarratedProposal | None:
+def _split(known: KnownTopic, text: str) -> NarratedProposal | None:
     one = known.topic
     # Moved lines of a stranger could not be distinguished from own ones.
     headings = _half(text) if not one.came_along else []
@@ -165,7 +163,7 @@ def _split(known: KnownTopic, text: str, size: str) -> NarratedProposal | None:
     named = ", ".join(f"“{redact(name).text[:_SHOWN]}”" for name in headings[:3]) + (", …" if len(headings) > 3 else "")
     return _proposal(
         "size", "split", f"Split {one.id}: {named} {'goes' if len(headings) == 1 else 'go'} to a topic of its own.",
-        f"It has {size}, above its cap.", one.id, ConfidencePart("size", 1.0, size), one.scope == "user",
+        f"It has {one.size}, above its cap.", one.id, ConfidencePart("size", 1.0, one.size), one.scope == "user",
         last=one.modified, topics=_topics_of(known), heading=BETWEEN.join(headings),
         key=(one.id, str(one.bytes // one.cap_bytes)),
     )  # fmt: skip

@@ -26,8 +26,6 @@ from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import NarratedProposal
 from cm_tui.model.author import Author
 
-ACTIONS = frozenset({"add", "replace", "remove"})
-"""Actions on lines; the others are on topics."""
 _DIGEST_BYTES = 4
 
 

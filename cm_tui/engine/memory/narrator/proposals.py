@@ -21,7 +21,6 @@ from cm_tui.engine.memory.narrator.decisions import Decisions
 from cm_tui.engine.memory.narrator.facts import FactProposal
 from cm_tui.engine.memory.narrator.grouping import Embed
 from cm_tui.engine.memory.narrator.known import ExistingFacts
-from cm_tui.engine.memory.narrator.line_changes import ACTIONS
 from cm_tui.engine.memory.narrator.mining import quotes
 from cm_tui.engine.memory.narrator.pass_run import drop_invisible
 from cm_tui.engine.memory.narrator.phrasing import Phrasing
@@ -120,7 +119,7 @@ class Proposals:
         one = replace(made.proposal, evidence=self.evidence(made))
         if one.state in ("approved", "rejected"):
             return one
-        look = (line_changes.look if one.action in ACTIONS else preview)(self._parts.root, one)
+        look = (line_changes.look if one.is_line else preview)(self._parts.root, one)
         return replace(one, diff=look.diff, problem=look.problem, digest=look.digest)
 
     def evidence(self, made: FactProposal, most: int = _EVIDENCE) -> tuple[Evidence, ...]:
@@ -208,9 +207,7 @@ class Proposals:
 
     def _with_preview(self, waiting: Sequence[FactProposal]) -> list[FactProposal]:
         """Return proposals with what approving them would do now, named."""
-        looks = line_changes.looks(
-            self._parts.root, [made.proposal for made in waiting if made.proposal.action in ACTIONS]
-        )
+        looks = line_changes.looks(self._parts.root, [made.proposal for made in waiting if made.proposal.is_line])
         return [
             replace(made, proposal=replace(made.proposal, digest=look.digest, problem=look.problem))
             if (look := looks.get(made.proposal.id)) is not None

@@ -25,11 +25,9 @@ from cm_tui.engine.memory.notes.topic_files import FileChange, TopicFiles, archi
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.files import Stamp
-from cm_tui.model import NarratedAction, NarratedChange, NarratedProposal, TopicAction
+from cm_tui.model import NarratedChange, NarratedProposal, TopicAction
 from cm_tui.model.author import Author
 
-ACTIONS: frozenset[NarratedAction] = frozenset({"merge", "split", "retire", "create", "compress"})
-"""Actions on topics; the others are on lines."""
 BETWEEN = "\n"
 """Between the lines of a proposal's heading, where it names several."""
 
@@ -79,7 +77,7 @@ def apply(
 
     Args:
         root: of the checkout.
-        proposal: one with an action of `ACTIONS`.
+        proposal: about topics, not about a line.
         writer: who approved it; None: the user.
         more: further data of the event, such as `narrated`.
         digest: of the shown effect: another one is refused; empty: any.

@@ -203,10 +203,9 @@ def _of_overlap(one: Topic, overlaps: Iterable[TopicOverlap], topics: Mapping[st
 
 
 def _of_size(one: Topic) -> list[str]:
-    size = f"{-(-one.bytes // KB):,} of {one.cap_bytes // KB:,} KB"
     if one.bytes > one.cap_bytes:
-        return [f"split: {size}"]
-    return [f"compress: {size}"] if one.bytes > NEARLY_FULL * one.cap_bytes else []
+        return [f"split: {one.size}"]
+    return [f"compress: {one.size}"] if one.bytes > NEARLY_FULL * one.cap_bytes else []
 
 
 def _of_use(one: Topic, place: Found, now: float) -> list[str]:

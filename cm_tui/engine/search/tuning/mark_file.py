@@ -39,7 +39,6 @@ class MarkFile(ListFile[MarkContent]):
     key = "marks"
     most_bytes = 2_000_000
     next_write = "mark"
-    instead = "Put an ordinary folder there."
     empty = MarkContent
 
     def __init__(self, root: Path) -> None:

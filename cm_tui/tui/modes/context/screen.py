@@ -146,20 +146,12 @@ def compare(screen: ContextView, pair: tuple[str, str]) -> None:
 def copy_text(screen: ContextView, shown: Assembly) -> None:
     """Copy what is handed over."""
     copy_and_report(screen, shown.text, f"Context of {shown.tokens:,} tokens.")
-    note_recalled(screen, _remembered(shown))
+    note_recalled(screen, shown.recalled)
 
 
 def save_text(screen: ContextView, shown: Assembly) -> None:
     """Ask for a file and write what is handed over there."""
-    ask_and_save(
-        screen, "Save the context", shown.text, "context.md", lambda: note_recalled(screen, _remembered(shown))
-    )
-
-
-def _remembered(one: Assembly) -> tuple[str, ...]:
-    """Return what of the memory is handed over."""
-    paths = dict.fromkeys(path for source in one.sources if source.text for path in source.paths)
-    return tuple(path for path in paths if path.startswith(("episode/", "entry/", "note/")))
+    ask_and_save(screen, "Save the context", shown.text, "context.md", partial(note_recalled, screen, shown.recalled))
 
 
 def keep_snapshot(screen: ContextView) -> None:

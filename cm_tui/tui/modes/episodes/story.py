@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,8 @@ from cm_tui.model import Episode
 from cm_tui.model.dates import local_day, local_hour_minute
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.patches import patch_style
-from cm_tui.tui.widgets.sourcelist import LONGEST_LINE
-from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line, short_count, wrapped
+from cm_tui.tui.widgets.sourcelist import LONGEST, LONGEST_LINE, MARGIN, prose_lines
+from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line, short_count
 
 OUTCOMES = {
     "ok": ("✓", "$success", "ok"), "failed": ("✗", "$error", "failed"),
@@ -80,8 +81,6 @@ def fitting(pieces: Iterable[str], width: int, between: str = " · ") -> str:
 
 MOST_LINES = 2_000
 """Most lines of a part; a longer one ends with the number of omitted lines."""
-LONGEST = 4_000
-"""Characters of a line of prose that are shown."""
 INDENT = 4
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@")
 
@@ -213,9 +212,8 @@ def _body(number: int, part: Part, width: int) -> Iterator[StoryLine]:
 
 def _prose(number: int, part: Part, width: int) -> Iterator[StoryLine]:
     style = "$soft" if part.form == "output" else ""
-    for line in plain_lines(part.body.strip("\n").rstrip()):
-        for piece in wrapped(line.plain[:LONGEST], width):
-            yield StoryLine(Content.assemble(" " * INDENT, (piece, style)), number, part.path, goal=part.goal)
+    for line in prose_lines(part.body.strip("\n"), width + MARGIN, most=sys.maxsize):
+        yield StoryLine(Content.assemble(" " * INDENT, (line.text, style)), number, part.path, goal=part.goal)
 
 
 def _patch(number: int, part: Part) -> Iterator[StoryLine]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from cm_tui.tui.screens.mode_screen import ModePart
 from cm_tui.tui.screens.symbol_content import MOST_LINES, SymbolContent, SymbolPlace, load_content
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.theme.highlight import plain_lines
+from cm_tui.tui.widgets import sourcelist
 from cm_tui.tui.widgets.patches import DIFF_STYLES, patch_style
 from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, TabPanel, of_edges
 from cm_tui.tui.widgets.sourcelist import CodeLine, SourceList, code_lines
@@ -89,22 +89,16 @@ def diff_lines(before: Sequence[str], after: Sequence[str]) -> list[CodeLine]:
 
 def patch_lines(patch: str) -> list[CodeLine]:
     """A patch as git prints it, numbered by row."""
-    return [CodeLine(number, line.stylize(patch_style(line.plain))) for number, line in enumerate(_cut(patch), start=1)]
+    return [
+        CodeLine(number, line.stylize(patch_style(line.plain)))
+        for number, line in enumerate(plain_lines(patch.rstrip("\n")), start=1)
+    ]
 
 
 def prose_lines(text: str, width: int) -> list[CodeLine]:
     """Wrap prose to a width in cells."""
-    wrapped = (piece for line in _cut(text) for piece in _wrapped(line.plain, width))
-    return [CodeLine(number, Content(line)) for number, line in enumerate(wrapped, start=1)]
-
-
-def _cut(text: str) -> list[Content]:
-    """Lines that can be drawn."""
-    return plain_lines(text.rstrip("\n"))
-
-
-def _wrapped(line: str, width: int) -> list[str]:
-    return textwrap.wrap(line, width, replace_whitespace=False) or [""]
+    lines = sourcelist.prose_lines(text, width + sourcelist.MARGIN)
+    return [CodeLine(number, Content(line.text)) for number, line in enumerate(lines, start=1)]
 
 
 DETAILS = ("diff", "source", "callers", "callees")

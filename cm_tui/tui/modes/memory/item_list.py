@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.content import Content
 
-from cm_tui.engine.api.authors import Author
-from cm_tui.errors import CmError
-from cm_tui.model import Entry, Hit, Note, SearchResult
+from cm_tui.model import Entry, Note
 from cm_tui.model.dates import age, local_day
 from cm_tui.tui.modes.memory.groups import Group, Item, Marks, key_of, signs_of, title_of
 from cm_tui.tui.modes.memory.inventory import Inventory
-from cm_tui.tui.screens.memory_hit import Authors, answering_line, facts
-from cm_tui.tui.tasks.ask import Ask
-from cm_tui.tui.widgets.bars import group_sums, score_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, elide_path, number_of, one_line
 
@@ -147,94 +142,3 @@ def _line(
 
 def _flat(text: str) -> str:
     return " ".join(one_line(text[:_LOOKED_AT]).split())
-
-
-_SCORE, _BAR = 8, 12
-
-
-class HitList(RowList[Hit]):
-    """Hits of two lines: what it is, whose and how old, with its score; then the bar of that, and the line that answers."""
-
-    row_height = 2
-    authors: Mapping[str, Author | None] = {}
-    """Who wrote what is listed, by path, as far as that is known."""
-
-    def key_of(self, row: Hit) -> Hashable:
-        """Return its passage."""
-        return row.passage
-
-    def draw_line(self, row: Hit, line: int, width: int) -> Content:
-        """One of the two lines."""
-        if line:
-            top = max((group_sums(hit.parts).gained for hit in self.rows), default=1.0)
-            bar = score_bar(row, _BAR, top, plain=self.app.no_color)
-            return Content.assemble("    ", bar, " ", answering_line(row, width - _BAR - 6).stylize_before("$muted"))
-        about = facts(row, self.authors.get(row.path), width - 4 - _SCORE - 1)
-        return Content.assemble(
-            (f"{row.rank:>3} ", "$secondary"), about, " ", (f"{row.score:7.3f} ", "bold $foreground")
-        )
-
-
-MOST = 50
-"""Hits that are asked for."""
-PROFILES = ("recall", "notes")
-"""What is asked: entries, notes and episodes; or notes alone, by the numbers that `cm notes search` has."""
-
-
-class Question:
-    """Asks, and keeps what was answered.
-
-    Args:
-        ask: asks the engine.
-        drop: forgets a question by its topic.
-        answered: called when there is another answer, or none any more.
-        named: called when it is known who wrote what is listed.
-    """
-
-    def __init__(
-        self, ask: Ask, drop: Callable[[str], None], answered: Callable[[], None], named: Callable[[], None]
-    ) -> None:
-        self._ask = ask
-        self._drop = drop
-        self._answered = answered
-        self.query = ""
-        self.profile = PROFILES[0]
-        self.result: SearchResult | None = None
-        self.problem: CmError | None = None
-        self.authors = Authors(ask, named)
-
-    def ask(self, query: str, *, delay: float = 0.0) -> None:
-        """Ask; the answer before stays until the new one is there. An empty question has no answer."""
-        self.query = query
-        if not query:
-            self._drop("question")
-            self.result = self.problem = None
-            self._answered()
-            return
-        if self.result is None:
-            self.problem = None
-            self._answered()
-        profile = self.profile
-
-        def got(result: SearchResult) -> None:
-            self.result, self.problem = result, None
-            self._answered()
-            self.authors.look_up(result.hits)
-
-        self._ask(
-            "question", lambda engine: engine.search(query, profile=profile, limit=MOST), got, self._failed, delay=delay
-        )
-
-    @property
-    def is_searching(self) -> bool:
-        """True while a question has no answer yet, not even that of the question before."""
-        return bool(self.query) and self.result is None and self.problem is None
-
-    def next_profile(self) -> None:
-        """Ask the same by the other profile."""
-        self.profile = PROFILES[(PROFILES.index(self.profile) + 1) % len(PROFILES)]
-        self.ask(self.query)
-
-    def _failed(self, error: CmError) -> None:
-        self.result, self.problem = None, error
-        self._answered()

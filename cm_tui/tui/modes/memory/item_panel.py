@@ -11,7 +11,7 @@ from textual.message import Message
 
 from cm_tui.engine.api.weight import tokens
 from cm_tui.errors import CmError
-from cm_tui.model import ENTRIES, NOTES, Duplicates, Entry, Hit, Mention, Note, NoteText
+from cm_tui.model import Duplicates, Entry, Mention, Note, NoteText
 from cm_tui.tui.modes.memory.groups import (
     About,
     Item,
@@ -24,8 +24,7 @@ from cm_tui.tui.modes.memory.groups import (
 )
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.small_lists import names_in
-from cm_tui.tui.tasks.ask import Engine
-from cm_tui.tui.widgets.sourcelist import ProseList, matching
+from cm_tui.tui.widgets.sourcelist import ProseList
 from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import number_of
 
@@ -49,10 +48,6 @@ class ItemPanel(ModePanel):
     _about = About()
     doubles_of: Callable[[Entry], Sequence[Duplicates]] = staticmethod(lambda _: ())
     """Returns what is known of entries that say nearly the same as one."""
-    _hit: Hit | None = None
-    """What is shown as an answer; None: it is shown as it is listed."""
-    _first = 1
-    """The first line that is shown."""
     _next: int | None = None
     """The line of a note that was not read yet; None: all of it is here."""
 
@@ -73,10 +68,8 @@ class ItemPanel(ModePanel):
 
     def show(self, item: Item) -> None:
         """Show an item; an unchanged item keeps its scroll position."""
-        if is_same(item, self.item) and self._hit is None:
+        if is_same(item, self.item):
             return
-        self.mode.drop_question("hit")
-        self._hit, self._first = None, 1
         same = self.item is not None and key_of(item) == key_of(self.item)
         self.item = item
         if not same:
@@ -89,44 +82,11 @@ class ItemPanel(ModePanel):
         self.mode.drop_question("text")
         self._take(item.content, None, keep=same)
 
-    def show_hit(self, hit: Hit) -> None:
-        """Show what a hit is of, with the lines that answer on screen."""
-        if self._hit == hit:
-            return
-        self._hit, self.item = hit, None
-        first = max(1, hit.start_line - LINES // 2)
-
-        def call(engine: Engine) -> tuple[Item | None, str]:
-            name = hit.path.partition("/")[2]
-            if hit.source == NOTES:
-                found = engine.note(name, start=first, lines=LINES)
-                return found.note, found.text
-            text = engine.source(hit.path).text
-            return (engine.entry(name) if hit.source == ENTRIES else None), text
-
-        def got(found: tuple[Item | None, str]) -> None:
-            self.item, self.text = found
-            self._next, self._about = None, About()
-            self._first = first if hit.source == NOTES else 1
-            self.label(hit.source.capitalize())
-            self._tell()
-            self.query_one("#item-facts", Words).display = self.item is not None
-            if self.item is not None:
-                self._read_about(self.item)
-            self.prose.show(self.text, *matching(hit), first=self._first)
-            self.post_message(self.Shown())
-
-        def failed(error: CmError) -> None:
-            self.clear(f"✖ {error.one_line}")
-
-        self.mode.drop_question("text")
-        self.mode.ask("hit", call, got, failed, delay=SETTLING)
-
     def clear(self, words: str = NOTHING) -> None:
         """Show nothing."""
-        for topic in ("text", "about", "hit"):
+        for topic in ("text", "about"):
             self.mode.drop_question(topic)
-        self.item, self.text, self._next, self._hit = None, "", None, None
+        self.item, self.text, self._next = None, "", None
         self.query_one("#item-facts", Words).display = False
         self.label("", "")
         self.prose.clear(words)
@@ -223,6 +183,4 @@ class ItemPanel(ModePanel):
     @property
     def is_whole(self) -> bool:
         """True when all of the text is here."""
-        if isinstance(self.item, Note) and self._hit is not None:
-            return self._first == 1 and self.item.lines <= LINES
         return self._next is None

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from textual import events, on
-from textual.widgets import Input
 
-from cm_tui.model import EPISODES, Entry, Note
+from cm_tui.model import Entry, Note
 from cm_tui.tui.modes.memory import edits
 from cm_tui.tui.modes.memory.groups import SHOWS, title_of
-from cm_tui.tui.modes.memory.item_list import HitList, ItemList
+from cm_tui.tui.modes.memory.item_list import ItemList
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import (
@@ -24,8 +23,7 @@ from cm_tui.tui.modes.memory.writing import (
 )
 from cm_tui.tui.screens.app_commands import not_open, undo_last
 from cm_tui.tui.screens.commands import Command, on_item, unless
-from cm_tui.tui.screens.episode_commands import read_episode
-from cm_tui.tui.screens.list_mode import TYPING, find
+from cm_tui.tui.screens.list_mode import find
 from cm_tui.tui.screens.messages import OpenSearch
 from cm_tui.tui.screens.small_lists import open_names
 from cm_tui.tui.state.filter_line import with_field
@@ -36,18 +34,6 @@ from cm_tui.tui.widgets.sourcelist import ProseList
 Reason = Callable[[MemoryView], str | None]
 no_item: Reason = unless(lambda screen: screen.item, "there is nothing under the cursor")
 no_rows: Reason = unless(lambda screen: screen.items.rows, "nothing is listed")
-
-
-def nothing_to_read(screen: MemoryView) -> str | None:
-    """Return why there is no text."""
-    return None if screen.is_querying and screen.hits.current is not None else no_item(screen)
-
-
-def no_query(screen: MemoryView) -> str | None:
-    """Return why no explanation can replace the text."""
-    if not screen.is_querying:
-        return "only search results have scores (s searches)"
-    return None if screen.has_class("-narrow") else "both are on screen"
 
 
 def entry_of(screen: MemoryView) -> Entry | None:
@@ -128,33 +114,19 @@ def cannot_fix(screen: MemoryView) -> str | None:
 # --- memory ---
 
 
-def find_item(screen: MemoryView) -> None:
-    """Type what is looked for."""
-    if screen.is_querying:
-        screen.end_query()
-    find(screen)
-
-
 def read(screen: MemoryView) -> None:
-    """Go into the text; of a past session's turn, tell it among those of its session."""
-    hit = screen.hits.current if screen.is_querying else None
-    if hit is not None and hit.source == EPISODES:
-        read_episode(screen, hit.path.partition("/")[2])
-    else:
-        screen.panel.prose.focus()
+    """Go into the text."""
+    screen.panel.prose.focus()
 
 
-def query(screen: MemoryView) -> None:
-    """Ask what is remembered, by meaning and by words."""
-    screen.unzoom()
-    screen.begin_query()
+def search_memory(screen: MemoryView) -> None:
+    """Search by meaning in Search, with the words of the filter: in all memory, or in notes where these alone are listed."""
+    profile = "notes" if screen.where.show == "notes" else "recall"
+    screen.post_message(OpenSearch(screen.where.text, profile))
 
 
 def next_show(screen: MemoryView) -> None:
-    """List all, entries alone, notes alone, in turn; of answers, those of all memory or of notes alone."""
-    if screen.is_querying:
-        screen.question.next_profile()
-        return
+    """List all, entries alone, notes alone, in turn."""
     turn = ("", *SHOWS)
     value = turn[(turn.index(screen.where.show) + 1) % len(turn)]
     screen.filter_input.value = with_field(screen.filter_input.value, "show", value)
@@ -194,8 +166,8 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
     Command("memory.read", "enter", "Read",
             "Focus the text; open the code that a line names; esc returns", read,
-            palette=False, blocked=nothing_to_read),
-    Command("memory.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find_item,
+            palette=False, blocked=no_item),
+    Command("memory.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find,
             blocked=not_open),
     Command("memory.accept", "plus", "Approve", "Approve an agent's Rule: agents follow it from then on",
             on_item({Entry: edits.approve}), bar="possible", blocked=cannot_approve),
@@ -206,9 +178,7 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     Command("memory.true", "t", "Still true", "Confirm that it is still true, although it names missing code",
             on_item({Entry: edits.confirm, Note: edits.confirm}), bar="possible", blocked=not_stale),
     Command("memory.ask", "s", "Search", "Search entries, notes and past sessions by meaning",
-            query, blocked=not_open),
-    Command("memory.why", "v", "Why", "Switch between the text of a result and its score",
-            lambda screen: screen.toggle_class("-why"), bar="possible", blocked=no_query),
+            search_memory, blocked=not_open),
     Command("memory.new", "n", "New", "Write an entry: a rule, knowledge or experience", new_entry,
             blocked=not_open),
     Command("memory.write", "w", "Write", "Write into a note: the log of today, or the one under the cursor", write,
@@ -261,26 +231,9 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
 
     @on(ItemList.Highlighted, "#memory-list")
     def _came_to(self) -> None:
-        if self.items.item is not None and not self.is_querying:
+        if self.items.item is not None:
             self.panel.show(self.items.item)
         self.refresh_keys()
-
-    # --- a question ---
-
-    @on(Input.Changed, "#memory-question")
-    def _query_typed(self) -> None:
-        self.question.ask(self.question_input.value.strip(), delay=TYPING)
-
-    @on(HitList.Highlighted, "#memory-hits")
-    def _came_to_hit(self) -> None:
-        hit = self.hits.current
-        if self.is_querying and hit is not None:
-            self.panel.show_hit(hit)
-            self.explain(hit)
-
-    @on(HitList.Chosen, "#memory-hits")
-    def _enter_hit(self) -> None:
-        read(self)
 
     @on(ItemList.Chosen, "#memory-list")
     def _enter(self) -> None:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from textual import events, getters, on
-from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
 from cm_tui.errors import CmError
-from cm_tui.model import Hit
 from cm_tui.tui.modes.memory.groups import Item, Marks, MemoryFilter, read_line, read_marks
 from cm_tui.tui.modes.memory.inventory import Inventory, InventoryWatch
-from cm_tui.tui.modes.memory.item_list import HitList, ItemList, Question, rows_of
+from cm_tui.tui.modes.memory.item_list import ItemList, rows_of
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.tasks.ask import Repeated
-from cm_tui.tui.widgets.bars import ScoreExplanation
 from cm_tui.tui.widgets.sourcelist import ProseList
 from cm_tui.tui.widgets.split import Panel, Split, Words
 from cm_tui.tui.widgets.text import count, one_line, sentence
@@ -25,7 +22,6 @@ from cm_tui.tui.widgets.text import count, one_line, sentence
 LOOK_AGAIN = 3.0
 """Seconds between checks for changed files, which send no event."""
 MARKS_DELAY = 0.5
-ASK = "Search entries, notes and past sessions, by meaning and by words."
 NOTHING = (
     "No entries and no notes yet. n writes an entry: a rule, knowledge or experience. "
     "w writes into the log of today, or another note."
@@ -44,7 +40,6 @@ class MemoryView(ListMode):
         """What the cursor goes to as soon as it is listed."""
         self._wrong = ""
         """What is wrong with the line of the filter."""
-        self.question = Question(self.ask, self.drop_question, self.show_answer, self._named)
         self._news = -1
 
     def compose_body(self) -> Iterable[Widget]:
@@ -52,14 +47,10 @@ class MemoryView(ListMode):
         yield Input(
             placeholder="/ words, show:notes kind:rule scope:user state:pinned", id="memory-filter", compact=True
         )
-        yield Input(placeholder="s search entries, notes and sessions", id="memory-question", compact=True)
         yield Words(id="memory-problem")
         with Split(id="memory-body"):
-            lists = ItemList(empty="Reading…", id="memory-list"), HitList(empty=ASK, id="memory-hits")
-            yield Panel(*lists, id="memory-list-panel", title="Memory")
-            with Vertical(id="memory-side"):
-                yield ItemPanel(id="item-panel")
-                yield Panel(ScoreExplanation(id="memory-why"), id="memory-why-panel", title="Why")
+            yield Panel(ItemList(empty="Reading…", id="memory-list"), id="memory-list-panel", title="Memory")
+            yield ItemPanel(id="item-panel")
 
     def on_mount(self) -> None:
         """Restore the state of the last run."""
@@ -81,80 +72,10 @@ class MemoryView(ListMode):
     @property
     def item(self) -> Item | None:
         """The entry or note that commands are about."""
-        return self.panel.item if self.is_querying else self.items.item
+        return self.items.item
 
-    # --- asking in words ---
-
-    question_input = getters.query_one("#memory-question", Input)
-    hits = getters.query_one(HitList)
-
-    @property
-    def is_querying(self) -> bool:
-        """True while answers are listed, not everything."""
-        return self.has_class("-asking")
-
-    @property
-    def list_shown(self) -> ItemList | HitList:
-        """The list that is on screen."""
-        return self.hits if self.is_querying else self.items
-
-    @property
-    def text_shown(self) -> ProseList:
-        """The text of the item."""
-        return self.panel.prose
-
-    def step_back(self) -> bool:
-        """List everything again after a question."""
-        was_asking = self.is_querying
-        if was_asking:
-            self.end_query()
-        return was_asking
-
-    def begin_query(self) -> None:
-        """Ask in words."""
-        self.add_class("-asking")
-        self.question_input.focus()
-        self.show_answer()
-
-    def end_query(self) -> None:
-        """List everything again."""
-        self.remove_class("-asking", "-why")
-        self.items.focus()
-        if self.items.item is not None:
-            self.panel.show(self.items.item)
-        self._title(self.stock.found or Inventory())
-
-    def show_answer(self) -> None:
-        """Show what answers the question."""
-        question = self.question
-        hits = question.result.hits if question.result else ()
-        problem = question.problem
-        if problem:
-            empty = f"✖ {problem.one_line}"
-        elif question.is_searching:
-            empty = "Searching…"
-        else:
-            empty = "Nothing answers that." if question.query else ASK
-        here = self.hits.current
-        place = self.hits.place_of(here.passage, hits) if here is not None else None
-        self.hits.set_rows(hits, cursor=place or 0, empty=empty)
-        if not hits and self.is_querying:
-            self.panel.clear("")
-            self.explain(None)
-        found = question.result
-        many = f"{len(hits):,} of {count(found.total, 'candidate')}" if found else ""
-        self.label("memory-list-panel", f"Answers by {question.profile}", many)
-        self._say(" ".join(map(one_line, found.notes)) if found else "")
-        self.refresh_keys()
-
-    def explain(self, hit: Hit | None) -> None:
-        """Show every part of a hit's score."""
-        self.query_one(ScoreExplanation).show(hit, "" if hit else "Every part of an answer's score is listed here.")
-        self.label("memory-why-panel", *((f"Why #{hit.rank}", f"{hit.score:.4f}") if hit else ("Why", "")))
-
-    def _named(self) -> None:
-        self.hits.authors = self.question.authors.known
-        self.hits.redraw()
+    list_shown = items
+    text_shown = getters.query_one(ProseList)
 
     # --- asking ---
 
@@ -169,8 +90,6 @@ class MemoryView(ListMode):
             if self.stock.found is not None:
                 self._read_marks()
             self.reload()
-            if self.is_querying:
-                self.question.ask(self.question.query)
         self.refresh_keys()
 
     @on(events.ScreenResume)
@@ -185,8 +104,6 @@ class MemoryView(ListMode):
     def open_item(self, kind: str, name: str) -> None:
         """Show what another mode leads to, whatever was filtered before."""
         self.pending = (kind, name)
-        if self.is_querying:
-            self.end_query()
         # Its id finds it, however many there are.
         self.fill_filter(f"show:{'notes' if kind == 'note' else 'entries'} {name}")
         self.refresh_rows()
@@ -220,7 +137,7 @@ class MemoryView(ListMode):
         self.items.refill(rows, empty=self._empty_text(), at=self.pending)
         if self.pending is not None and self.items.place_of(self.pending) is not None:
             self.pending = None
-        if not rows and not self.is_querying:
+        if not rows:
             self.panel.clear("" if self.filter_input.value.strip() else self.INTRO)
         self._say(self._wrong)
         self._title(found)
@@ -240,8 +157,6 @@ class MemoryView(ListMode):
         self.ask("marks", read_marks, got, lambda _: None, delay=MARKS_DELAY)
 
     def _title(self, found: Inventory) -> None:
-        if self.is_querying:
-            return
         words = []
         if self.where.show != "notes":
             words.append(count(found.total("entries"), "entry", "entries"))

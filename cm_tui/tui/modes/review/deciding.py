@@ -28,10 +28,10 @@ from cm_tui.tui.screens.messages import OpenMemory
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm as ask
 from cm_tui.tui.screens.question import confirm_rule, rule_text
-from cm_tui.tui.screens.undo import do_undoable, earlier_change
+from cm_tui.tui.screens.undo import do_reversible, do_undoable, earlier_change
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.state.change_history import ChangeHistory, Finish, UndoableChange
-from cm_tui.tui.tasks.ask import Call, Engine, Fail
+from cm_tui.tui.tasks.ask import Call, Engine
 from cm_tui.tui.widgets.text import ago, count, elide_end, one_line
 
 if TYPE_CHECKING:
@@ -355,36 +355,20 @@ def _trust(screen: ReviewView, item: Other, entry: Entry, answer: Answer, done: 
     """Write down what the user says to an entry of the clone; undo makes it wait again."""
     from cm_tui.engine.api.entry_trust import decide_entry
 
-    root = screen.cm.root
+    def write(decision: Answer) -> Call[None]:
+        return lambda engine: decide_entry(engine.root, entry, decision)
 
-    def write(decision: Answer, mode: ModeScreen, then: Callable[[], None], fail: Fail) -> None:
-        def written(_: None) -> None:
-            # It is a passage of the index, or is none any more.
-            mode.cm.lifecycle.start_index()
-            then()
+    def written(_: None) -> None:
+        index()
+        _done(screen, item, None)
 
-        mode.do(lambda _: decide_entry(root, entry, decision), written, fail)
-
-    def again(mode: ModeScreen, finish: Finish, decision: Answer, words: str) -> None:
-        def done() -> None:
-            finish(words)
-            screen.reload()
-
-        write(decision, mode, done, mode.cm.tell_error)
-
-    change = UndoableChange(
-        f"{done}: {_named([item])}", screen.MODE,
-        lambda mode, finish: again(mode, finish, "undecided", f"Undone: {_named([item])} waits again"),
-        lambda mode, finish: again(mode, finish, answer, ""),
-    )  # fmt: skip
-
-    def failed(error: CmError) -> None:
-        screen.cm.history.drop(change)
-        _failed(screen, [item], error)
-
+    # It is a passage of the index, or is none any more.
+    index = screen.cm.lifecycle.start_index
     _begin(screen, item, done, ", u undoes it")
-    screen.cm.history.add(change)
-    write(answer, screen, lambda: _done(screen, item, None), failed)
+    do_reversible(
+        screen, f"{done}: {_named([item])}", item.id, write(answer), written,
+        undo=write("undecided"), redo=write(answer), fail=partial(_failed, screen, [item]), after=index,
+    )  # fmt: skip
 
 
 def _begin(screen: ReviewView, item: Other, done: str, undo: str) -> None:

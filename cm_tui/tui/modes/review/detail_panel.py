@@ -15,10 +15,9 @@ from textual.content import Content
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.sourcelist import MARGIN, prose_lines
 from cm_tui.tui.widgets.text import count, elide_path, fit, wrapped
 
-LONGEST = 4_000
-"""Characters of a line that are shown."""
 MOST_LINES = 400
 """Lines of a text that are shown."""
 _APART = 3
@@ -53,10 +52,9 @@ def text_lines(text: str, width: int, style: str = "", *, lead: str = "", goal: 
     """
     room = max(8, width - cell_len(lead))
     before = lead
-    for line in plain_lines(text.rstrip())[:MOST_LINES]:
-        for piece in wrapped(line.plain[:LONGEST], room):
-            yield DetailLine(Content.assemble((before, "$muted"), (piece, style)), goal)
-            before = " " * cell_len(lead)
+    for line in prose_lines(text, room + MARGIN, most=MOST_LINES):
+        yield DetailLine(Content.assemble((before, "$muted"), (line.text, style)), goal)
+        before = " " * cell_len(lead)
 
 
 def side_by_side(left: tuple[str, str], right: tuple[str, str], width: int) -> Iterator[DetailLine]:

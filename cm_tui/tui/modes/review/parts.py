@@ -17,7 +17,6 @@ from cm_tui.tui.widgets.text import count, elide_end, elide_path, fit, one_line
 
 _LIST_BAR, _SIZE, _WHEN = 10, 14, 15
 _LEAST_TITLE, _ROOMY = 10, 56
-_KB = 1024
 _NEARLY_FULL = 0.9
 _RETIRED = ("✗", "$muted")
 
@@ -25,11 +24,6 @@ _RETIRED = ("✗", "$muted")
 def share_of(topic: Topic) -> float:
     """Return how much of its size cap a note has."""
     return topic.bytes / topic.cap_bytes if topic.cap_bytes else 0.0
-
-
-def kilobytes(topic: Topic) -> str:
-    """Return size and cap, as the lifecycle counts them."""
-    return f"{-(-topic.bytes // _KB):,} of {topic.cap_bytes // _KB:,} KB"
 
 
 def size_bar(topic: Topic, width: int) -> Content:
@@ -63,7 +57,7 @@ class TopicList(RowList[Topic]):
     def _named(self, row: Topic, width: int) -> Content:
         sign = SELECTED if row.id in self.selected else _RETIRED if row.retired else (" ", "")
         sign = REFUSED if row.advice and not sign[0].strip() else sign
-        much, when = f"{kilobytes(row):>{_SIZE}}", f"{age(time.time() - row.modified):>{_WHEN}}"
+        much, when = f"{row.size:>{_SIZE}}", f"{age(time.time() - row.modified):>{_WHEN}}"
         if width < _ROOMY:
             when = ""
         room = width - 6 - _LIST_BAR - len(much) - len(when)
@@ -120,7 +114,7 @@ def _facts(topic: Topic, width: int) -> Iterator[DetailLine]:
     yield DetailLine(Content.styled(*state))
     yield DetailLine(Content.styled(elide_path(one_line(topic.id), width), "$muted"), f"note:{topic.id}")
     yield BLANK
-    much = f" {kilobytes(topic)} ({share_of(topic):.0%}), {count(topic.lines, 'line')}"
+    much = f" {topic.size} ({share_of(topic):.0%}), {count(topic.lines, 'line')}"
     yield DetailLine(Content.assemble((fit("Size", _NAME), "bold $primary"), size_bar(topic, _BAR), (much, "$soft")))
     yield _fact("Changed", f"{local_day(topic.modified)}, {age(time.time() - topic.modified)}")
     used = f"{local_day(topic.used)}, {age(time.time() - topic.used)}" if topic.used else "never, as far as is known"

@@ -174,7 +174,7 @@ def _head(one: NarratedProposal, width: int, refused: str) -> Iterator[DetailLin
 
 def _writes(one: NarratedProposal, width: int, *, is_whole: bool) -> Iterator[DetailLine]:
     """Yield what approving would write, as a diff; before that is known, the line alone."""
-    below = f"below “{flat(one.heading)}”" if one.heading and one.action in ("add", "replace", "remove") else ""
+    below = f"below “{flat(one.heading)}”" if one.heading and one.is_line else ""
     yield from _place(one, below, width)
     if is_whole and one.diff:
         yield from (DetailLine(line) for line in diff_lines(one.diff, width, alone=one.target))
@@ -192,7 +192,7 @@ def _place(one: NarratedProposal, below: str, width: int) -> Iterator[DetailLine
         DetailLine(Content.styled(line.content.plain, "bold $secondary"), f"note:{one.target}")
         for line in text_lines(place, width)
     )
-    if one.diff and one.action not in ("add", "replace", "remove"):
+    if one.diff and not one.is_line:
         yield from text_lines(one.text, width)
 
 

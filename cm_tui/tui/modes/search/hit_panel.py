@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -24,7 +23,7 @@ from cm_tui.tui.state.authors import who
 from cm_tui.tui.widgets.bars import ScoreExplanation
 from cm_tui.tui.widgets.sourcelist import ProseList, SourceList, code_lines, matching
 from cm_tui.tui.widgets.split import Panel, PathPanel
-from cm_tui.tui.widgets.text import elide_end, elide_path, fit, one_line
+from cm_tui.tui.widgets.text import elide_end, elide_path, fit, one_line, wrapped
 
 _COLUMN = 8
 _HEAD_LINES = 4
@@ -67,7 +66,7 @@ def _sentences(sentences: Sequence[str], width: int, style: str) -> list[Content
     return [
         Content.styled(line, style)
         for sentence in sentences
-        for line in textwrap.wrap(one_line(sentence), max(20, width - 1)) or [""]
+        for line in wrapped(one_line(sentence), max(20, width - 1))
     ]
 
 

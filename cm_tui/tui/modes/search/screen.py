@@ -164,10 +164,8 @@ def next_profile(screen: SearchView) -> None:
     """Rank by the next profile."""
     screen.session.next_profile()
     if profile := screen.session.profile:
-        screen.hit_panel.show_profile(screen.session)
         screen.cm.tell(f"{profile.name}: {profile.description}", timeout=3)
-        screen.search()
-        screen.show_facts()
+        screen.show_profile()
 
 
 def toggle_tuning(screen: SearchView) -> None:

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from cm_tui.counts import count
-from cm_tui.model import Hit, Profile
+from cm_tui.model import CODE, Hit, Profile
 from cm_tui.tui.modes.search.hit_panel import HitPanel
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
@@ -200,10 +200,23 @@ class SearchView(ModeScreen):
         if query and self.session.answer is None:
             self._show()
 
-    def search_for(self, query: str) -> None:
-        """Ask a question that another mode leads to."""
+    def search_for(self, query: str, profile: str = "") -> None:
+        """Ask a question that another mode leads to: by a profile, where it may still be typed; else of the code."""
+        session = self.session
         self.query_input.show_query(query)
-        self.results.focus()
+        (self.query_input if profile else self.results).focus()
+        if not profile and session.profile and CODE not in (session.profile.sources or (CODE,)):
+            profile = self.cm.config.search.profile
+        if profile:
+            self.choices["profile"] = profile  # where the profiles are still to be read
+            session.profile = session.profiles.get(profile, session.profile)
+            self.show_profile()
+
+    def show_profile(self) -> None:
+        """Rank by the profile that was chosen."""
+        self.hit_panel.show_profile(self.session)
+        self.search()
+        self.show_facts()
 
     def refresh_results(self) -> None:
         """Ask again for what is shown; what is typed meanwhile is asked by itself."""
