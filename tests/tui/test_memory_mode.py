@@ -315,7 +315,10 @@ async def a_change_says_only_what_changed_and_stays_in_the_dialog_when_it_fails(
 async def a_paragraph_goes_into_the_log_of_today_or_another_note(driver, told):
     await driver.press("w")
     await driver.type("found the leak")
-    await driver.press("ctrl+s")
+    await driver.press("ctrl+q")
+    assert driver.app.is_running
+    assert "Throw away what you wrote?" in driver.text
+    await driver.press("n", "ctrl+s")
     log = told / ".cm" / "memory" / f"{time.strftime('%Y-%m-%d')}.md"
     assert "found the leak" in log.read_text(encoding="utf-8")
     assert screen_of(driver).item.kind == "day"

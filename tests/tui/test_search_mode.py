@@ -10,6 +10,7 @@ import pytest
 from textual import events
 from textual.app import App
 
+from cm_tui.engine.search.vectors.index import VectorIndex
 from cm_tui.errors import StoreError
 from cm_tui.model import Hit, ScorePart
 from cm_tui.tui.modes.search.results import ResultList
@@ -66,7 +67,10 @@ async def test_a_sum_that_does_not_add_up_is_shown_as_such():
 
 
 async def mode_and_profile_switch(driver, project):
-    screen = await ask(driver, "store")
+    with mock.patch.object(VectorIndex, "coverage", return_value=(2_102, 2_105)):
+        screen = await ask(driver, "store")
+    assert re.search(r"candidates · vectors for 2,102 of 2,105 ", driver.text)
+    assert "▲" not in driver.text, "a line of its own would move the results after each save"
     await driver.press("escape", "m")
     assert screen.session.answer.result.mode == "keyword"
     assert all(part.group != "vector" for part in screen.hit.parts)

@@ -18,6 +18,7 @@ from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import AddToPack, OpenEpisode
 from cm_tui.tui.screens.small_lists import CommandPalette
 from cm_tui.tui.screens.trust_dialog import TrustDialog
+from cm_tui.tui.screens.writing import WritingScreen
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
@@ -109,7 +110,13 @@ class CmApp(ModeApp):
         self.state_writer.changed()
 
     def leave(self) -> None:
-        """Quit."""
+        """Quit; a dialog with unsaved text asks first."""
+        if isinstance(self.screen, WritingScreen):
+            self.screen.leave_for(self._quit)
+        else:
+            self._quit()
+
+    def _quit(self) -> None:
         self._kept.flush()
         self.exit(0)
 

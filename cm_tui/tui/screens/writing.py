@@ -178,13 +178,17 @@ class WritingScreen(ModalScreen[None], Generic[V]):
         hint.add_class("-wrong")
 
     def action_leave(self) -> None:
-        """Close; what was written is thrown away after a question alone."""
+        """Close."""
+        self.leave_for(self.dismiss)
+
+    def leave_for(self, then: Callable[[], object]) -> None:
+        """Do what ends the dialog; what was written is thrown away after a question alone."""
         if self._is_waiting:
             return
         if self.value() == self._began:
-            self.dismiss()
+            then()
         else:
-            confirm(self, "Throw away what you wrote?", "Throw it away", self.dismiss)
+            confirm(self, "Throw away what you wrote?", "Throw it away", then)
 
 
 def _field(label: str, line: Input) -> Horizontal:

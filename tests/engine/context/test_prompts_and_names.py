@@ -11,6 +11,9 @@ from cm_tui.engine.search.ranking.prompt_policy import classify
 NAMES = frozenset(
     [
         "go",
+        "mod",
+        "write",
+        "install",
         "fails",
         "failing",
         "run",
@@ -53,6 +56,11 @@ yes, but keep the cart total in cents
 ok, now add logging to the payment service
 rename cart
 can you make checkout faster?
+docker build fails on arm machines
+go test hangs on the parser
+git history of the cart is drawn twice
+fix write
+python imports cart in the wrong order
 move the migration out of the way
 commit the parser without its debug output
 rerun push_all
@@ -108,6 +116,14 @@ push it to GitHub
 we have merge conflicts
 it still fails
 the tests are failing again
+can you write a test for that
+can you write a test for that?
+please write a test too
+go mod tidy
+pip install -e .
+$ npm run build
+cargo update -p serde
+pytest tests/test_cart.py::test_total -x
 1
 ja, mach das so
 mach weiter mit den tests

@@ -19,7 +19,7 @@ FILES = {
         def parse_config(path):
             return ConfigParser().parse(path)
         """,
-    "pkg/other.py": "class Other:\n    def parse(self):\n        pass\n",
+    "pkg/other.py": "class Other:\n    def parse(self):\n        pass\n\ndef parsefgig():\n    pass\n",
     "web/app.ts": "export function parseHTTPConfig(a: string) { return a }\n",
 }
 
@@ -57,6 +57,7 @@ def test_symbols_come_by_path_and_line_with_honest_totals(graph):
         ("cp", "ConfigParser"),
         ("phc", "parseHTTPConfig"),
         ("othparse", "Other.parse"),
+        ("parsfig", "parse_config"),
     ],
 )
 def test_fuzzy_matches_put_the_best_fit_first(graph, typed, first):

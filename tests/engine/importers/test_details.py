@@ -68,9 +68,15 @@ def test_each_format_has_details(machine: Machine):
         [{"type": "tool", "tool": "bash", "callID": "1", "state": {"status": "running", "input": {"command": "ls"}}}],
     )
     stored.write_database()
-    for agent, session, tool in (("codex", codex.session, "shell"), ("opencode", "ses_abc", "bash")):
+    # What is said before a tool runs is a step, and no answer.
+    for agent, session, tool, answer in (
+        ("codex", codex.session, "shell", "Two."),
+        ("opencode", "ses_abc", "bash", ""),
+    ):
         record = EpisodeRecord(agent=agent, session=session, prompts=("Second",), root=str(machine.root))
-        assert with_details(record).tools == (tool,)
+        found = with_details(record)
+        assert (found.tools, found.answer) == ((tool,), answer)
+        assert with_details(replace(record, answer="Told.")).answer == "Told."
 
 
 def test_without_a_transcript_a_turn_stays_as_it_is(machine: Machine, monkeypatch: pytest.MonkeyPatch):

@@ -160,6 +160,12 @@ def test_what_an_agent_reports_is_no_evidence(tmp_path: Path):
         assert engine.work_state(session="s5").session == "s5"
 
 
+def test_what_a_hook_recorded_with_its_transcript_is_evidence(engine: Engine):
+    put(engine.root, [(n, said("always test", f"s{n}", origin=f"{n:032x}", stop=f"{n:024x}")) for n in range(4)])
+    passed(engine)
+    assert [one.text for one in proposed(engine)] == ["always test"]
+
+
 def test_what_was_redacted_is_no_fact(engine: Engine):
     put(engine.root, [(n, said("always use [redacted: slack token]", f"s{n}")) for n in range(4)])
     assert passed(engine).observations == 0

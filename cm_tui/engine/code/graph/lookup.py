@@ -65,7 +65,8 @@ def match_symbols(
         [*values, lowered, flat, flat, flat, lowered, max(bounded(limit), _RANKED)],
     )
     found = sorted(
-        (Symbol(*row) for row in rows), key=lambda s: (-_fit(s, match), len(s.qualname), s.path, s.start_line)
+        (Symbol(*row) for row in rows),
+        key=lambda s: (-_fit(s, match), _pieces(s, match), len(s.qualname), s.path, s.start_line),
     )
     return Page(tuple(found[: bounded(limit)]), int(total))
 
@@ -131,6 +132,15 @@ def _fit(symbol: Symbol, match: str) -> int:
     return len(fits) - fits.index(True) if True in fits else 0
 
 
+def _pieces(symbol: Symbol, match: str) -> int:
+    """Return into how many pieces a name tears what was typed: `enqcall` is two of `enqueue_call`."""
+    name, rest, pieces = _flat(symbol.qualname), _flat(match), 0
+    while rest:
+        length = next((n for n in range(len(rest), 1, -1) if rest[:n] in name), 1)
+        name, rest, pieces = name.partition(rest[:length])[2], rest[length:], pieces + 1
+    return pieces
+
+
 def _flat(name: str) -> str:
     """Return a name without separators: `urlfor` matches `url_for` and `urlFor`."""
     return name.lower().replace("_", "").replace("-", "")
@@ -149,5 +159,6 @@ def _escape(char: str) -> str:
 def suggestion(name: str, known: Sequence[str]) -> str:
     """Return a question with the nearest of the known names; empty: none is near."""
     lowered = {k.lower(): k for k in known}
-    close = [lowered[c] for c in difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.7)]
+    found = difflib.get_close_matches(name.lower(), list(lowered), n=3, cutoff=0.7)
+    close = [lowered[one] for one in found if lowered[one] != name]
     return f"Did you mean {', '.join(close)}?" if close else ""

@@ -81,4 +81,7 @@ def _detailed(record: EpisodeRecord, format_: Format, transcript: Transcript, st
     own = record.session if record.agent in NAMED_IN_SESSION else ""
     origin = origin_of_turn(record.agent, own, found.turn)
     more, _ = record_of(found.turn, session, origin=origin, number=0, heads=Heads(root), never=gate.patterns())
-    return replace(record, redacted=record.redacted + more.redacted, **{name: getattr(more, name) for name in _DETAILS})
+    details = {name: getattr(more, name) for name in _DETAILS}
+    # Not every version of an agent tells its hook what it answered.
+    answer = record.answer or more.answer
+    return replace(record, answer=answer, redacted=record.redacted + more.redacted, **details)

@@ -46,7 +46,7 @@ class EpisodeRecord(EpisodeTexts):
     @property
     def is_reported(self) -> bool:
         """Return whether an agent reported it by a tool: neither a hook nor a transcript shows who said it."""
-        return self.actor == "agent" and bool(self.origin)
+        return self.actor == "agent" and bool(self.origin) and not self.stop
 
     def to_event_data(self) -> dict[str, Any]:
         """Return the event data as JSON values; empty fields of later versions are omitted."""

@@ -1,12 +1,12 @@
 """Which prompts get context: readable rules over the words of a prompt and the names in the project's index.
 
-1. Empty, a command of the agent (`/clear`) or of the shell (`!ls`): no.
+1. Empty, a command of the agent (`/clear`) or of the shell (`!ls`, `npm install`): no.
 2. Something written as code (a name with an inner boundary, a call, a file, backticks): yes, however short.
 3. Only words of follow-ups and of git ("yes, continue", "ja, mach weiter", "push it and open a PR"): no, also where a
    symbol of the project is called `push`.
 4. A word that names something in the index (symbol, file, module, entry): yes; in an answer ("yes", "push") with two
    words more. Words that are names now and then count in questions how, where and why, and next to another word that
-   carries meaning.
+   carries meaning. The verb of an order ("can you write a test") is no name.
 5. Three words that carry meaning in a question, four in a statement, two more in an answer, one less for a task ("fix
    login tests"); fewer where no index can be asked; six characters of a script without spaces: yes; less: no.
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from cm_tui.engine.search.ranking.tokens import STOP_WORDS, word_list, word_lists
@@ -49,6 +50,11 @@ _FOLLOW_UP_UNSPACED = re.compile("|".join(word_lists()["unspaced"].split()))
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _URL = re.compile(r"https?://\S+")
 _COMMAND = re.compile(r"\A(?:/[A-Za-z][\w:-]*(?=\s|\Z)|!)")
+_PROGRAM = re.compile(
+    r"(?:\$ )?(?:(?:" + "|".join(word_lists()["programs"].split()) + r")"
+    r"|go (?:build|clean|fmt|generate|get|install|list|mod|run|test|tool|vet|work))(?=\s|\Z)"
+)
+_BEFORE_VERB, _BEHIND_VERB = frozenset(("you", "please", "pls", "let", "lets")), frozenset(("a", "an"))
 _CODE = re.compile(
     r"`[^`]+`"
     r"|\b[A-Za-z]\w*_\w+|\b_+[a-z]\w*"
@@ -60,6 +66,7 @@ _CODE = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+(?:['’/-][^\W_]+)*")
 _ENDING = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve))\Z")
+_OF_SENTENCES = (_SMALL | _TASKS | {"hangs", "slow"}) - {"build", "deploy", "format", "lint", "test", "tests"}
 _LISTED = _FOLLOW_UP | _PLAIN | _SMALL | _ASKING | STOP_WORDS
 
 
@@ -75,12 +82,20 @@ def classify(prompt: str, find_names: FindNames = lambda *_: None) -> Verdict:
         text = text[command.end() :].strip()
         if command.group() == "!" or len(text) < _LONG_ARGUMENT:
             return Verdict(False, "a command")
+    if _is_command_line(text):
+        return Verdict(False, "a command")
     if any(found.group().lower() not in _LISTED for found in _CODE.finditer(text)):
         return Verdict(True, "code in it")
     words = [_ENDING.sub("", word.lower().replace("’", "'")) for word in _WORD.findall(text)]
     if not words:
         return Verdict(False, "no words" if text else "empty")
     return _by_words(text, words, find_names)
+
+
+def _is_command_line(text: str) -> bool:
+    """Return whether a text is a line for the shell, and no sentence that begins with a program's name."""
+    is_sentence = text.endswith(("?", "？")) or not _OF_SENTENCES.isdisjoint(_WORD.findall(text.lower()))
+    return _PROGRAM.match(text) is not None and not is_sentence
 
 
 def _by_words(text: str, words: Sequence[str], find_names: FindNames) -> Verdict:
@@ -96,7 +111,9 @@ def _by_words(text: str, words: Sequence[str], find_names: FindNames) -> Verdict
     least = _LEAST + (not is_question) + 2 * is_answer - is_task
     is_enough = unspaced >= _LEAST_UNSPACED or len(meaning) >= least
     is_about = asks or (len(meaning) > 1 and not is_answer)
-    names = () if is_enough else find_names([word for word in meaning if word not in _TASKS], is_about)
+    pairs = () if asks else tuple(pairwise(words))
+    verbs = {two for one, two in pairs if one in _BEFORE_VERB} | {one for one, two in pairs if two in _BEHIND_VERB}
+    names = () if is_enough else find_names([word for word in meaning if word not in _TASKS | verbs], is_about)
     if names is None:
         is_enough = len(meaning) >= _LEAST_UNCHECKED + is_answer - is_task
     elif names and len(meaning) + _OF_NAME * len(names) >= least:

@@ -131,7 +131,7 @@ def _running(view: ProjectView, width: int) -> Content:
     if step.message:
         lines.append(Content.styled(step.message, "$muted"))
     if view.job:
-        lines.append(Content.styled("Started through another client.", "$muted"))
+        lines.append(Content.styled("Runs in the daemon.", "$muted"))
     can = "Keyword and symbol queries answer now." if view.searchable else "Search answers once the files are parsed."
     lines.append(Content.styled(can, "$success" if view.searchable else "$muted"))
     return Content("\n").join(lines)

@@ -81,6 +81,7 @@ class QueryInput(Input):
 
 DIM_AFTER = 0.2
 """Seconds after which what answers an older question is dimmed: what comes sooner would only flicker."""
+_COVERAGE = "Vectors cover "
 _MOST_FILTERS = 40
 """Cells of the filters below the results."""
 EMPTY = (
@@ -249,6 +250,10 @@ class SearchView(ModeScreen):
             words.append(f"{len(memories):,} remembered ({self.cm.keys_of(self.command('search.memory'))})")
         if result and result.filters:
             words.append(elide_end(one_line(" ".join(result.filters)), _MOST_FILTERS))
+        notes = result.notes if result else ()
+        # They come and go with every saved file: a line of their own would move the results each time.
+        coverage = [note for note in notes if note.startswith(_COVERAGE)]
+        words += [f"vectors for {note.removeprefix(_COVERAGE).rpartition(' ')[0]}" for note in coverage]
         end_waiting(self.query_one("#results-panel"))
         self.label("results-panel", "Files" if self.session.by == "file" else "Results", " · ".join(words))
         self.authors.look_up(memories)
@@ -257,7 +262,7 @@ class SearchView(ModeScreen):
             self.hit_panel.clear(*([""] if self.session.problem else []))
         self.show_facts()
         words = [
-            *([self._with_key(note, len(result.suggestions)) for note in result.notes] if result else []),
+            *[self._with_key(note, len(result.suggestions) if result else 0) for note in notes if note not in coverage],
             *([str(self.session.problem.message)] if self.session.problem and found else []),
         ]
         self.show_words("notes", "\n".join(f"▲ {note}" for note in words))
