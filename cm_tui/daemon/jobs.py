@@ -157,8 +157,8 @@ class Jobs:
         """Put work at the end of a store's queue.
 
         `project`: the project's root. `name`: what it is called. `work`: gives its steps. `lane`: another queue of that
-        store, whose jobs run beside those of the first, or the one queue of all stores (`ALL_STORES`). `waits`: says what it waits for, given the job that runs; None:
-        nothing is said. Raises CmError if the daemon is ending.
+        store, whose jobs run beside those of the first, or the one queue of all stores (`ALL_STORES`). `waits`: says what
+        it waits for, given the job that runs; None: nothing is said. Raises CmError if the daemon is ending.
         """
         with self._lock:
             if self._closing:

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 from tree_sitter_language_pack import get_language
 
@@ -31,8 +32,6 @@ _BYTES_PER_SECOND = 100_000
 followed to the end of the file, and so is each further one."""
 _PIECE = 65_536
 """Bytes that the parser is given at a time."""
-_OWN_REFERENCES = 2
-"""Of an argument, as `sys.getrefcount` counts its own as well."""
 _LEVELS = 150
 _SAMPLES = 100
 _NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
@@ -162,14 +161,24 @@ def _parse_until(parser: Parser, data: bytes, old: Tree | None, deadline: float)
             return parser.parse(read, progress_callback=is_late)
         return parser.parse(read, old_tree=old, progress_callback=is_late)
     finally:
-        while pieces:
-            _release(pieces.pop())
+        if parser.language is not None and _keeps_pieces(parser.language):
+            for piece in pieces:
+                pythonapi.Py_DecRef(py_object(piece))
 
 
-def _release(piece: bytes) -> None:
-    """Drop references to a piece other than the caller's: tree-sitter 0.26 never frees what its callback has read."""
-    while sys.getrefcount(piece) > _OWN_REFERENCES:
-        pythonapi.Py_DecRef(py_object(piece))
+@cache
+def _keeps_pieces(grammar: Grammar) -> bool:
+    """Return whether tree-sitter keeps a reference to each piece that its callback returns: 0.26 never drops it."""
+    piece, calls = bytes(bytearray(b"[]")), 0
+
+    def read(offset: int, _point: object) -> bytes:
+        nonlocal calls
+        calls += offset == 0
+        return b"" if offset else piece
+
+    before = sys.getrefcount(piece)
+    Parser(grammar).parse(read)
+    return sys.getrefcount(piece) - before == calls > 0
 
 
 def _open_brackets(data: bytes) -> int:

@@ -34,7 +34,7 @@ _DECLARED = 0.6
 _WORKING_LENGTH = 1.5
 """Factor for length where the question asks where something is done or how it works: in code that does the work."""
 _PLAIN_WORD = 0.25
-"""Factor for a name of one word in such a question: its words are plain English, and `finalize` or `Header` is one of them."""
+"""Factor for a name of one word in such a question, whose words are plain English: `finalize` or `Header` is one of them."""
 
 
 _OF_PATHS = ("file-name", "path", "opening", *traits.ROLES)
