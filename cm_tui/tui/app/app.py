@@ -18,7 +18,6 @@ from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import AddToPack, OpenEpisode
 from cm_tui.tui.screens.small_lists import CommandPalette
 from cm_tui.tui.screens.trust_dialog import TrustDialog
-from cm_tui.tui.screens.writing import WritingScreen
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
@@ -111,8 +110,9 @@ class CmApp(ModeApp):
 
     def leave(self) -> None:
         """Quit; a dialog with unsaved text asks first."""
-        if isinstance(self.screen, WritingScreen):
-            self.screen.leave_for(self._quit)
+        # Not by its class, whose import would delay the first frame.
+        if leave_for := getattr(self.screen, "leave_for", None):
+            leave_for(self._quit)
         else:
             self._quit()
 
