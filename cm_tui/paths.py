@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 APP = "cm-tui"
+STORE_DATABASE = "store.duckdb"
+"""Database in a store's folder, named here for clients that do without DuckDB."""
 STORE_MANIFEST = "project.json"
 """File in a store's folder that says whose it is; written once the project is indexed."""
 PROJECT_FOLDER = ".cm"

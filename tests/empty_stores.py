@@ -16,7 +16,7 @@ import pytest
 
 from cm_tui.engine.platform.store import connection, database, schema
 from cm_tui.errors import StoreError
-from cm_tui.paths import private_dir
+from cm_tui.paths import STORE_DATABASE, private_dir
 
 _empty: list[bytes] = []
 
@@ -54,5 +54,5 @@ def _content() -> bytes:
         with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
             patch.setattr(database, "connect", connection.connect)
             database.Database(Path(folder)).close()
-            _empty.append((Path(folder) / database.FILE).read_bytes())
+            _empty.append((Path(folder) / STORE_DATABASE).read_bytes())
     return _empty[0]

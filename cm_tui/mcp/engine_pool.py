@@ -57,7 +57,8 @@ class EnginePool:
         Without an index nothing is done. Errors are ignored: the request reports them.
         """
         if self._default is not None and uses_daemon():
-            threading.Thread(target=self._announce, name="cm-warm-up", daemon=True).start()
+            # Not a daemon thread: one that is inside a library while the process ends makes it abort.
+            threading.Thread(target=self._announce, name="cm-warm-up").start()
 
     def _announce(self) -> None:
         with suppress(CmError, OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -218,3 +219,29 @@ def busy(shop: Path) -> Iterator[Path]:
 async def test_a_busy_store_is_a_message(busy: Path):
     async with answering(busy) as asked:
         assert "in use by process" in await asked.refused("codememory_definitions", symbol="Cart")
+
+
+_WARM_UP = """
+import pathlib, sys, threading
+from cm_tui.mcp.engine_pool import EnginePool
+pool = EnginePool(pathlib.Path(sys.argv[1]))
+pool.warm_up()
+warming = [one for one in threading.enumerate() if one.name == "cm-warm-up"]
+print(len(warming), [one.daemon for one in warming])
+for one in warming:
+    one.join()
+pool.close()
+print("duckdb" in sys.modules)
+"""
+
+
+@pytest.mark.process
+def test_a_server_that_ends_at_once_waits_for_its_warm_up_and_does_without_the_database(tmp_path: Path):
+    """A daemon thread inside a library, while the interpreter ends, makes the process abort."""
+    (tmp_path / "project" / ".cm").mkdir(parents=True)
+    done = subprocess.run(
+        [sys.executable, "-c", _WARM_UP, str(tmp_path / "project")],
+        env={**os.environ, "CM_HOME": str(tmp_path / "home"), "CM_DAEMON__USE": "auto"},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1 [False]\nFalse\n", "")

@@ -106,9 +106,7 @@ def has_memory(folder: Path | None = None) -> bool:
 
 def store_file(store: Path) -> Path:
     """Return the file that makes a folder a store."""
-    from cm_tui.engine.platform.store.database import FILE
-
-    return store / FILE
+    return store / paths.STORE_DATABASE
 
 
 def all_stores() -> list[Path]:

@@ -19,6 +19,7 @@ from cm_tui.engine.platform.store.connection import Cursor, can_only_be_read, co
 from cm_tui.engine.platform.store.failures import damaged, explained, read_only
 from cm_tui.engine.platform.store.generations import FACTS, Generations
 from cm_tui.errors import StoreDamagedError, StoreError, StoreReadOnlyError, StoreTooNewError
+from cm_tui.paths import STORE_DATABASE
 
 _LONGEST_S = 60.0
 
@@ -66,8 +67,7 @@ class InUse:
 # most of a warm query. For a name that is marked as absent, Python fails at once.
 sys.modules.update({name: None for name in ("pandas", "pyarrow") if find_spec(name) is None})  # type: ignore[misc]
 
-FILE = "store.duckdb"
-LOG = f"{FILE}.wal"
+LOG = f"{STORE_DATABASE}.wal"
 """Changes that are not in the database's own file yet; there while it is open, and after a process was killed."""
 
 _IN_MEMORY = "SELECT database_name FROM duckdb_databases() WHERE path IS NULL AND NOT internal"
@@ -94,7 +94,7 @@ class Database:
 
     def __init__(self, folder: Path, *, in_memory: bool = False) -> None:
         self.folder = folder
-        self.file = folder / FILE
+        self.file = folder / STORE_DATABASE
         self.is_read_only = not in_memory and can_only_be_read(self.file)
         self._connection = connect_in_memory() if in_memory else connect(self.file, for_reading=self.is_read_only)
         self._cursors = threading.local()

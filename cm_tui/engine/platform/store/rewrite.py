@@ -9,10 +9,10 @@ from pathlib import Path
 import duckdb
 
 from cm_tui.engine.platform.store.connection import FORMAT, SETTINGS, SPILLED, connect
-from cm_tui.engine.platform.store.database import FILE
 from cm_tui.engine.platform.store.failures import explained
 from cm_tui.errors import StoreBusyError, StoreError
 from cm_tui.files import PRIVATE, remove_left_overs, replacing
+from cm_tui.paths import STORE_DATABASE
 
 
 def rewrite_store(folder: Path) -> None:
@@ -21,8 +21,8 @@ def rewrite_store(folder: Path) -> None:
     Raises StoreBusyError if another process has it; StoreError if it cannot be read, or there is no space for a second
     one.
     """
-    file = folder / FILE
-    spilled = folder / (FILE + SPILLED)
+    file = folder / STORE_DATABASE
+    spilled = folder / (STORE_DATABASE + SPILLED)
     refuse_busy(folder)
     remove_left_overs(file)
     try:
@@ -40,7 +40,7 @@ def rewrite_store(folder: Path) -> None:
             db.execute("DETACH new")
             successor.chmod(PRIVATE)
         # DuckDB removes it when it closes the file, unless the file was replaced.
-        file.with_name(f"{FILE}.wal").unlink(missing_ok=True)
+        file.with_name(f"{STORE_DATABASE}.wal").unlink(missing_ok=True)
         shutil.rmtree(spilled, ignore_errors=True)
     except OSError as error:
         raise StoreError(f"Cannot rewrite {file}: {error}", hint="Free some space.") from error
@@ -51,7 +51,7 @@ def refuse_busy(folder: Path) -> None:
 
     Raises StoreBusyError: the message names the process.
     """
-    file = folder / FILE
+    file = folder / STORE_DATABASE
     if not file.exists():
         return
     try:
