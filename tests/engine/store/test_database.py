@@ -12,8 +12,9 @@ import pytest
 
 from cm_tui.engine.platform.store import schema
 from cm_tui.engine.platform.store.connection import connect_in_memory
-from cm_tui.engine.platform.store.database import FILE, Database
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreTooNewError
+from cm_tui.paths import STORE_DATABASE
 from tests.forked import run_python
 
 
@@ -38,7 +39,7 @@ def in_another_process(script: str, *words: str) -> subprocess.CompletedProcess[
 
 def test_a_store_in_an_older_format_of_duckdb_is_read_and_written(folder):
     folder.mkdir(parents=True)
-    with duckdb.connect(str(folder / FILE)) as old:
+    with duckdb.connect(str(folder / STORE_DATABASE)) as old:
         assert "v1.0" in str(old.execute("SELECT tags FROM duckdb_databases() WHERE NOT internal").fetchone())
         old.execute("CREATE TABLE other (text VARCHAR); INSERT INTO other VALUES ('kept'); CHECKPOINT")
     for number in range(2):
@@ -53,7 +54,7 @@ def test_a_text_that_is_repeated_costs_its_place_once(folder):
         with closing(Database(folder)) as db:
             db.insert("skipped", {"path": texts, "reason": texts})
             db.execute("CHECKPOINT")
-            return (folder / FILE).stat().st_size
+            return (folder / STORE_DATABASE).stat().st_size
 
     once = [f"{number * 7919:0200x}" for number in range(1000)]
     assert size(once) < 3_000_000
@@ -142,10 +143,10 @@ def test_writers_of_several_threads_wait_for_each_other(folder):
 @pytest.mark.parametrize("share", [0.001, 0.3, 0.7, 0.99])
 def test_a_truncated_store_is_named_as_damaged(folder, share):
     fill(folder)
-    file = folder / FILE
+    file = folder / STORE_DATABASE
     os.truncate(file, int(file.stat().st_size * share))
     # DuckDB reads blocks when they are asked for: what lies in front of the cut can be opened.
-    with pytest.raises(StoreDamagedError, match=FILE) as damaged, closing(Database(folder)) as db:
+    with pytest.raises(StoreDamagedError, match=STORE_DATABASE) as damaged, closing(Database(folder)) as db:
         db.rows("SELECT max(path), max(reason) FROM skipped")
     assert "cm rebuild" in damaged.value.hint
 
@@ -153,14 +154,14 @@ def test_a_truncated_store_is_named_as_damaged(folder, share):
 @pytest.mark.parametrize("content", [b"not a database at all" * 400, b"\0" * 20_000, b"x"])
 def test_a_file_that_is_no_store_is_named_as_damaged(folder, content):
     folder.mkdir(parents=True)
-    (folder / FILE).write_bytes(content)
+    (folder / STORE_DATABASE).write_bytes(content)
     with pytest.raises(StoreDamagedError):
         Database(folder)
 
 
 def test_blocks_that_were_overwritten_are_named_as_damaged(folder):
     fill(folder, 200_000)
-    file = folder / FILE
+    file = folder / STORE_DATABASE
     size = file.stat().st_size
     with file.open("r+b") as handle:
         for offset in range(12_288 + 4096, size, 50_000):
@@ -179,10 +180,10 @@ def test_a_store_of_a_newer_version_is_left_alone(folder):
     db = Database(folder)
     db.set_meta("schema", "999")
     db.close()
-    before = (folder / FILE).read_bytes()
+    before = (folder / STORE_DATABASE).read_bytes()
     with pytest.raises(StoreTooNewError, match="999"):
         Database(folder)
-    assert (folder / FILE).read_bytes() == before
+    assert (folder / STORE_DATABASE).read_bytes() == before
 
 
 def test_a_store_in_use_names_the_process(folder):
@@ -228,7 +229,7 @@ def test_a_read_only_folder_is_read_or_a_plain_message(folder, made, tmp_path, t
     for place in (folder, *folder.parents[:2]):
         place.chmod(0o555)
     if made:
-        (folder / FILE).chmod(0o444)
+        (folder / STORE_DATABASE).chmod(0o444)
     script = """
         import os, sys
         from pathlib import Path
@@ -257,12 +258,13 @@ def test_a_full_disk_is_a_plain_message_and_loses_nothing(folder):
         """
         import resource, signal, sys
         from pathlib import Path
-        from cm_tui.engine.platform.store.database import FILE, Database
+        from cm_tui.engine.platform.store.database import Database
+        from cm_tui.paths import STORE_DATABASE
         from cm_tui.errors import StoreError
         folder = Path(sys.argv[1])
         db = Database(folder)
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        limit = (folder / FILE).stat().st_size + 100_000
+        limit = (folder / STORE_DATABASE).stat().st_size + 100_000
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
         try:
             for batch in range(50):
@@ -358,7 +360,7 @@ def test_what_it_says_of_itself_is_that_of_now_whoever_writes(folder):
 
 def test_a_store_of_before_has_the_journal_read_again(folder):
     folder.mkdir(parents=True)
-    with closing(duckdb.connect(str(folder / FILE))) as made:
+    with closing(duckdb.connect(str(folder / STORE_DATABASE))) as made:
         for number, sql in schema.migrations():
             if number < 7:
                 made.execute(sql)
@@ -387,7 +389,7 @@ def test_rows_that_were_read_are_released_before_the_transaction_ends(tmp_path: 
 
 
 def test_what_a_killed_process_spilled_is_removed_and_nothing_goes_into_the_current_folder(tmp_path: Path) -> None:
-    spilled = tmp_path / f"{FILE}.tmp"
+    spilled = tmp_path / f"{STORE_DATABASE}.tmp"
     spilled.mkdir()
     (spilled / "duckdb_temp_storage-0.tmp").write_text("erased since")
     Database(tmp_path).close()
