@@ -50,7 +50,7 @@ class Terminal:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.kill()
-        os.close(self._master)
+        self.hang_up()
 
     def press(self, keys: str) -> None:
         os.write(self._master, keys.encode())
@@ -58,6 +58,12 @@ class Terminal:
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+
+    def hang_up(self) -> None:
+        """Close the terminal: what the process reads and writes from now on fails."""
+        if self._master >= 0:
+            os.close(self._master)
+            self._master = -1
 
     def until(self, holds: Callable[[], bool]) -> None:
         """Read what is drawn until something holds."""

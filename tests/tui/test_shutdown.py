@@ -81,6 +81,34 @@ def test_without_work_nothing_is_said_on_leaving(project, tmp_path):
         assert b"Traceback" not in terminal.drawn
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.deep)])
+def test_a_signal_gives_the_terminal_back_and_keeps_what_was_typed(project, tmp_path, number):
+    go = tmp_path / "go"
+    go.touch()
+    with Terminal(APPLICATION, str(project), str(tmp_path / "begun"), str(go)) as terminal:
+        terminal.until(lambda: b"Up to date" in terminal.drawn)
+        terminal.press("2")
+        terminal.until(lambda: b"Ask the code" in terminal.drawn)
+        terminal.press("add_tax")
+        terminal.until(lambda: b"add_tax" in terminal.drawn)
+        terminal.process.send_signal(number)
+        terminal.until(lambda: terminal.process.poll() is not None)
+        terminal.until(lambda: LEFT_SCREEN in terminal.drawn)
+        assert terminal.process.returncode == 128 + number
+        assert b"Traceback" not in terminal.drawn
+    assert load_state(project)[0].screens["search"]["query"] == "add_tax"
+
+
+def test_an_application_ends_with_its_terminal(project, tmp_path):
+    go = tmp_path / "go"
+    go.touch()
+    with Terminal(APPLICATION, str(project), str(tmp_path / "begun"), str(go)) as terminal:
+        terminal.until(lambda: b"Up to date" in terminal.drawn)
+        terminal.hang_up()
+        terminal.process.send_signal(signal.SIGHUP)
+        assert terminal.process.wait(60) == 128 + signal.SIGHUP
+
+
 def test_a_killed_application_is_found_again_as_it_was(project, tmp_path):
     def kept() -> dict:
         return load_state(project)[0].screens.get("search", {})

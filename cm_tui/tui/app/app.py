@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -99,6 +102,9 @@ class CmApp(ModeApp):
         self.set_interval(EVERY, self._head_watch.look)
         self.set_interval(EVERY, self._recording_watch.look)
         self.tasks.open()
+        if not self.is_headless and sys.platform != "win32":
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(number, self._end, 128 + number)
 
     def on_unmount(self) -> None:
         """Ask work to stop; the caller of the application waits for it, after the screen is gone."""
@@ -117,8 +123,12 @@ class CmApp(ModeApp):
             self._quit()
 
     def _quit(self) -> None:
+        self._end(0)
+
+    def _end(self, code: int) -> None:
+        """End without a question: what is remembered is saved, and the terminal gets its modes back."""
         self._kept.flush()
-        self.exit(0)
+        self.exit(code, code)
 
     def open_project(self, folder: Path, *, without: Path | None = None) -> None:
         """Leave this project for another one, which the caller of the application then opens.
