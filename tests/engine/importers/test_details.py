@@ -144,6 +144,21 @@ def test_the_end_of_a_failed_result_is_kept_and_searched(machine: Machine):
     assert "ValueError: the rounding of yen is wrong" in episode_source.of(record)
 
 
+def test_a_turn_that_was_interrupted_has_its_steps_in_the_one_that_ended_both(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write([
+        one.asked("Add the tax"), one.used("Bash", {"command": "make lint"}, "a"), one.got("a", "ok"),
+        one.asked("[Request interrupted by user]"),
+        one.asked("No, round it"), one.used("Bash", {"command": "make test"}, "b"), one.got("b", "ok"), one.said("Rounded."),
+    ])  # fmt: skip
+    record = EpisodeRecord(
+        agent="claude-code", session=one.session, prompts=("Add the tax", "No, round it"), root=str(machine.root)
+    )
+    found = with_details(record)
+    assert [step.text for step in found.steps if step.kind == "tool"] == ["make lint", "make test"]
+    assert (found.outcome, found.answer, found.step_count) == ("ok", "Rounded.", len(found.steps))
+
+
 @pytest.fixture
 def hooks(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Run a hook of an agent in a session, at the time of its transcript."""
