@@ -20,9 +20,9 @@ class ImportSource:
     sessions: int
     """Those of sub-agents included."""
     new: int
-    """How many have something that was not read yet."""
+    """How many have a turn that an import would record."""
     bytes: int
-    """How much there is to read; 0 where a database does not say."""
+    """How much of these there is to read; 0 where a database does not say."""
     folders: tuple[str, ...]
     """Where they worked."""
     moved: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class TranscriptCounts:
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import would read for this project."""
+    """What an import would add to this project."""
 
     sources: tuple[ImportSource, ...]
     others: int
@@ -74,7 +74,7 @@ class ImportPlan:
 
     @property
     def new(self) -> int:
-        """Return how many of them have something that was not read yet."""
+        """Return how many of them have a turn that an import would record."""
         return sum(source.new for source in self.sources)
 
 
@@ -140,14 +140,14 @@ class ProjectSessions:
     agents: tuple[str, ...]
     sessions: int
     new: int
-    """How many have something that was not read yet."""
+    """How many have a turn that an import would record."""
     bytes: int
     """How much there is to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllImports:
-    """What an import of all projects would read."""
+    """What an import of all projects would add."""
 
     projects: tuple[ProjectSessions, ...]
     gone: int

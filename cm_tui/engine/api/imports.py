@@ -28,13 +28,14 @@ class ImportMethods(MemoryMethods):
         folders: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
     ) -> model.ImportPlan:
-        """Return what `import_sessions` would read, without recording anything.
+        """Return what `import_sessions` would add, without recording anything.
 
         `agents`: only their transcripts; empty: all agents. `folders`: former places of the project, if not known
         otherwise. `environment`: the agents' own variables, which locate their transcripts; None: those of this
-        process. Raises UsageError if there is no importer for an agent.
+        process. Raises UsageError if there is no importer for an agent; StoreError if the journal cannot be read.
         """
-        from cm_tui.engine.memory.importers.project import ProjectTranscripts, plan
+        from cm_tui.engine.memory.importers.plan import plan
+        from cm_tui.engine.memory.importers.project import ProjectTranscripts
         from cm_tui.engine.memory.importers.rescue import unsaved
 
         found = plan(ProjectTranscripts(self._root, agents, folders, environment))

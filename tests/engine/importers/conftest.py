@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.memory.importers.plan import plan
 from cm_tui.engine.memory.importers.project import ProjectTranscripts
 from cm_tui.engine.memory.importers.run import Import
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
@@ -39,8 +40,11 @@ class Machine:
         return ProjectTranscripts(self.root, agents, folders, self.environment)
 
     def run(self, folders: Sequence[str] = ()) -> ImportSummary:
+        """Import everything; what was offered before is what is added."""
+        offered = plan(self.transcripts((), folders)).new
         last = list(Import(self.transcripts((), folders)).run(Cancel()))[-1]
         assert last.imported is not None
+        assert bool(offered) == bool(last.imported.episodes), (offered, last.imported)
         return last.imported
 
     def episodes(self) -> list[EpisodeRecord]:

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cm_tui.engine.memory.importers.run import Import
 from cm_tui.engine.memory.transcripts import lines as lines_of
 from cm_tui.engine.memory.transcripts.lines import opened, read_lines
 from cm_tui.engine.memory.transcripts.tools import input_text
 from cm_tui.engine.memory.transcripts.transcript import parse_time
 from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, write_lines
 
@@ -149,8 +151,9 @@ def test_a_transcript_that_vanishes_half_way_is_told_and_the_others_are_imported
             yield from read_lines(stream)
 
     monkeypatch.setattr(claude_code.ClaudeCode, "read", vanish)
-    done = machine.run()
+    done = list(Import(machine.transcripts()).run(Cancel()))[-1].imported
     assert machine.prompts() == ["There"]
+    assert done is not None
     assert done.notes == (f"{file} could not be read to its end: No such file or directory",)
 
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from cm_tui.engine.memory.importers.all_projects import all_projects
 from cm_tui.engine.memory.importers.details import with_details
+from cm_tui.engine.memory.importers.plan import plan
 from cm_tui.engine.memory.projection import episode_source
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
+from cm_tui.engine.platform.journal import event, removal
 from cm_tui.engine.platform.journal.journal import Journal
+from tests.cli.in_process import run_here
 from tests.daemon.conftest import until
 from tests.engine.importers.conftest import Machine
-from tests.engine.importers.transcripts import Claude, Codex, OpenCode
+from tests.engine.importers.sessions import AGENTS, Session
+from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode
 
 
 @pytest.fixture(autouse=True)
@@ -133,3 +142,90 @@ def test_the_end_of_a_failed_result_is_kept_and_searched(machine: Machine):
     assert "ValueError" not in passed.result
     assert " … " in episode_source.of(record)
     assert "ValueError: the rounding of yen is wrong" in episode_source.of(record)
+
+
+def test_a_turn_that_was_interrupted_has_its_steps_in_the_one_that_ended_both(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write([
+        one.asked("Add the tax"), one.used("Bash", {"command": "make lint"}, "a"), one.got("a", "ok"),
+        one.asked("[Request interrupted by user]"),
+        one.asked("No, round it"), one.used("Bash", {"command": "make test"}, "b"), one.got("b", "ok"), one.said("Rounded."),
+    ])  # fmt: skip
+    record = EpisodeRecord(
+        agent="claude-code", session=one.session, prompts=("Add the tax", "No, round it"), root=str(machine.root)
+    )
+    found = with_details(record)
+    assert [step.text for step in found.steps if step.kind == "tool"] == ["make lint", "make test"]
+    assert (found.outcome, found.answer, found.step_count) == ("ok", "Rounded.", len(found.steps))
+
+
+@pytest.fixture
+def hooks(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Run a hook of an agent in a session, at the time of its transcript."""
+    ticks = itertools.count(int((LONG_AGO + 20) * 1e9), 1_000_000)
+    monkeypatch.setattr(event, "time", SimpleNamespace(time_ns=lambda: next(ticks)))
+    consumer = JournalConsumer(_nothing, with_details)
+
+    def run(agent: str, session: str, kind: str, **payload: str) -> None:
+        told = json.dumps({"session_id": session, "cwd": str(machine.root), **payload})
+        agent = agent.partition(",")[0]
+        assert run_here(("hook", kind, "--agent", agent), cwd=machine.root, environment={}, stdin=told) == (0, "", "")
+        if kind == "stop":
+            before = len(machine.episodes())
+            consumer.on_nudge(machine.root)
+            until(lambda: len(machine.episodes()) > before)
+
+    yield run
+    consumer.close()
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_session_that_hooks_recorded_is_not_offered_and_one_turn_more_is(machine: Machine, hooks, agent: str):
+    session = Session(machine, agent)
+    session.turn("Add the tax", "Added.")
+    session.turn("Round it", "Rounded.")
+    session.write(quiet=False)
+    name = machine.transcripts().found()[0].facts.session
+    for prompt, answer in (("Add the tax", "Added."), ("Round it", "Rounded.")):
+        hooks(agent, name, "prompt", prompt=prompt)
+        hooks(agent, name, "stop", last_assistant_message=answer)
+    for _ in range(2):
+        found = plan(machine.transcripts())
+        assert (found.sessions, found.new, found.sources[0].bytes) == (1, 0, 0)
+        assert not any(one.new or one.bytes for one in all_projects((), machine.environment).projects)
+    session.turn("And then?", "Done.")
+    session.write()
+    assert plan(machine.transcripts()).new == 1
+    # Its folder is in no transcript of an old Gemini: only a project that asks for its own finds it.
+    assert sum(one.new for one in all_projects((), machine.environment).projects) == (agent != "gemini, old")
+    done = machine.run()
+    assert (done.episodes, done.known, done.waiting) == (1, 2, 0)
+    assert machine.prompts() == ["Add the tax", "Round it", "And then?"]
+
+
+def test_a_session_is_offered_again_once_the_journal_that_had_it_is_gone(machine: Machine, hooks):
+    session = Session(machine, "claude-code")
+    session.turn("Add the tax", "Added.")
+    session.write()
+    hooks("claude-code", machine.transcripts().found()[0].facts.session, "prompt", prompt="Add the tax")
+    hooks("claude-code", machine.transcripts().found()[0].facts.session, "stop")
+    assert plan(machine.transcripts()).new == 0
+    removal.remove(Journal.of(machine.root))
+    assert plan(machine.transcripts()).new == 1
+
+
+def test_a_turn_that_a_hook_ended_is_not_under_way_and_what_comes_later_is_added(machine: Machine, hooks):
+    """A transcript that lies beside a session that was closed may have no record of the end."""
+    one = Claude(machine.claude, machine.root)
+    one.write([one.asked("Add the tax"), one.said("Added.", over=False)], old=False)
+    hooks("claude-code", one.session, "prompt", prompt="Add the tax")
+    assert machine.run().waiting == 1
+    hooks("claude-code", one.session, "stop")
+    assert plan(machine.transcripts()).new == 0
+    done = machine.run()
+    assert (done.episodes, done.known, done.waiting) == (0, 1, 0)
+    assert machine.run().transcripts == 0
+    one.write([one.said("And rounded."), *one.turn("Then this", "Done.")])
+    done = machine.run()
+    assert (done.episodes, done.known) == (1, 0)
+    assert machine.prompts() == ["Add the tax", "Then this"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.importers.project import plan
+from cm_tui.engine.memory.importers.plan import plan
 from cm_tui.engine.memory.importers.record import NEWEST, UNTIMED, HeadAt, Heads
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.importers.conftest import Machine

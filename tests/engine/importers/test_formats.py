@@ -172,7 +172,7 @@ def test_a_turn_of_codex_is_told_whole(machine: Machine):
     assert record.answer == "It rounds."
     assert record.plan == "- [x] round"
     assert record.files == ("shop/money.py", "shop/tax.py")
-    assert "+++ b/shop/tax.py\n+y = 1" in record.patch
+    assert "+++ b/shop/tax.py\n@@ -0,0 +1,1 @@\n+y = 1" in record.patch
     assert (record.outcome, record.verdict) == ("failed", "`cargo test` failed")
     assert record.tokens == 15
     assert [step.text for step in record.steps if step.kind == "thought"] == ["I look."]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.importers.project import plan
+from cm_tui.engine.memory.importers.plan import plan
 from cm_tui.engine.memory.importers.rescue import plan as rescue_plan
 from cm_tui.engine.memory.importers.rescue import rescue
 from cm_tui.engine.memory.transcripts import copies

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from cm_tui.engine.memory.importers.project import plan
+from cm_tui.engine.memory.importers.plan import plan
 from cm_tui.engine.memory.recording import pauses
 from cm_tui.engine.memory.transcripts.transcript import parse_time
 from cm_tui.engine.platform.journal.journal import Journal

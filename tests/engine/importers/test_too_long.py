@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from cm_tui.engine.memory.importers.project import plan
+from cm_tui.engine.memory.importers.plan import plan
 from cm_tui.engine.memory.importers.run import Import
 from cm_tui.engine.memory.transcripts import files
 from cm_tui.engine.memory.transcripts import lines as lines_of

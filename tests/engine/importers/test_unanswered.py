@@ -14,7 +14,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.ingestion.inputs import of_event
 from cm_tui.engine.memory.erasure.erase import EraseRequest, erase_events
 from cm_tui.engine.memory.importers import one_transcript
-from cm_tui.engine.memory.importers.project import plan
+from cm_tui.engine.memory.importers.plan import plan
 from cm_tui.engine.memory.importers.state import VERSION
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.visibility import REPLACED_BY, Visibility
@@ -61,8 +61,10 @@ def test_a_prompt_without_an_answer_waits_and_becomes_an_episode(machine: Machin
     session.write(quiet=False)
     done = machine.run()
     assert (done.episodes, done.unanswered, done.waiting) == (1, 0, 1)
-    assert plan(machine.transcripts()).new == 1
+    # Nothing to add before it comes to rest.
+    assert plan(machine.transcripts()).new == 0
     os.utime(session.file, (0, 0))
+    assert plan(machine.transcripts()).new == 1
     done = machine.run()
     assert (done.episodes, done.unanswered, done.waiting) == (1, 1, 0)
     assert shown(machine) == [("First", "One.", ""), ("Second", "", "unanswered")]
@@ -80,7 +82,7 @@ def test_a_prompt_without_an_answer_waits_and_becomes_an_episode(machine: Machin
     (kept,) = state.all()
     kept.version, kept.origins = VERSION - 1, kept.origins[:1]
     state.save(kept, None)
-    assert (len(ids(machine)[1:]), plan(machine.transcripts()).new) == (1, 1)
+    assert (len(ids(machine)[1:]), plan(machine.transcripts()).new) == (1, 0)
     assert machine.run().known == 1
     assert (machine.run().transcripts, len(list(Journal.of(machine.root).read()))) == (0, 2)
 

@@ -13,7 +13,7 @@ import pytest
 
 from cm_tui.engine.memory.importers.all_projects import all_projects
 from cm_tui.engine.memory.importers.counts import Counts
-from cm_tui.engine.memory.importers.project import plan
+from cm_tui.engine.memory.importers.plan import plan
 from cm_tui.model import TranscriptCounts
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import Claude, Codex, OpenCode

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from cm_tui.engine.memory.importers.project import Survey, formats_of, has_news
+from cm_tui.engine.memory.importers.project import ProjectTranscripts, Survey, formats_of, has_news
 from cm_tui.engine.memory.importers.project_folders import left_of
+from cm_tui.engine.memory.importers.run import Import
 from cm_tui.engine.memory.importers.state import ImportState
 from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.transcripts.format import Format
@@ -29,17 +30,24 @@ class _Sessions:
     root: Path
     journal: Journal
     sessions: set[str] = field(default_factory=set)
-    new: set[str] = field(default_factory=set)
     agents: set[str] = field(default_factory=set)
-    bytes: int = 0
+    unread: list[tuple[Format, Transcript]] = field(default_factory=list)
 
-    def add(self, transcript: Transcript, facts: SessionFacts) -> None:
+    def add(self, format_: Format, transcript: Transcript, facts: SessionFacts) -> None:
         self.sessions.add(facts.session)
         self.agents.add(facts.agent)
-        state = ImportState(self.journal).load(transcript.name)
-        if has_news(transcript, state):
-            self.new.add(facts.session)
-            self.bytes += max(0, transcript.size - state.offset)
+        if has_news(transcript, ImportState(self.journal).load(transcript.name)):
+            self.unread.append((format_, transcript))
+
+    def row(self, agents: Sequence[str], environment: Mapping[str, str] | None) -> ProjectSessions:
+        """Return the counts. Raises CmError if the project's journal cannot be read."""
+        project = ProjectTranscripts(self.root, agents, (), environment)
+        found = (project.look_at(*one) for one in self.unread)
+        new = list(Import(project).additions(one for one in found if one is not None))
+        return ProjectSessions(
+            str(self.root), tuple(sorted(self.agents)), len(self.sessions), len({one.facts.session for one in new}),
+            sum(one.unread_bytes for one in new),
+        )  # fmt: skip
 
 
 def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> AllImports:
@@ -47,16 +55,17 @@ def all_projects(agents: Sequence[str] = (), environment: Mapping[str, str] | No
 
     `agents`: only their sessions; empty: all agents. `environment`: the agents' own variables, which locate their
     transcripts. Raises UsageError if an agent is unknown; ConfigError if the list of folders that are never recorded
-    cannot be read.
+    cannot be read; StoreError if a project's journal cannot be read.
     """
-    return _Machine(formats_of(agents, environment)).look()
+    return _Machine(agents, environment).look()
 
 
 class _Machine:
     """All projects of a machine, each known by the folder of its journal."""
 
-    def __init__(self, formats: Sequence[Format]) -> None:
-        self._survey = Survey(formats)
+    def __init__(self, agents: Sequence[str], environment: Mapping[str, str] | None) -> None:
+        self._agents, self._environment = agents, environment
+        self._survey = Survey(formats_of(agents, environment))
         self._found = cache(self._find)
         self._by_journal: dict[Path, _Sessions] = {}
         self._never = gate.patterns()
@@ -65,11 +74,8 @@ class _Machine:
         for one, transcript in self._survey.transcripts():
             facts = self._survey.facts(one, transcript)
             if facts is not None and (project := self._project_of(facts.folder)) is not None:
-                project.add(transcript, facts)
-        rows = [
-            ProjectSessions(str(one.root), tuple(sorted(one.agents)), len(one.sessions), len(one.new), one.bytes)
-            for one in self._by_journal.values()
-        ]
+                project.add(one, transcript, facts)
+        rows = [one.row(self._agents, self._environment) for one in self._by_journal.values()]
         rows.sort(key=lambda row: (-row.sessions, row.root))
         survey = self._survey
         gone, never, notes = survey.others["gone"], survey.others["never"], tuple(survey.notes())

@@ -18,6 +18,7 @@ from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.transcript import Named, Read, Resume, Transcript
+from cm_tui.engine.memory.transcripts.turn import Turn
 from cm_tui.engine.memory.transcripts.variables import VARIABLES
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError
@@ -66,21 +67,38 @@ def _detailed(record: EpisodeRecord, format_: Format, transcript: Transcript, st
     kept = state.load(transcript.name)
     if facts is None or transcript.size - kept.offset > _MOST_BYTES:
         return record
-    asked, title = {words_of(prompt) for prompt in record.prompts}, facts.title
-    found: Read | None = None
+    title = facts.title
+    asked = dict[str, Turn | None].fromkeys(map(words_of, record.prompts))
     for item in format_.read(transcript, facts, Resume(kept.offset, kept.turns, dict(kept.marks))):
         if isinstance(item, Named):
             title = item.title
         elif isinstance(item, Read) and not item.session and item.turn.prompts and not item.turn.is_empty:
+            words = words_of(item.turn.prompts[0].text)
             # Of several with the same words the last one has just ended.
-            found = item if words_of(item.turn.prompts[0].text) in asked else found
-    if found is None:
+            asked |= {words: item.turn} if words in asked else {}
+    found = [turn for turn in asked.values() if turn is not None]
+    if not found:
         return record
     root = Path(record.root)
     session = Session(record.agent, record.session, facts.parent, title, root, root)
     own = record.session if record.agent in NAMED_IN_SESSION else ""
-    origin = origin_of_turn(record.agent, own, found.turn)
-    more, _ = record_of(found.turn, session, origin=origin, number=0, heads=Heads(root), never=gate.patterns())
+    parts = [
+        record_of(
+            turn, session, origin=origin_of_turn(record.agent, own, turn), number=0, heads=Heads(root), never=gate.patterns()
+        )[0]
+        for turn in found
+    ]  # fmt: skip
+    more = parts[-1]
+    if len(parts) > 1:
+        # No hook reports that a turn was interrupted: the next one ends both.
+        more = replace(
+            more,
+            steps=tuple(step for part in parts for step in part.steps),
+            step_count=sum(part.step_count for part in parts),
+            tools=tuple(dict.fromkeys(tool for part in parts for tool in part.tools)),
+            tokens=sum(part.tokens for part in parts),
+            redacted=sum(part.redacted for part in parts),
+        )
     details = {name: getattr(more, name) for name in _DETAILS}
     # Not every version of an agent tells its hook what it answered.
     answer = record.answer or more.answer

@@ -74,6 +74,24 @@ class OneTranscript:
                 self._restart()
             yield from self._read(file)
 
+    def would_record(self) -> bool:
+        """Return whether `run` would record a turn: reads up to the first such turn, and writes nothing.
+
+        Raises OSError if it cannot be read.
+        """
+        found = self._found
+        if found.transcript.session and found.transcript.is_copy and self._is_recorded():
+            return False
+        if found.is_other:
+            self._restart()
+        for item in found.format.read(found.transcript, found.facts, self._resume):
+            if isinstance(item, Read):
+                self._take(item)
+                if self._batch:
+                    return True
+        self._done.waiting += self._waiting
+        return False
+
     def _is_recorded(self) -> bool:
         """Return whether the journal has turns of a session of which only prompts are left here."""
         found = self._found
@@ -147,11 +165,12 @@ class OneTranscript:
         if turn.is_empty and not turn.is_asked:
             # Commands of the agent's program itself: they are combined with the next prompt.
             self._again += [item] * item.is_last
-        elif not is_over:
+        elif not is_over and self._turn_state(turn) != "recorded":
             self._wait_for(item)
         elif not self._is_elsewhere(turn):
-            # A prompt without an answer is recorded, and read again: it may be answered after all.
-            self._again += [item] * (item.is_last and turn.is_empty)
+            # A prompt without an answer is recorded, and read again: it may be answered after all. So is a turn of
+            # which a hook reported the end, and the transcript does not.
+            self._again += [item] * (item.is_last and (turn.is_empty or not is_over))
             self._take_ended(item)
 
     def _wait_for(self, item: Read) -> None:

@@ -1,4 +1,4 @@
-"""One project's transcripts: list, facts, positions, and the plan of an import."""
+"""One project's transcripts: list, facts, and positions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from cm_tui.engine.memory.transcripts.copilot import Copilot
 from cm_tui.engine.memory.transcripts.cursor import Cursor
 from cm_tui.engine.memory.transcripts.format import FolderFormat, Format
 from cm_tui.engine.memory.transcripts.gemini import Gemini
-from cm_tui.engine.memory.transcripts.lines import as_record, as_text, opened, opened_text, parse_json, read_lines
+from cm_tui.engine.memory.transcripts.lines import as_text, opened, opened_text, read_lines
 from cm_tui.engine.memory.transcripts.opencode import OpenCode
-from cm_tui.engine.memory.transcripts.transcript import Read, Resume, Transcript, parse_time
+from cm_tui.engine.memory.transcripts.transcript import Read, Resume, Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, UsageError
-from cm_tui.model import Cancel, ImportPlan, ImportSource, TranscriptCounts
+from cm_tui.model import Cancel, TranscriptCounts
 
 # --- a look at the transcripts on this machine: their sessions, and those that cannot be read, with the reasons ---
 
@@ -139,8 +139,6 @@ def _why_silent(format_: Format, transcript: Transcript) -> str:
 FORMATS: tuple[type[Format], ...] = (ClaudeCode, Codex, OpenCode, Gemini, Cursor, Copilot)
 """The supported formats. To add one: a file of its own, and a line here."""
 
-_LAST_BYTES = 65_536
-"""So much of a transcript is looked at for the time of its last record."""
 _LOOKED_AT = 20
 """Turns of a session with a missing folder that are searched for files of this project."""
 
@@ -159,6 +157,11 @@ class Found:
     is_other: bool
     """It is not the file that was read: it was truncated, or replaced."""
 
+    @property
+    def unread_bytes(self) -> int:
+        """Return how much of it is unread; 0 where a database has no size."""
+        return max(0, self.transcript.size - (0 if self.is_other else self.state.offset))
+
 
 def formats_of(agents: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> list[Format]:
     """Return the formats of some agents.
@@ -172,10 +175,6 @@ def formats_of(agents: Sequence[str] = (), environment: Mapping[str, str] | None
             raise UsageError(f"There is no importer for {agent[:60]!r}.", hint=f"There are {', '.join(known)}.")
     where = os.environ if environment is None else environment
     return [one(where) for one in FORMATS if not agents or one.agent in agents]
-
-
-_ELSEWHERE = 100
-"""Folders of other projects that are named."""
 
 
 class ProjectTranscripts:
@@ -296,53 +295,3 @@ def _is_same(transcript: Transcript, state: TranscriptState) -> bool:
             return is_unchanged(stream, state)
     except OSError:
         return False
-
-
-def plan(project: ProjectTranscripts) -> ImportPlan:
-    """Return the plan of an import."""
-    by_agent: dict[str, list[Found]] = {one.agent: [] for one in FORMATS}
-    for one in project.found():
-        by_agent[one.transcript.agent].append(one)
-    return ImportPlan(
-        tuple(_source(agent, found) for agent, found in by_agent.items() if found),
-        project.survey.others.total(),
-        project.state.has_any(),
-        tuple(project.notes),
-        tuple(project.unheld),
-        tuple(folder for folder, _ in project.survey.others.most_common(_ELSEWHERE) if folder),
-        project.survey.counts(),
-    )
-
-
-def _source(agent: str, found: Sequence[Found]) -> ImportSource:
-    new = [one for one in found if one.is_new]
-    began = [one.facts.began for one in found if one.facts.began is not None]
-    return ImportSource(
-        agent,
-        len({one.facts.session for one in found}),
-        len({one.facts.session for one in new}),
-        sum(
-            max(0, one.transcript.size - (0 if one.is_other else one.state.offset))
-            for one in new
-            if one.transcript.size
-        ),
-        tuple(sorted({str(one.place.root) for one in found})),
-        tuple(sorted({one.facts.folder for one in found if one.place.was_moved})),
-        min(began, default=None),
-        max(map(_last_time, found), default=None),
-    )
-
-
-def _last_time(found: Found) -> float:
-    """Return the time of a session's last change: by its last record, else by its state."""
-    transcript = found.transcript
-    if transcript.session or transcript.is_copy:
-        return transcript.stamp
-    try:
-        with opened(transcript.file) as stream:
-            stream.seek(max(0, transcript.size - _LAST_BYTES))
-            lines = stream.read(_LAST_BYTES).splitlines()
-    except OSError:
-        lines = []
-    times = (parse_time(as_record(parse_json(line)).get("timestamp")) for line in reversed(lines))
-    return next((time for time in times if time is not None), found.facts.began or transcript.stamp)

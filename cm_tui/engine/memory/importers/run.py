@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.counts import count
@@ -15,12 +16,17 @@ from cm_tui.engine.memory.importers.memory import Memory
 from cm_tui.engine.memory.importers.one_transcript import OneTranscript
 from cm_tui.engine.memory.importers.project import Found, ProjectTranscripts
 from cm_tui.engine.memory.recording.gate import PastGate
+from cm_tui.engine.platform.journal.event import Position
 from cm_tui.errors import CmError
+from cm_tui.lru import LRU
 from cm_tui.model import Cancel, ImportSummary, Progress
 from cm_tui.model.progress import WAIT
 
 STAGE = "import"
 _PAUSE_S = 0.05
+
+_WITHOUT_NEWS = LRU[tuple[Path, str, int, float], tuple[Position, str]](10_000)
+"""Transcripts that hold nothing but recorded turns, by journal and file; each with the last event of the journal then."""
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +68,33 @@ class Import:
             done.note(note)
         done.looked_at = self._project.survey.counts()
         yield Progress(STAGE, len(found), len(found), imported=done.summary(time.monotonic() - began))
+
+    def additions(self, found: Iterable[Found]) -> Iterator[Found]:
+        """Yield the transcripts of which an import would record a turn; writes nothing, and reads up to such a turn.
+
+        Raises StoreError if the journal cannot be read.
+        """
+        journal, known, is_prepared = self._project.journal, self._memory.known, False
+        for one in found:
+            key = (journal.folder, one.transcript.name, one.transcript.size, one.transcript.stamp)
+            last = _WITHOUT_NEWS.get(key)
+            if not one.is_new or (last is not None and journal.holds(*last)):
+                continue
+            if not is_prepared:
+                is_prepared = True
+                self._prepare()
+            done = Counts()
+            try:
+                is_addition = OneTranscript(self._memory, one, done, lambda: None).would_record()
+            except CmError:
+                raise
+            except Exception as error:  # noqa: BLE001 - reported with the others
+                self._project.survey.failed(one.transcript, error)
+                continue
+            if is_addition:
+                yield one
+            elif known.last is not None and not (done.waiting or done.withheld):
+                _WITHOUT_NEWS.put(key, known.last)
 
     def _wait(self, cancel: Cancel) -> Iterator[Progress]:
         """Wait until no other import of the project goes on; reports which one that is."""

@@ -20,6 +20,7 @@ from cm_tui.engine.platform.git.reach import has_foreign_history
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.redaction.redact import BEYOND, redact
 from cm_tui.errors import CmError
+from cm_tui.files import opened_below
 
 # --- exclusions from a turn's memory: agents' own settings files, and the content of credential files ---
 
@@ -76,6 +77,7 @@ PATCH_BYTES = 64_000
 ANSWER_CHARACTERS = 8_000
 """Most characters of an answer."""
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_QUOTED = re.compile(r'[\x00-\x1f"\\\x7f]')
 _FILES = 200
 _SECONDS = 10.0
 _LATE = "recorded late, without a patch"
@@ -98,7 +100,7 @@ def record_turn(root: Path, turn: Turn, stop: Event, *, now: float) -> EpisodeRe
     foreign = has_foreign_history(root)
     base = turn.base or stop.head
     hidden = frozenset() if late or foreign else _hidden(root, base, turn.first or stop.time, now)
-    patch, kept, files = ("", 0, []) if late or foreign or hidden is None else _patch(root, base, hidden)
+    patch, kept, files = ("", 0, []) if late or foreign or hidden is None else _patch(root, base, hidden, turn)
     digest = sha256(patch.encode()).hexdigest()[:16] if patch else ""
     same = bool(digest) and digest == turn.patch_before
     if not turn.prompts and (same or not patch):
@@ -146,18 +148,46 @@ def _is_commit(root: Path, base: str | None) -> bool:
     return (root / ".git").exists() and (not base or _SHA.fullmatch(base) is not None)
 
 
-def _patch(root: Path, base: str | None, hidden: Collection[str]) -> tuple[str, int, list[str]]:
-    """Return the difference to a commit, the number of characters to keep, and the files in it and new ones."""
+def _patch(root: Path, base: str | None, hidden: Collection[str], turn: Turn) -> tuple[str, int, list[str]]:
+    """Return the difference to a commit, the number of characters to keep, and the files that the turn changed.
+
+    New files that the agent wrote are in it; others that git does not track may be anybody's.
+    """
     if not _is_commit(root, base):
         return "", 0, []
     start = [base] if base else []
     without = [".", *(f":(exclude,literal){name}" for name in sorted(hidden))] if hidden else []
     named = _git(root, "diff", "--name-only", "-z", *start, paths=without)
-    new = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+    new = _names(_git(root, "ls-files", "--others", "--exclude-standard", "-z"))
     text = _git(root, "diff", *start, paths=without)
-    files = [name for name in _names(named + b"\0" + new) if name not in hidden]
+    for name in new:
+        if len(text) < PATCH_BYTES and name in turn.files and name not in hidden:
+            text += _new_file(root, name)
+    files = [name for name in (*_names(named), *new) if name not in hidden and _is_changed(root / name, turn.first)]
     kept = len(text[:PATCH_BYTES].decode("utf-8", "replace"))
     return text.decode("utf-8", "replace"), kept, [_sane(name) for name in files[:_FILES]]
+
+
+def _new_file(root: Path, name: str) -> bytes:
+    """Return the section of a patch that makes a file; empty where it is no text, or has a name that git quotes."""
+    try:
+        with opened_below(root, name) as file:
+            data = file.read(PATCH_BYTES + BEYOND)
+    except OSError:
+        return b""
+    if not data or b"\0" in data or _QUOTED.search(name):
+        return b""
+    lines, path = data.removesuffix(b"\n").split(b"\n"), os.fsencode(name)
+    head = b"diff --git a/%b b/%b\nnew file mode 100644\n--- /dev/null\n+++ b/%b\n@@ -0,0 +1,%d @@\n"
+    return head % (path, path, path, len(lines)) + b"".join(b"+%b\n" % line for line in lines)
+
+
+def _is_changed(file: Path, since: float) -> bool:
+    """Return whether a file was changed since a turn began; one that is gone may have been removed in it."""
+    try:
+        return file.lstat().st_mtime > since - changes.COARSE_SECONDS
+    except OSError:
+        return True
 
 
 def _names(text: bytes) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from cm_tui.engine.memory.transcripts.lines import as_list, as_record, as_text
@@ -87,10 +88,14 @@ def from_diff(path: str, diff: str) -> str:
 def from_apply_patch(text: str) -> str:
     """Return the files of an `apply_patch` text as sections, each with a git header."""
     out: list[str] = []
-    for line in text.split("\n"):
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
         for word, new in (("Add", True), ("Update", False), ("Delete", False)):
             if line.startswith(f"*** {word} File: "):
                 out += _head(line.partition(": ")[2].strip(), new=new)
+                # Only changed files have the heads of hunks there.
+                added = takewhile(lambda one: one.startswith("+"), lines[number + 1 :] if new else ())
+                out += [f"@@ -0,0 +1,{count} @@"] if (count := sum(1 for _ in added)) else []
         if not line.startswith("*** "):
             out.append(line)
     return "\n".join(out)
