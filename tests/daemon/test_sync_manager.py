@@ -146,7 +146,9 @@ def test_what_a_requested_run_has_read_is_not_read_again(owned: Path, tmp_path: 
     """`cm index`, then a question: nothing is behind, so nothing is run, and nothing is noted."""
     del owned
     root, store, runs = make_project(tmp_path / "shop"), tmp_path / "store", list[list[str]]()
-    files = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file() and ".git" not in path.parts]
+    files = [
+        path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file() and ".git" not in path.parts
+    ]
     for file in files:
         os.utime(root / file, (1_000_000_000, 1_000_000_000))
     # What was written in this moment is not known to have been read.

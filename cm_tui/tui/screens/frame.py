@@ -80,7 +80,7 @@ def index_state(cm: AppServices) -> Fact:  # noqa: PLR0911 - one line for each s
         share = f"{100 * step.done // step.total}%" if step.total else ""
         return Fact(9, f"◐ {STAGES.get(step.stage, step.stage)} {share}".rstrip(), "$accent", f"◐ {share or '…'}")
     if view.daemon == "lost":
-        return Fact(9, "◌ reconnecting", "$warning")
+        return Fact(9, "◌ reconnecting", "$warning", "◌ lost")
     if view.engine == "failed":
         return Fact(9, "✖ not open", "$error")
     if view.engine == "opening" or status is None:
