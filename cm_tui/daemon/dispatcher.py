@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -308,7 +309,10 @@ class Dispatcher:
             return self._work.submit_import(where, values)
         if name == "narrate":
             return self._work.submit_narrate(where, values)
-        return self._work.submit(IndexRun(where, name, values))
+        if values.get("paths") or values.get("since"):
+            return self._work.submit(IndexRun(where, name, values))
+        begin = partial(self.sync_manager.compare, *self.pool.locate(where))
+        return self._work.submit(IndexRun(where, name, values, begin=begin))
 
     def narrate_by_itself(self, where: ProjectRef) -> Job:
         """Start an automatic pass of the narrator."""

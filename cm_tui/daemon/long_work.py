@@ -106,8 +106,8 @@ class IndexRun:
     """The user requested it; otherwise transcripts are embedded afterwards, at low priority."""
     wanted: Callable[[], bool] = lambda: True
     """Asked when its turn has come; otherwise nothing is done."""
-    on_end: Callable[[IndexOutcome], None] = lambda _: None
-    """Given what it did."""
+    begin: Callable[[], Callable[[IndexOutcome], None]] = lambda: lambda _: None
+    """Called before it looks at the files; returns what takes its outcome."""
 
 
 class LongWork:
@@ -185,7 +185,7 @@ class LongWork:
     def run_index(self, where: ProjectRef, paths: list[str], wanted: Callable[[], bool]) -> IndexOutcome | None:
         """Run an index as a job, and wait for it; None when it was not wanted any more."""
         outcomes: list[IndexOutcome] = []
-        run = IndexRun(where, "index", {"paths": paths}, asked_for=False, wanted=wanted, on_end=outcomes.append)
+        run = IndexRun(where, "index", {"paths": paths}, asked_for=False, wanted=wanted, begin=lambda: outcomes.append)
         self.submit(run).wait()
         return outcomes[0] if outcomes else None
 
@@ -200,8 +200,9 @@ class LongWork:
         with self._pool.acquire(run.where, run=True) as project:
             due = run.name != REFRESH or bool(project.engine.stale_reason())
             if due:
+                on_end = run.begin()
                 outcome = yield from project.engine.run_index(**arguments, cancel=cancel, with_prose=run.asked_for)
-                run.on_end(outcome)
+                on_end(outcome)
                 if run.asked_for:
                     self._last_runs[store] = self._clock.now(), _words(run.name, outcome.summary)
             wants_history = due and project.engine.wants_history()

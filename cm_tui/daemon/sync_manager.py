@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from cm_tui.config import load_config
+from cm_tui.config import Config, load_config
 from cm_tui.engine.code.freshness.project_sync import ProjectSync
-from cm_tui.engine.code.freshness.scheduler import path_filter
+from cm_tui.engine.code.freshness.scheduler import PathFilter, path_filter
+from cm_tui.engine.code.freshness.staleness import StalenessCheck
 from cm_tui.engine.code.index.index_run import IndexOutcome
 from cm_tui.errors import StoreBusyError
 from cm_tui.lru import LRU
@@ -39,6 +40,8 @@ class SyncManager:
         self._run_index = run_index
         self._lock = threading.Lock()
         self._syncs: LRU[Path, tuple[Path, ProjectSync]] = LRU(MOST)
+        self._compared: LRU[Path, tuple[Path, Config, StalenessCheck]] = LRU(MOST)
+        """What the last requested run of a store without a sync was compared with, and the settings it followed."""
         self._closed = False
 
     def current(self, root: Path, store: Path) -> ProjectSync | None:
@@ -54,8 +57,11 @@ class SyncManager:
         if self.current(root, store) is not None:
             return
         config = load_config(root)
-        make_filter = partial(path_filter, root, store / "shadow", config)
-        sync = ProjectSync(root, partial(self._run, root, store), make_filter, config.watch)
+        compared = self._compared.pop(store)
+        known = compared[2] if compared is not None and compared[:2] == (root, config) else None
+        sync = ProjectSync(
+            root, partial(self._run, root, store), _filter_maker(root, store, config), config.watch, known
+        )
         with self._lock:
             if self._closed:
                 return
@@ -65,6 +71,22 @@ class SyncManager:
         for one in old:
             if one is not None:
                 one[1].stop()
+
+    def compare(self, root: Path, store: Path) -> Callable[[IndexOutcome], None]:
+        """Begin to compare a checkout with a requested run over everything; return what takes the run's outcome.
+
+        What that run has read need not be read again by the project's sync, the current one or the next.
+        """
+        sync, config = self.current(root, store), load_config(root)
+        check = sync.staleness if sync is not None else StalenessCheck(root, _filter_maker(root, store, config))
+        start = check.begin()
+
+        def end(outcome: IndexOutcome) -> None:
+            check.finish(start, outcome.files, outcome.skipped)
+            if sync is None:
+                self._compared.put(store, (root, config, check))
+
+        return end
 
     def before_query(self, root: Path, store: Path, seconds: float) -> str | None:
         """Bring the index up to date if that is done in time; a note on what is still behind, or None without a sync."""
@@ -96,6 +118,7 @@ class SyncManager:
 
     def drop(self, store: Path) -> None:
         """Close a store that is removed."""
+        self._compared.pop(store)
         found = self._syncs.pop(store)
         if found is not None:
             found[1].stop()
@@ -114,6 +137,10 @@ class SyncManager:
         if outcome is None:
             raise StoreBusyError(f"{root} is no longer kept fresh.", hint="Ask it something.")
         return outcome
+
+
+def _filter_maker(root: Path, store: Path, config: Config) -> Callable[[], PathFilter]:
+    return partial(path_filter, root, store / "shadow", config)
 
 
 def _below(root: Path, file: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,9 @@ import pytest
 from cm_tui.daemon import bootstrap
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.sync_manager import SyncManager
+from cm_tui.engine.code.index.index_run import IndexOutcome
 from cm_tui.errors import NotFoundError, NotIndexedError
+from cm_tui.model import IndexSummary
 from tests.cli.conftest import git
 from tests.daemon.conftest import make_project, until
 
@@ -137,3 +140,42 @@ def test_before_the_first_comparison_it_claims_nothing(owned: Path, tmp_path: Pa
     go_on.set()
     manager.close()
     assert note == "The files are being compared with the index: what changed since its last run may be missing."
+
+
+def test_what_a_requested_run_has_read_is_not_read_again(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """`cm index`, then a question: nothing is behind, so nothing is run, and nothing is noted."""
+    del owned
+    root, store, runs = make_project(tmp_path / "shop"), tmp_path / "store", list[list[str]]()
+    files = [
+        path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file() and ".git" not in path.parts
+    ]
+    for file in files:
+        os.utime(root / file, (1_000_000_000, 1_000_000_000))
+    # What was written in this moment is not known to have been read.
+    monkeypatch.setattr("cm_tui.engine.code.freshness.staleness._COARSE_NS", -60_000_000_000)
+
+    def run_index(_root: Path, paths: Sequence[str], _wanted: object) -> IndexOutcome:
+        runs.append(list(paths))
+        return outcome
+
+    outcome = IndexOutcome(IndexSummary(0, 0, 0, 0, 0, 0, {}, {}), files, ())
+    manager = SyncManager(run_index)
+    manager.compare(root, store)(outcome)
+    manager.begin(root, store)
+    assert manager.before_query(root, store, 60.0) == ""
+    assert runs == []
+    (root / "shop/cart.py").write_text("x = 1\n")
+    end = manager.compare(root, store)
+    end(outcome)
+    assert manager.before_query(root, store, 60.0) == ""
+    assert runs == []
+    (root / "shop/cart.py").write_text("x = 12\n")
+    assert manager.before_query(root, store, 60.0) == ""
+    assert runs == [["shop/cart.py"]]
+    # Another checkout of the store has other files, and the store has those of the other one.
+    manager.drop(store)
+    manager.compare(root, store)(outcome)
+    manager.begin(make_project(tmp_path / "other"), store)
+    assert manager.before_query(tmp_path / "other", store, 60.0) == ""
+    assert runs[1:] == [[]]
+    manager.close()

@@ -24,6 +24,7 @@ def other(project: Path, tmp_path: Path) -> Path:
         list(engine.index())
         record(root, "why do the boats leak", answer="The planks are dry: wet them before the season.")
         engine.remember("Boats are caulked in spring.", title="Caulking")
+        engine.append_note("Canvas sails are mended with waxed thread.", name="sailmaking.md")
     with Engine.open(project) as engine:
         list(engine.index())
         engine.remember("Boats of paper need no caulking.", title="Paper")
@@ -67,6 +68,9 @@ async def test_search_and_episodes_ask_all_projects_and_read_what_they_remember(
         await driver.type("paper")
         await driver.until(lambda: bool(screen.hits.rows) and screen.hits.rows[0].project.name == project.name)
         await driver.until(lambda: "Boats of paper" in text_of(screen))
+        await driver.press("slash", *["backspace"] * 10)
+        await driver.type("sails")
+        await driver.until(lambda: "sailmaking  note" in driver.text)
         await driver.press("enter", "S")
         assert isinstance(driver.app.screen, SearchScreen)
         await driver.press("escape")

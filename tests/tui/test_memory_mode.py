@@ -197,6 +197,15 @@ async def a_long_group_is_read_as_far_as_somebody_looks(driver, project):
     assert f"{many:,} notes" in driver.text
     assert f"{PAGE:,} of {many:,}" in driver.text
     assert sum(isinstance(row, ItemRow) for row in screen.items.rows) == PAGE
+    ends = screen.items.rows[PAGE].item.title
+    far = next(number for number in (many - 1, 0) if f"Note {number}" != ends)
+    screen.open_item("note", f"n{far:04}.md")
+    await driver.settle()
+    assert screen.item.title == f"Note {far}"
+    assert screen.filter_input.value == ""
+    await driver.anew("6")
+    screen = screen_of(driver)
+    assert sum(isinstance(row, ItemRow) for row in screen.items.rows) == PAGE
     await driver.press("end")
     assert screen.items.cursor == many
     assert isinstance(screen.item, Note)
@@ -499,6 +508,7 @@ async def a_question_is_answered_in_search_by_memory_alone(driver, told):
     assert search.hit.path == "note/.cm/notes/topics/router.md"
     assert all(hit.source in {"entry", "note", "episode"} for hit in search.session.hits)
     assert "recall" in driver.text.split("Results")[0]
+    await driver.until(lambda: "Router  note" in driver.text)
     if size[0] < 100:
         await driver.press("v")
     assert "Why memory #1" in driver.text
@@ -537,6 +547,12 @@ async def search_leads_here_and_back(driver, told):
     assert driver.app.screen.hit.source == "note"
     assert "Router" in driver.text
     await driver.press("enter")
+    assert screen_of(driver).item.title == "Router"
+    # Nothing is filtered, and all the others are listed; the same again, from another row.
+    screen = screen_of(driver)
+    assert screen.filter_input.value == ""
+    screen.items.cursor = 1
+    await driver.press("2", "enter")
     assert screen_of(driver).item.title == "Router"
     await driver.press("escape", "escape", "o")
     assert driver.app.screen.query_one("#query", Input).value == "Router"

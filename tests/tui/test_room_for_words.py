@@ -102,3 +102,27 @@ async def test_the_header_says_in_full_what_there_is_room_for_and_has_every_mode
         assert cell_len(text) <= width
         assert said in text
         assert "● hybrid" in text
+
+
+@pytest.mark.parametrize(
+    ("width", "named", "fact"),
+    [(80, 4, "● hybrid · ◉"), (100, 6, "● hybrid · ◉"), (120, 9, "gum · ● hybrid · ◉"), (130, 9, "⎇ feature/invoice")],
+)
+async def test_badges_and_a_long_branch_take_no_names_from_modes(width, named, fact):
+    labels = ("Overview", "Search", "Symbols", "History", "Episodes", "Memory 2", "Review 12", "Context", "Health")
+    branch = "⎇ feature/invoice-line-totals-with-discounts"
+    facts = [
+        Fact(10, "◉ rec", "", "◉"), Fact(9, "● hybrid", ""), Fact(1, branch, "", branch[:20], cut=True),
+        Fact(0, "gum", "", cut=True),
+    ]  # fmt: skip
+    for behind in ([], [Fact(1, "index behind", "")]):
+        app = OneLine("", "")
+        app.header = Header(
+            lambda: [ModeTab(label, label, n == 1) for n, label in enumerate(labels)],
+            lambda behind=behind: [*behind, *facts], lambda _: None,
+        )  # fmt: skip
+        async with app.run_test(size=(width, 5)):
+            text = app.header.render().plain
+        assert cell_len(text) <= width
+        assert [label for label in labels if label.split()[0] in text] == list(labels[:named])
+        assert "index behind" in text if behind else fact in text

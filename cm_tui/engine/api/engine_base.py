@@ -341,13 +341,18 @@ class EngineBase:
             cancel.check()
 
     def _without_forgotten(self, result: model.SearchResult) -> model.SearchResult:
-        """Remove episodes from a response that were forgotten while passages could not be written."""
-        from cm_tui.engine.memory.projection.episode_source import path_of
+        """Remove episodes and entries from a response that were forgotten while passages could not be written."""
+        from cm_tui.engine.memory.projection import entry_source, episode_source
 
-        if not any(hit.source == model.EPISODES for hit in (*result.hits, *result.beside)):
-            return result
-        gone = {path_of(id_) for id_ in self._episodes.forgotten()}
-        hits, beside = (tuple(hit for hit in found if hit.path not in gone) for found in (result.hits, result.beside))
+        sources = {hit.source for hit in (*result.hits, *result.beside)}
+        gone = {episode_source.path_of(id_) for id_ in self._episodes.forgotten()} if model.EPISODES in sources else set()
+        every = self._entries().all().entries if model.ENTRIES in sources else ()
+        recalled = {entry_source.path_of(one.id) for one in every if not (one.held or one.never_recall)}
+
+        def is_known(hit: model.Hit) -> bool:
+            return hit.path in recalled if hit.source == model.ENTRIES else hit.path not in gone
+
+        hits, beside = (tuple(filter(is_known, found)) for found in (result.hits, result.beside))
         return replace(result, hits=hits, beside=beside)
 
     def _mentions_are_due(self) -> bool:

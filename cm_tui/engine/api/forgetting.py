@@ -130,11 +130,12 @@ class ForgettingMethods(MemoryMethods):
                 hint="`cm remember --forgotten` and `cm episodes list --state forgotten` list what was forgotten.",
             ) from error
 
-    def _sync_memory(self) -> None:
-        """Let searches see it at once, or with the next request if an index run is under way."""
-        from cm_tui.engine.memory.projection import episode_sync
+    def _sync_memory(self) -> str:
+        """Let searches see it at once, or with the next request if an index run is under way; return a warning."""
+        from cm_tui.engine.memory.projection.episode_sync import UNWRITTEN
 
-        episode_sync.sync_if_free(self._db, self._root, self._read_text)
+        note = self._read_journal(0.0)
+        return note if note.startswith(UNWRITTEN) else ""
 
 
 def waits_as(made: model.Proposal) -> model.MemoryChange:

@@ -62,7 +62,7 @@ class MemoryMethods(IndexMethods):
         result = self._of_one_generation(
             lambda: self._searcher.search(question, profile=profile, limit=limit, only=only)
         )
-        result = self._without_forgotten(result) if note == episode_sync.LATER else result
+        result = self._without_forgotten(result) if episode_sync.is_late(note) else result
         return replace(result, notes=(*result.notes, note)) if note else result
 
     @needs("head", shared=False)

@@ -216,9 +216,8 @@ class NoteMethods(EntryMethods):
 
     def _changed(self, change: model.NoteChange) -> model.NoteChange:
         """Let searches see a change at once."""
-        if change.change:
-            self._sync_memory()
-        return change
+        warning = self._sync_memory() if change.change else ""
+        return replace(change, notes=(*change.notes, warning)) if warning else change
 
     def _text_of(self, notes: Notes, place: Found, start: int, lines: int | None) -> model.NoteText:
         from cm_tui.engine.platform.redaction.redact import redact

@@ -187,7 +187,7 @@ class SearchMethods(EngineBase):
         # A source that the user did not ask for is not waited for, and its lag is not reported.
         note = self._read_journal(None if is_asked else 0.0)
         self._follow_mentions(_MENTIONS_S if is_asked else 0.0)
-        return note if is_asked else "", note == episode_sync.LATER
+        return note if is_asked else "", episode_sync.is_late(note)
 
 
 def _depth(limit: int | None, by: model.By) -> int | None:

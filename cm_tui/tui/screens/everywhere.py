@@ -138,6 +138,7 @@ class EverywhereScreen(ModalScreen[None]):
 
         if question:
             self._title("Everywhere · asking…")
+            self.hits.say("Asking…")
             self._mode.ask("everywhere", call, self._got, self._failed, delay=delay)
         else:
             self._mode.drop_question("everywhere")

@@ -38,11 +38,11 @@ def project_facts(cm: AppServices) -> list[Fact]:
     branch = cm.project.branch
     if cm.project.is_behind_head:
         # What is shown is not what is checked out: nothing is more important.
-        lead = (f"⎇ {branch} · ", f"⎇ {elide_middle(branch, 12)} · ") if branch else ("", "")
-        facts.insert(0, Fact(1, f"{lead[0]}index behind", "$warning", f"{lead[1]}behind"))
-    elif branch:
-        facts.append(Fact(1, f"⎇ {branch}", "$secondary", f"⎇ {elide_middle(branch, 20)}"))
-    facts.append(Fact(0, name, "bold $foreground", elide_middle(name, 24)))
+        facts.insert(0, Fact(1, "index behind", "$warning"))
+    if branch:
+        style = "$warning" if cm.project.is_behind_head else "$secondary"
+        facts.append(Fact(1, f"⎇ {branch}", style, f"⎇ {elide_middle(branch, 20)}", cut=True))
+    facts.append(Fact(0, name, "bold $foreground", elide_middle(name, 24), cut=True))
     if status and status.indexed:
         if not status.has_vectors:
             facts.append(Fact(4, "vectors off", "$muted"))
@@ -80,7 +80,7 @@ def index_state(cm: AppServices) -> Fact:  # noqa: PLR0911 - one line for each s
         share = f"{100 * step.done // step.total}%" if step.total else ""
         return Fact(9, f"◐ {STAGES.get(step.stage, step.stage)} {share}".rstrip(), "$accent", f"◐ {share or '…'}")
     if view.daemon == "lost":
-        return Fact(9, "◌ reconnecting", "$warning")
+        return Fact(9, "◌ reconnecting", "$warning", "◌ lost")
     if view.engine == "failed":
         return Fact(9, "✖ not open", "$error")
     if view.engine == "opening" or status is None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.engine.api.authors import Author, author_of
-from cm_tui.model import CODE, Hit
+from cm_tui.model import CODE, NOTES, Hit
 from cm_tui.model.dates import age_of
 from cm_tui.tui.state.authors import title_of, who
 from cm_tui.tui.tasks.ask import Ask, Engine
@@ -73,7 +74,8 @@ def kind_and_age(hit: Hit, now: float | None = None) -> str:
 def facts(hit: Hit, author: Author | None, width: int) -> Content:
     """Return what it is called, kind, age and who, in exactly so many cells; who it was gives way first."""
     head, when = hit.source, kind_and_age(hit).removeprefix(hit.source)
-    name, title = who(author), title_of(author)
+    # A note without a heading is called by its file, as is one of another project.
+    name, title = who(author), title_of(author) or (PurePosixPath(hit.path).stem if hit.source == NOTES else "")
     tail = f" · {name}" if name else ""
     room = width - cell_len(head + when) - 2
     if title and room - cell_len(tail) >= min(_LEAST_TITLE, cell_len(title)):

@@ -11,14 +11,16 @@ from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
-from cm_tui.tui.widgets.text import elide_end, one_line
+from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
 
 _WANTED = (4, 3, 2)
 """Facts that the tabs leave room for: as many of them as fit. The names of some modes go before the second one."""
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Counts are raised, so that none is taken for the key of the next mode."""
-_FACTS = 20
+_FACTS = 18
 """Columns that names leave for facts, so that none comes and goes with what the index does."""
+_LEAST_CUT = 8
+"""Cells of a name that are worth showing."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Fact:
     style: str
     short: str = ""
     """Said instead where there is less room; empty: it is said as it is, or not at all."""
+    cut: bool = False
+    """May be cut in the middle where even that has no room, as a name may."""
 
 
 class Header(Widget):
@@ -77,7 +81,9 @@ class Header(Widget):
         """The modes in full, then closer together, then the names of the first, as many in every mode."""
         facts = [fact.short or fact.text for fact in self._read_facts()]
         needed = [self.size.width - 2 - _width(*facts[:most]) for most in _WANTED]
-        whole = ((tabs, room) for room in needed for tabs in (self._tabs(), self._tabs(close=True)))
+        # Blanks between the names are worth less than a third fact.
+        roomy, close = self._tabs(), self._tabs(close=True)
+        whole = [(tabs, room) for room in needed[:-1] for tabs in (roomy, close)] + [(close, needed[-1])]
         if fitting := next((tabs for tabs, room in whole if cell_len(tabs.plain) <= room), None):
             return fitting
         tabs, room = list(self._read_tabs()), min(needed[-1], self.size.width - _FACTS)
@@ -119,12 +125,15 @@ class Header(Widget):
                 fitting.append(index)
         # Those that fit are said in full as far as there is room, the most important first.
         texts = {index: facts[index].short or facts[index].text for index in fitting}
+        for index, fact in enumerate(facts):
+            if index not in texts and fact.cut and (left := room - _width(*texts.values(), "")) >= _LEAST_CUT:
+                texts[index] = elide_middle(fact.text, left)
         for index in fitting:
             longer = {**texts, index: facts[index].text}
             if _width(*longer.values()) <= room:
                 texts = longer
         dot = Content.styled(" · ", "$faint")
-        order = sorted(fitting, key=lambda index: facts[index].place)
+        order = sorted(texts, key=lambda index: facts[index].place)
         return dot.join(Content.styled(texts[index], facts[index].style) for index in order)
 
 

@@ -48,8 +48,8 @@ class Project:
     def index(self, changes: Changes = EVERYTHING) -> None:
         # Twice: what changed while it was read for the first time is not trusted.
         for _ in range(2):
-            self.staleness.begin()
-            self.staleness.finish(self.files(), (), changes)
+            start = self.staleness.begin()
+            self.staleness.finish(start, self.files(), (), changes)
 
     def found(self) -> Changes:
         return self.staleness.check().changes
@@ -73,10 +73,10 @@ def test_a_folder_that_became_a_link_or_a_file_is_seen_until_it_is_indexed(proje
     (root / "pkg").symlink_to(tmp_path / "elsewhere")
     assert "pkg" in (project.found().paths or ())
     assert not project.staleness.is_current(Changes.of(["pkg"]))
-    project.staleness.begin()
-    project.staleness.finish(["a.py"], ["pkg"])
-    project.staleness.begin()
-    project.staleness.finish(["a.py"], ["pkg"])
+    start = project.staleness.begin()
+    project.staleness.finish(start, ["a.py"], ["pkg"])
+    start = project.staleness.begin()
+    project.staleness.finish(start, ["a.py"], ["pkg"])
     assert not project.staleness.check(thorough=True)
     (root / "pkg").unlink()
     (root / "pkg").write_text("")
@@ -145,10 +145,12 @@ def test_a_run_for_some_paths_vouches_for_no_other(project: Project):
 
 
 def test_an_edit_during_a_run_is_behind(project: Project):
-    project.staleness.begin()
+    start = project.staleness.begin()
     project.repo.write("a.py", "x = 2\n")
     project.repo.write("pkg/late.py", "x = 2\n")
-    project.staleness.finish(project.files())
+    # Another run begins and ends meanwhile: it vouches for nothing that the first one has read.
+    project.staleness.begin()
+    project.staleness.finish(start, project.files())
     assert project.found().paths == {"a.py", "pkg/late.py"}
     project.index()
     assert not project.staleness.check()

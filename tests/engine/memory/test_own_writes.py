@@ -17,6 +17,7 @@ from cm_tui.engine.memory.notes import overwritten
 from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
 from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.projection import episode_sync
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError
 from cm_tui.model import EntryEdit
@@ -291,3 +292,33 @@ def test_an_error_of_the_disk_keeps_what_waits(root: Path, monkeypatch: pytest.M
     with pytest.raises(CmError, match="No space"):
         overwritten.export(root)
     assert file.exists()
+
+
+# --- a store that cannot be written ---
+
+
+def test_a_full_disk_of_the_store_fails_no_change_and_no_question(
+    indexed_engine: Engine, monkeypatch: pytest.MonkeyPatch
+):
+    """What is in the user's files and the journal is done: a change that was made must not be reported as failed."""
+    engine = indexed_engine
+    known = engine.remember("Sand is washed twice.")
+    engine.remember("Cement stays dry.")
+    assert "Sand" in engine.recall("sand is washed").hits[0].snippet
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreError("Cannot write the store.", hint="Free some space.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(episode_sync, "_sync", full)
+        change = engine.append_note("Gravel is grey.")
+        assert change.change
+        assert [note for note in change.notes if "Free some space." in note]
+        assert engine.remember("Lime is hot.").id
+        assert engine.forget_memory(known.id).change
+        found = engine.recall("cement stays dry, sand is washed")
+        assert [note for note in found.notes if "cannot be searched yet" in note and "Free some space." in note]
+        texts = " ".join(hit.snippet for hit in found.hits)
+        assert "Cement" in texts
+        assert "Sand" not in texts, "it was forgotten"
+    assert "Gravel" in engine.recall("gravel").hits[0].snippet

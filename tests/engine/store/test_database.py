@@ -1,3 +1,4 @@
+import ast
 import os
 import subprocess
 import textwrap
@@ -283,6 +284,37 @@ def test_a_full_disk_is_a_plain_message_and_loses_nothing(folder):
     assert db.value("SELECT count(*) FROM skipped") >= 100
     assert db.value("SELECT count(*) FROM skipped WHERE reason LIKE 'reason %'") == 100
     db.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs resource limits")
+def test_a_store_that_could_not_be_made_on_a_full_disk_is_made_once_there_is_room(folder):
+    """Half of one would pass for a damaged store, which only a rebuild replaces."""
+    done = in_another_process(
+        """
+        import resource, signal, sys
+        from pathlib import Path
+        from cm_tui.engine.platform.store.database import Database
+        from cm_tui.errors import StoreDamagedError, StoreError
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        told = []
+        for limit in (0, 5_000, 13_000):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+            try:
+                Database(Path(sys.argv[1])).close()
+            except StoreError as error:
+                told.append((limit, type(error) is StoreDamagedError, error.hint))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        print(told)
+        """,
+        str(folder),
+    )
+    assert done.returncode == 0, done.stderr
+    told = ast.literal_eval(done.stdout)
+    assert [limit for limit, *_ in told] == [0, 5_000, 13_000]
+    assert not any(is_damaged for _, is_damaged, _ in told)
+    assert all("Free some space" in hint for *_, hint in told)
+    Database(folder).close()
 
 
 def test_insert_keeps_order_nulls_and_odd_text(folder):

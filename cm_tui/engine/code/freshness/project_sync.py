@@ -27,8 +27,8 @@ class ProjectSync:
     """Keeps the index of one project fresh, during the lifetime of its daemon.
 
     `root`: the project's root folder; `run_index`: called in a separate thread; `make_filter`: makes the test whether a
-    changed path matters; `config`: how to watch the folder; `debounce_s`: seconds without a signal before a run;
-    `longest_s`: seconds after which a run begins anyway.
+    changed path matters; `config`: how to watch the folder; `check`: what earlier runs were compared with, if any;
+    `debounce_s`: seconds without a signal before a run; `longest_s`: seconds after which a run begins anyway.
     """
 
     def __init__(
@@ -37,14 +37,15 @@ class ProjectSync:
         run_index: RunIndex,
         make_filter: Callable[[], PathFilter],
         config: WatchConfig,
+        check: StalenessCheck | None = None,
         *,
         debounce_s: float = DEBOUNCE_S,
         longest_s: float = LONGEST_S,
     ) -> None:
         self._run_index = run_index
-        self._staleness = StalenessCheck(root, make_filter)
+        self.staleness = check or StalenessCheck(root, make_filter)
         self._staleness_state = LayerState(staleness.NAME, "on")
-        self.scheduler = Scheduler(self._index, self._staleness.is_current, debounce_s=debounce_s, longest_s=longest_s)
+        self.scheduler = Scheduler(self._index, self.staleness.is_current, debounce_s=debounce_s, longest_s=longest_s)
         self.watcher = self._watcher(root, make_filter, config)
         self._lifecycle = threading.Lock()
         self._ended = False
@@ -82,7 +83,7 @@ class ProjectSync:
             return self.freshness()
         if self.watcher is not None:
             self.watcher.drain()
-        found = self._staleness.check()
+        found = self.staleness.check()
         if found:
             self.scheduler.signal(staleness.NAME, found.changes, found.why)
         if found or self.scheduler.freshness().behind:
@@ -92,7 +93,7 @@ class ProjectSync:
     @property
     def has_compared(self) -> bool:
         """Return whether the index was compared with the files since this began."""
-        return self._staleness.has_compared
+        return self.staleness.has_compared
 
     def freshness(self) -> Freshness:
         """Return each layer, and what is behind."""
@@ -104,17 +105,17 @@ class ProjectSync:
             return None
 
         def on_change(changes: Changes) -> None:
-            if not self._staleness.is_current(changes):
+            if not self.staleness.is_current(changes):
                 self.scheduler.signal(watcher.NAME, changes, debounce_s=config.debounce_seconds)
 
         return Watcher(root, make_filter, on_change, polling=config.polling)
 
     def _index(self, changes: Changes) -> str:
-        if self._staleness.head_moved():
+        if self.staleness.head_moved():
             changes = EVERYTHING
-        self._staleness.begin()
+        start = self.staleness.begin()
         outcome = self._run(sorted(changes.paths or ()))
-        self._staleness.finish(outcome.files, outcome.skipped, changes)
+        self.staleness.finish(start, outcome.files, outcome.skipped, changes)
         return _words(changes, outcome.summary)
 
     def _run(self, paths: list[str]) -> IndexOutcome:

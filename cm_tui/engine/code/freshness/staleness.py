@@ -50,6 +50,15 @@ class Staleness:
 _CURRENT = Staleness(NOTHING, "")
 
 
+@dataclass(frozen=True, slots=True)
+class RunStart:
+    """What a project looked like before an index run."""
+
+    head: str | None
+    at_ns: int
+    marks: dict[str, Mark]
+
+
 class StalenessCheck:
     """Stores stamps of the indexed state; `begin` and `finish` are called around each index run.
 
@@ -66,9 +75,6 @@ class StalenessCheck:
         self._head: str | None = None
         self._marks: dict[str, Mark] = {}
         """Of files by path, and of folders by path with a slash at the end; the root is `/`."""
-        self._before: dict[str, Mark] = {}
-        self._before_head: str | None = None
-        self._started_ns = 0
         # Folders may take half of the time: they are few, and reveal all additions and removals.
         self._rotations = (_Rotation(()), _Rotation(()))
         self._hot: deque[str] = deque(maxlen=_HOT)
@@ -82,28 +88,30 @@ class StalenessCheck:
         """Return whether the state of the index is known."""
         return self._known
 
-    def begin(self) -> None:
-        """An index run is about to look at the project."""
-        self._before_head = self._head_now()
-        self._started_ns = time.time_ns()
-        self._before = {path: self._look(path) for path in self._marks}
+    def begin(self) -> RunStart:
+        """An index run is about to look at the project; `finish` is given what this returns."""
+        head, at_ns = self._head_now(), time.time_ns()
+        known = dict(self._marks)
+        before = {path: self._look(path) for path in known}
         with self._lock:
-            changed = [path for path, mark in self._before.items() if path.endswith("/") and mark != self._marks[path]]
+            changed = [path for path, mark in before.items() if path.endswith("/") and mark != known[path]]
             new = [path for folder in changed for path in self._new_in(folder, forget=False)]
-            for path in (found for top in new for found in self._below(top)):
-                self._before[path] = self._look(path)
+            before |= {path: self._look(path) for top in new for path in self._below(top)}
+        return RunStart(head, at_ns, before)
 
-    def finish(self, files: Iterable[str], skipped: Iterable[str] = (), changes: Changes = EVERYTHING) -> None:
-        """End the run.
+    def finish(
+        self, start: RunStart, files: Iterable[str], skipped: Iterable[str] = (), changes: Changes = EVERYTHING
+    ) -> None:
+        """End the run that began with `start`.
 
         `files`: every path that the index holds now. `skipped`: every path that was excluded. `changes`: what the run
         looked at; all else keeps its earlier state.
         """
         paths = {*files, *skipped, *DECISIVE}
-        folders = {"/", *(f"{folder}/" for folder in folders_of(paths)), *self._remaining_folders()}
+        folders = {"/", *(f"{folder}/" for folder in folders_of(paths)), *self._remaining_folders(start)}
         covered = _covers(changes)
         marks = {
-            path: self._certain_mark(path) if covered(path) else self._marks.get(path, _UNSURE)
+            path: self._certain_mark(path, start) if covered(path) else self._marks.get(path, _UNSURE)
             for path in (*folders, *paths)
         }
         with self._lock:
@@ -111,7 +119,7 @@ class StalenessCheck:
                 if not path.endswith("/") and path in self._marks and self._marks[path] != mark:
                     self._warm(path)
             self._marks = marks
-            self._head = self._before_head if changes == EVERYTHING else self._head
+            self._head = start.head if changes == EVERYTHING else self._head
             self._rotations = (
                 _Rotation([path for path in marks if path.endswith("/")]),
                 _Rotation([path for path in marks if not path.endswith("/")]),
@@ -208,16 +216,16 @@ class StalenessCheck:
         if path not in self._hot:
             self._hot.appendleft(path)
 
-    def _certain_mark(self, path: str) -> Mark:
+    def _certain_mark(self, path: str, start: RunStart) -> Mark:
         """Return the current stamp, if the run has certainly seen that state."""
         mark = self._look(path)
-        if path in self._before and self._before[path] == mark:
+        if path in start.marks and start.marks[path] == mark:
             return mark
-        return mark if mark is None or max(mark[:2]) < self._started_ns - _COARSE_NS else _UNSURE
+        return mark if mark is None or max(mark[:2]) < start.at_ns - _COARSE_NS else _UNSURE
 
-    def _remaining_folders(self) -> Iterable[str]:
+    def _remaining_folders(self, start: RunStart) -> Iterable[str]:
         """Folders that were known, may hold nothing that is indexed, and are still there."""
-        return [path for path in {*self._before, *self._extra} if path.endswith("/") and self._look(path) is not None]
+        return [path for path in {*start.marks, *self._extra} if path.endswith("/") and self._look(path) is not None]
 
     def _look(self, path: str) -> Mark:
         # Without a trailing slash, which would resolve a link.

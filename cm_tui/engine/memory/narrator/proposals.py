@@ -51,7 +51,7 @@ class Parts:
     config: Callable[[], Config]
     """The current settings."""
     embed: Embed
-    on_written: Callable[[], None]
+    on_written: Callable[[], object]
     """Called after notes or entries were changed: searches are to see it at once."""
     code: Callable[[], stale_facts.Code | None] = lambda: None
     """Returns the lookup for names of the code; None: the code is unknown."""

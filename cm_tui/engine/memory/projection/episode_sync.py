@@ -16,7 +16,7 @@ from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.engine.search.ranking import passages
 from cm_tui.engine.search.ranking.passages import PassageDelta
 from cm_tui.engine.search.ranking.source import MakeSource, ReadText, Source, SourceContext
-from cm_tui.errors import CmError
+from cm_tui.errors import CmError, StoreError
 from cm_tui.model import Cancel
 
 REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource, NoteSource, IngestedSource)
@@ -28,7 +28,8 @@ CHANGE_S = 0.3
 _PIECE = 200
 """Turns per transaction: a request waits for one such piece at most."""
 LATER = "The latest episodes are searchable when the current index run has ended."
-
+UNWRITTEN = "The latest of the memory cannot be searched yet: "
+"""Begins the note where the store cannot be written, such as on a full disk."""
 PARTLY = "Only part of the memory is searchable so far: ask again, or run `cm index`, for the rest."
 
 
@@ -49,16 +50,17 @@ def sync(db: Database, root: Path, read: ReadText, *, again: bool = False) -> bo
     return True
 
 
-def sync_if_free(db: Database, root: Path, read: ReadText) -> bool:
-    """Update them from the journal, unless another process writes to the store; return whether it was done."""
-    return sync_before_question(db, root, read) != LATER
+def is_late(note: str) -> bool:
+    """Return whether the note of an update means that it could not be done."""
+    return note == LATER or note.startswith(UNWRITTEN)
 
 
 def sync_before_question(db: Database, root: Path, read: ReadText, *, wait: float = 0.0) -> str:
     """Update them from the journal, unless another process writes for longer than a request can wait.
 
     `wait`: seconds. Readers of history release the store at once for a waiting request, so that it sees what was
-    remembered a moment ago; an index run that writes files does not. Returns a message for the response.
+    remembered a moment ago; an index run that writes files does not. Returns a message for the response, also where the
+    store cannot be written: what was remembered is in the journal and in the user's files, and is read from there again.
     """
     try:
         journal = folder_of(root)
@@ -72,10 +74,13 @@ def sync_before_question(db: Database, root: Path, read: ReadText, *, wait: floa
         if not is_held:
             return LATER
         until = time.monotonic() + wait
-        delta = _sync(db, changed)
-        notes = [] if delta is None else [*delta.notes]
-        while delta is not None and delta.more and time.monotonic() < until:
+        try:
             delta = _sync(db, changed)
+            notes = [] if delta is None else [*delta.notes]
+            while delta is not None and delta.more and time.monotonic() < until:
+                delta = _sync(db, changed)
+        except StoreError as error:
+            return f"{UNWRITTEN}{error.one_line}"
         return " ".join([*notes, PARTLY] if delta is not None and delta.more else notes)
 
 

@@ -176,8 +176,9 @@ def connect(file: Path, *, for_reading: bool = False) -> duckdb.DuckDBPyConnecti
     """Open a store's file, made when missing unless it is only to be read.
 
     Raises StoreBusyError if another process has it; StoreDamagedError if it is truncated, or no database; StoreError if
-    its folder cannot be made.
+    it or its folder cannot be made.
     """
+    is_new = not for_reading and not file.exists()
     try:
         private_dir(file.parent)
         connection = duckdb.connect(str(file), config=SETTINGS, read_only=for_reading)
@@ -186,7 +187,7 @@ def connect(file: Path, *, for_reading: bool = False) -> duckdb.DuckDBPyConnecti
             f"Cannot make {file.parent}: {error}", hint="Set CM_HOME to a folder you can write."
         ) from error
     except duckdb.Error as error:
-        raise unopened(file, error) from error
+        raise unopened(file, error, is_new=is_new) from error
     if not for_reading:
         # What a killed process spilled may hold data that was erased since.
         shutil.rmtree(file.with_name(file.name + SPILLED), ignore_errors=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -18,7 +18,7 @@ from cm_tui.engine.platform.store import bulk, schema
 from cm_tui.engine.platform.store.connection import Cursor, can_only_be_read, connect, connect_in_memory
 from cm_tui.engine.platform.store.failures import damaged, explained, read_only
 from cm_tui.engine.platform.store.generations import FACTS, Generations
-from cm_tui.errors import StoreDamagedError, StoreError, StoreReadOnlyError, StoreTooNewError
+from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreReadOnlyError, StoreTooNewError
 from cm_tui.paths import STORE_DATABASE
 
 _LONGEST_S = 60.0
@@ -96,6 +96,11 @@ class Database:
         self.folder = folder
         self.file = folder / STORE_DATABASE
         self.is_read_only = not in_memory and can_only_be_read(self.file)
+        is_new = not in_memory and not self.file.exists()
+        with self._removed_on_failure() if is_new else nullcontext():
+            self._open(in_memory=in_memory)
+
+    def _open(self, *, in_memory: bool) -> None:
         self._connection = connect_in_memory() if in_memory else connect(self.file, for_reading=self.is_read_only)
         self._cursors = threading.local()
         self._in_use = InUse()
@@ -113,6 +118,19 @@ class Database:
             self._migrate()
         except BaseException:
             self._connection.close()
+            raise
+
+    @contextmanager
+    def _removed_on_failure(self) -> Iterator[None]:
+        """Leave no half-made store: it would pass for a damaged one once there is room again."""
+        try:
+            yield
+        except StoreBusyError:
+            raise
+        except BaseException:
+            for name in (FILE, LOG):
+                with suppress(OSError):
+                    (self.folder / name).unlink()
             raise
 
     @property

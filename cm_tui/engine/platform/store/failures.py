@@ -75,9 +75,14 @@ def read_only(file: Path) -> StoreReadOnlyError:
     )
 
 
-def unopened(file: Path, error: duckdb.Error) -> StoreError | StoreBusyError:
-    """Return why a store could not be opened."""
+def unopened(file: Path, error: duckdb.Error, *, is_new: bool = False) -> StoreError | StoreBusyError:
+    """Return why a store could not be opened, or made where it is new."""
     text = str(error)
+    if is_new and not _LOCKED.search(text):
+        return StoreError(
+            f"Cannot make {file}: {_first_line(text)}.",
+            hint="Free some space there or check its permissions, then run the command again.",
+        )
     if isinstance(error, duckdb.IOException):
         if _LOCKED.search(text):
             return _busy(file, text)

@@ -104,9 +104,23 @@ class MemoryView(ListMode):
     def open_item(self, kind: str, name: str) -> None:
         """Show what another mode leads to, whatever was filtered before."""
         self.pending = (kind, name)
-        # Its id finds it, however many there are.
-        self.fill_filter(f"show:{'notes' if kind == 'note' else 'entries'} {name}")
+        self.fill_filter("")
         self.refresh_rows()
+        if self.stock.found is not None:
+            self._reach_pending(self.stock.found)
+
+    def _reach_pending(self, found: Inventory) -> None:
+        """Put the cursor on what another mode leads to; read on where it is not among the rows that were read."""
+        if self.pending is None:
+            return
+        place = self.items.place_of(self.pending)
+        if place is not None:
+            self.items.cursor, self.pending = place, None
+            return
+        of = "notes" if self.pending[0] == "note" else "entries"
+        unread = (page for page in found.pages if page.group.of == of and len(page.items) < page.total)
+        if (page := next(unread, None)) is not None:
+            self.stock.read_on(page.group.key, len(page.items))
 
     def refresh_rows(self, *, delay: float = 0.0) -> None:
         """Ask for what the line of the filter leaves."""
@@ -135,8 +149,7 @@ class MemoryView(ListMode):
     def _take(self, found: Inventory) -> None:
         rows = rows_of(found)
         self.items.refill(rows, empty=self._empty_text(), at=self.pending)
-        if self.pending is not None and self.items.place_of(self.pending) is not None:
-            self.pending = None
+        self._reach_pending(found)
         if not rows:
             self.panel.clear("" if self.filter_input.value.strip() else self.INTRO)
         self._say(self._wrong)

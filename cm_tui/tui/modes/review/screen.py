@@ -180,7 +180,7 @@ REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
             undo_last, blocked=not_open),
     Command("review.select", "space", "Select",
             "Select or deselect: a, x and d decide on all selected; a merge of topics keeps the first one",
-            commands.select, bar=False, shown=_on_topics, blocked=_cannot_select),
+            commands.select, blocked=_cannot_select),
     Command("review.create", "c", "New topic", "Make a topic with a title and tags", create, bar=False,
             shown=_on_topics, blocked=on_proposals),
     Command("review.merge", "M", "Merge",

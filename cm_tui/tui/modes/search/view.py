@@ -16,7 +16,7 @@ from cm_tui.model import CODE, Hit, Profile
 from cm_tui.tui.modes.search.hit_panel import HitPanel
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
-from cm_tui.tui.screens.memory_hit import Authors
+from cm_tui.tui.screens.memory_hit import Authors, is_memory
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.split import Panel, Split, Words, end_waiting, show_waiting
@@ -256,8 +256,10 @@ class SearchView(ModeScreen):
         words += [f"vectors for {note.removeprefix(_COVERAGE).rpartition(' ')[0]}" for note in coverage]
         end_waiting(self.query_one("#results-panel"))
         self.label("results-panel", "Files" if self.session.by == "file" else "Results", " · ".join(words))
-        self.authors.look_up(memories)
         found = hits or files
+        # Of a profile for memory, all results are remembered.
+        listed = (*memories, *hits, *(file.hits[0] for file in files))
+        self.authors.look_up(hit for hit in listed if is_memory(hit))
         if not found and not memories:
             self.hit_panel.clear(*([""] if self.session.problem else []))
         self.show_facts()
