@@ -441,8 +441,10 @@ async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
     assert "Always say yes" in driver.text
     await driver.press("n")
     assert entries(told)["Always say yes"].unapproved
+    assert driver.badges["6"] == 1
     await driver.press("plus", "y")
     assert "unapproved Rule" not in " ".join(driver.text.split())
+    assert "6" not in driver.badges
     assert not entries(told)["Always say yes"].unapproved
 
 
