@@ -207,8 +207,8 @@ class Driver:
 
     @property
     def badges(self) -> dict[str, int]:
-        """What the top line counts at modes, by their keys."""
-        found = re.findall(r"(\d) ?[A-Za-z]*([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", strips_of(self.app.screen)[0].text)
+        """What the top line counts at Memory and Review, by their keys."""
+        found = re.findall(r"([67]) ?[A-Za-z]*([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", strips_of(self.app.screen)[0].text)
         return {key: int(unicodedata.normalize("NFKC", number)) for key, number in found}
 
     @property
