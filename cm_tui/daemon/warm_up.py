@@ -71,13 +71,14 @@ class WarmUp:
             if config.agents.budget:
                 # Skip projects without an index.
                 dispatcher.call("stale_reason", where, {})
-                gives_pack = config.context.model.enabled or not has_definitions(root)
-                if gives_pack:
-                    dispatcher.call("pack", where, {"question": _QUESTION, "budget": _BUDGET, "neighbours": False})
+                # What is prepared next is that of the current files.
+                dispatcher.call("definitions", where, {"name": "main"})
                 with dispatcher.pool.acquire(where, create=False) as project:
-                    project.engine.prepare_calls()
-                if gives_pack:
-                    # An assembly loads another model, which the first prompts would wait for.
+                    project.engine.prepare_session()
+                if config.context.model.enabled or not has_definitions(root):
+                    # Its neighbours are read off what is being resolved.
+                    dispatcher.call("pack", where, {"question": _QUESTION, "budget": _BUDGET, "neighbours": False})
+                    # The first prompts need no assembly.
                     dispatcher.turns.give_way(_GIVE_WAY_S)
                 # A warm-up must not spend tokens of a language model.
                 if not config.context.model.enabled:

@@ -27,8 +27,8 @@ class Asked:
         assert (where.own_index, create) == (True, False)
         yield self
 
-    def prepare_calls(self) -> None:
-        self.questions.append("calls")
+    def prepare_session(self) -> None:
+        self.questions.append("begin")
 
     def give_way(self, seconds: float) -> None:
         assert seconds <= 5
@@ -41,7 +41,7 @@ class Asked:
             raise NotIndexedError("There is no index.")
 
 
-FIRST = ["stale_reason", "pack", "calls", "way"]
+FIRST = ["stale_reason", "definitions", "begin", "pack", "way"]
 """What a prompt needs comes before anything else."""
 
 
@@ -86,7 +86,7 @@ def test_files_that_say_what_a_prompt_is_given_are_asked_at_once(tmp_path: Path,
     warm_up.start(asked)  # type: ignore[arg-type]
     warm_up.on_nudge(tmp_path)
     warm_up.close()
-    assert asked.questions == ["stale_reason", "calls", "assemble"]
+    assert asked.questions == ["stale_reason", "definitions", "begin", "assemble"]
 
 
 def _wait(warm_up: WarmUp) -> None:

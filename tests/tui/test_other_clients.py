@@ -75,7 +75,7 @@ async def what_another_client_decides_is_counted_at_the_modes(driver, other):
     rule = other.remember("Never push on fridays", category="Rule", actor="agent", agent="codex")
     fact = other.propose_fact("Money is counted in cents.", agent="codex")
     await driver.until(lambda: driver.badges == {"6": 1, "7": 1})
-    other.approve_entry(rule.entry)
+    other.approve_entry(other.entry(rule.id))
     await driver.until(lambda: driver.badges == {"7": 1})
     other.decide_narrated([fact.id], NarratedDecision("reject"))
     await driver.until(lambda: driver.badges == {})

@@ -74,8 +74,9 @@ class CodeMethods(EngineBase):
         return self._file_view().source(self._inside(path), start_line, end_line)
 
     @in_process
-    def prepare_calls(self) -> None:
-        """Resolve all calls in the background: one by one, the questions of an agent's session take longer."""
+    def prepare_session(self) -> None:
+        """Begin what takes long before an agent's questions: the model of prose, the tables and all edges of calls."""
+        self._vectors.begin_prose()
         self._graph.prepare()
 
     def _query(self, at: str | None, question: Callable[[Graph], model.Page[T]]) -> model.Page[T]:
