@@ -1,4 +1,4 @@
-"""Helper processes that this one talks to by pipes, and pools of them."""
+"""Helper processes that this one talks to by pipes, pools of them, and threads that give way to others."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import queue
 import signal
 import subprocess
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -34,6 +35,13 @@ def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
         env=environment,
         start_new_session=True,
     )
+
+
+def lower_thread_priority(niceness: int) -> None:
+    """Lower the priority of this thread, where the system supports it per thread."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
 
 
 def serve(answer: Callable[[Any], Any]) -> None:

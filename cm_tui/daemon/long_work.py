@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -26,6 +24,7 @@ from cm_tui.engine.platform.store import memory
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, IndexSummary, Progress
 from cm_tui.model.freshness import Freshness
+from cm_tui.worker_process import lower_thread_priority
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -78,13 +77,6 @@ _NICENESS = 19
 
 
 Steps = Generator[Progress, None, None]
-
-
-def _after_all_others() -> None:
-    """Lower the priority of this thread, where the system supports it per thread."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
 def _words(name: str, summary: IndexSummary) -> str:
@@ -292,7 +284,7 @@ class LongWork:
 
     def _embed(self, where: ProjectRef, store: Path, cancel: Cancel) -> Iterator[Progress]:
         def begin(engine: Engine) -> Steps:
-            _after_all_others()
+            lower_thread_priority(_NICENESS)
             return engine.embed_recorded(cancel=cancel)
 
         # An index run embeds what it finds, and has the processor for itself.

@@ -10,12 +10,15 @@ from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.api.definitions import has_definitions
 from cm_tui.errors import CmError
 
 AGAIN_S = 600.0
 """A project that was asked so recently is not asked again."""
 MOST = 100
 _LEAVE_S = 2.0
+_GIVE_WAY_S = 5.0
+"""Longest wait for requests before what is not needed for a prompt."""
 _QUESTION = "where does the program begin, and what does it call"
 _BUDGET = 4_000
 """Tokens; with few of them there is no room for callers, and their tables would not be made."""
@@ -25,7 +28,8 @@ _log = logging.getLogger(__name__)
 class WarmUp:
     """Warms the caches when a hook reports a project for the first time.
 
-    It assembles a context; a pack where an assembly may ask a language model. `clock`: for the time since the last one.
+    First what a prompt asks for: a pack, or an assembly where files of the project define one. Then an assembly for
+    agents that ask for it, once no request is worked on. `clock`: for the time since the last one.
     """
 
     def __init__(self, clock: Clock = SYSTEM) -> None:
@@ -67,10 +71,17 @@ class WarmUp:
             if config.agents.budget:
                 # Skip projects without an index.
                 dispatcher.call("stale_reason", where, {})
+                # What is prepared next is that of the current files.
+                dispatcher.call("definitions", where, {"name": "main"})
+                with dispatcher.pool.acquire(where, create=False) as project:
+                    project.engine.prepare_session()
+                if config.context.model.enabled or not has_definitions(root):
+                    # Its neighbours are read off what is being resolved.
+                    dispatcher.call("pack", where, {"question": _QUESTION, "budget": _BUDGET, "neighbours": False})
+                    # The first prompts need no assembly.
+                    dispatcher.turns.give_way(_GIVE_WAY_S)
                 # A warm-up must not spend tokens of a language model.
-                if config.context.model.enabled:
-                    dispatcher.call("pack", where, {"question": _QUESTION, "budget": _BUDGET})
-                else:
+                if not config.context.model.enabled:
                     dispatcher.call("assemble", where, {"prompt": _QUESTION, "budget": _BUDGET, "keep": False})
         except (CmError, OSError) as error:
             _log.info("%s was not asked before its agent is: %s", root, error)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,24 @@ from tests.fake_clock import FakeClock
 
 
 class Asked:
-    """Stands for the way to projects, and writes down what is asked."""
+    """Stands for the way to projects, their engine and other requests, and writes down what is asked."""
 
     def __init__(self, indexed: bool) -> None:
         self.indexed = indexed
         self.questions: list[str] = []
+        self.pool = self.turns = self.engine = self
+
+    @contextmanager
+    def acquire(self, where: Any, *, create: bool) -> Iterator[Asked]:
+        assert (where.own_index, create) == (True, False)
+        yield self
+
+    def prepare_session(self) -> None:
+        self.questions.append("begin")
+
+    def give_way(self, seconds: float) -> None:
+        assert seconds <= 5
+        self.questions.append("way")
 
     def call(self, name: str, where: Any, arguments: Any) -> None:
         del where, arguments
@@ -26,7 +41,11 @@ class Asked:
             raise NotIndexedError("There is no index.")
 
 
-@pytest.mark.parametrize(("indexed", "questions"), [(True, ["stale_reason", "assemble"]), (False, ["stale_reason"])])
+FIRST = ["stale_reason", "definitions", "begin", "pack", "way"]
+"""What a prompt needs comes before anything else."""
+
+
+@pytest.mark.parametrize(("indexed", "questions"), [(True, [*FIRST, "assemble"]), (False, ["stale_reason"])])
 def test_it_is_asked_once_in_a_while(tmp_path: Path, indexed: bool, questions: list[str]):
     clock, asked = FakeClock(), Asked(indexed)
     warm_up = WarmUp(clock)
@@ -58,7 +77,16 @@ def test_no_language_model_is_asked_for_it(tmp_path: Path, monkeypatch: pytest.M
     warm_up.start(asked)  # type: ignore[arg-type]
     warm_up.on_nudge(tmp_path)
     warm_up.close()
-    assert asked.questions == ["stale_reason", "pack"]
+    assert asked.questions == FIRST
+
+
+def test_files_that_say_what_a_prompt_is_given_are_asked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("cm_tui.daemon.warm_up.has_definitions", lambda root: root == tmp_path)
+    asked, warm_up = Asked(True), WarmUp()
+    warm_up.start(asked)  # type: ignore[arg-type]
+    warm_up.on_nudge(tmp_path)
+    warm_up.close()
+    assert asked.questions == ["stale_reason", "definitions", "begin", "assemble"]
 
 
 def _wait(warm_up: WarmUp) -> None:

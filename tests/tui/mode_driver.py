@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
+import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -202,6 +204,12 @@ class Driver:
         region = self.app.screen.query_one(selector).region
         strips = strips_of(self.app.screen)[max(0, region.y) : region.bottom]
         return "\n".join(strip.crop(region.x, region.right).text for strip in strips)
+
+    @property
+    def badges(self) -> dict[str, int]:
+        """What the top line counts at Memory and Review, by their keys."""
+        found = re.findall(r"([67]) ?[A-Za-z]*([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", strips_of(self.app.screen)[0].text)
+        return {key: int(unicodedata.normalize("NFKC", number)) for key, number in found}
 
     @property
     def told(self) -> list[str]:

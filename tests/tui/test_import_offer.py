@@ -20,8 +20,12 @@ async def test_past_sessions_are_offered_once_and_imported(project: Path, transc
     async with driving(project) as driver:
         await driver.press("f1")
         assert "m  Import 2 past sessions of Claude Code and Codex" in driver.text
+        with Engine.open(project) as other:
+            other.propose_fact("Money is counted in cents.", agent="codex")
+        assert driver.badges == {}, "nothing tells of it yet"
         await driver.press("m")
         await driver.until(lambda: any("2 episodes of 2 sessions recorded." in told for told in driver.told))
+        await driver.until(lambda: driver.badges == {"7": 1})
         assert "past session" not in driver.text.partition("Next")[2].partition("recorded")[0]
         await driver.press("m")
         assert any("no past session was found" in told for told in driver.told)

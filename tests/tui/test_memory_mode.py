@@ -445,13 +445,18 @@ async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
     await driver.anew("6")
     await to(driver, "Always say yes")
     assert "unapproved Rule" in " ".join(driver.text.split())
+    driver.app.lifecycle.count_waiting(again=True)
+    await driver.settle()
+    assert driver.badges["6"] == 1
     await driver.press("plus")
     assert "Have agents follow this Rule in this project?" in " ".join(driver.text.split())
     assert "Always say yes" in driver.text
     await driver.press("n")
     assert entries(told)["Always say yes"].unapproved
+    assert driver.badges["6"] == 1
     await driver.press("plus", "y")
     assert "unapproved Rule" not in " ".join(driver.text.split())
+    assert "6" not in driver.badges
     assert not entries(told)["Always say yes"].unapproved
 
 

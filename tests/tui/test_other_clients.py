@@ -10,7 +10,7 @@ import pytest
 
 from cm_tui.daemon import bootstrap, subscribe
 from cm_tui.daemon.open_engine import open_engine
-from cm_tui.model import PackRequest
+from cm_tui.model import NarratedDecision, PackRequest
 from cm_tui.tui.modes.pack.screen import PackScreen
 from cm_tui.tui.modes.search.screen import SearchScreen
 from tests.daemon.conftest import pid_of_daemon
@@ -29,6 +29,7 @@ async def test_what_other_clients_index_and_save_is_followed(owned, tmp_path):
             await symbols_and_pack_follow_another_client(driver, owned, other)
             await what_another_door_indexes_is_in_the_results_with_the_cursor_where_it_was(driver, owned, other)
             await profiles_that_another_door_saves_are_known_here(driver, other)
+            await what_another_client_decides_is_counted_at_the_modes(driver, other)
     await a_project_that_was_never_indexed_is_indexed_by_itself(tmp_path)
 
 
@@ -68,6 +69,16 @@ async def profiles_that_another_door_saves_are_known_here(driver, other):
     await driver.until(lambda: screen.session.profiles["code"].limit == 3)
     await driver.settle()
     assert screen.query_input.value == "load record"
+
+
+async def what_another_client_decides_is_counted_at_the_modes(driver, other):
+    rule = other.remember("Never push on fridays", category="Rule", actor="agent", agent="codex")
+    fact = other.propose_fact("Money is counted in cents.", agent="codex")
+    await driver.until(lambda: driver.badges == {"6": 1, "7": 1})
+    other.approve_entry(other.entry(rule.id))
+    await driver.until(lambda: driver.badges == {"7": 1})
+    other.decide_narrated([fact.id], NarratedDecision("reject"))
+    await driver.until(lambda: driver.badges == {})
 
 
 async def a_project_that_was_never_indexed_is_indexed_by_itself(tmp_path):

@@ -73,6 +73,38 @@ async def test_a_first_index_run_shows_where_it_is_and_can_be_cancelled_and_resu
         assert driver.app.project.plan.files == 5
 
 
+async def test_what_waits_is_counted_once_after_each_change(project, monkeypatch):
+    counted = []
+    narrated = Engine.narrated
+    monkeypatch.setattr(Engine, "narrated", lambda *args, **options: counted.append(1) or narrated(*args, **options))
+    async with driving(project) as driver:
+        assert len(counted) == 1, "the index was current"
+        await driver.press("3", "6", "1")
+        assert len(counted) == 1, "nothing has changed"
+        (project / "new.py").write_text("def new():\n    return 1\n")
+        await driver.press("i")
+        assert len(counted) == 2
+    (project / "newer.py").write_text("def newer():\n    return 1\n")
+    engine, go = Engine.open(project), threading.Event()
+    original = engine.index
+
+    def slow(**options):
+        for progress in original(**options):
+            yield progress
+            if progress.stage == "parse":
+                go.wait(PATIENCE)
+
+    engine.index = slow
+    async with starting(project, open_engine=lambda: engine) as driver:
+        await driver.hurry()
+        await driver.until(lambda: driver.app.project.progress and driver.app.project.progress.stage == "parse")
+        await driver.hurry()
+        await driver.until(lambda: len(counted) == 3)
+        go.set()
+        await driver.settle()
+        assert len(counted) == 4, "the run has found something"
+
+
 async def files_left_out_can_be_listed(driver, project):
     (project / "package-lock.json").write_text("{}")
     (project / "picture.bin").write_bytes(bytes(range(256)) * 10)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cm_tui import model
 from cm_tui.engine.api.engine_base import EngineBase, of_one_generation
-from cm_tui.engine.api.needs import needs
+from cm_tui.engine.api.needs import in_process, needs
 
 if TYPE_CHECKING:
     from cm_tui.engine.code.graph.graph import Graph
@@ -72,6 +72,12 @@ class CodeMethods(EngineBase):
         if at is not None:
             return self._history.source(at, self._inside(path), start_line, end_line)
         return self._file_view().source(self._inside(path), start_line, end_line)
+
+    @in_process
+    def prepare_session(self) -> None:
+        """Begin what takes long before an agent's questions: the model of prose, the tables and all edges of calls."""
+        self._vectors.begin_prose()
+        self._graph.prepare()
 
     def _query(self, at: str | None, question: Callable[[Graph], model.Page[T]]) -> model.Page[T]:
         return question(self._graph) if at is None else self._history.ask(at, question)

@@ -17,6 +17,8 @@ from cm_tui.tui.tasks.long_tasks import RunEnded, Steps
 COUNTING_DELAY = 0.3
 """Seconds in which further changes may come before the project's state is asked for, and what waits is counted."""
 MOST_RULES = 1_000
+_LOOKING = frozenset({"scan", "store", "done"})
+"""Stages of an index run that take a moment, unless another one came before them."""
 
 
 @dataclass
@@ -80,10 +82,11 @@ class ProjectLifecycle(ProjectWork):
 
         def got(status: ProjectStatus) -> None:
             self.view.status, self.view.status_error = status, None
-            self.changed()
             waiting, self._then = self._then, None
             if waiting is not None:
+                # Before the change is shown: it may begin an index run, which decides what is asked next.
                 waiting(status)
+            self.changed()
 
         def failed(error: CmError) -> None:
             self.view.status_error = error
@@ -98,7 +101,7 @@ class ProjectLifecycle(ProjectWork):
             again: the person has just changed something.
         """
         view = self.view
-        if view.engine != "open" or not (again or self._counted != view.index_news):
+        if view.engine != "open" or not (again or (self._counted != view.index_news and not self._news_follow)):
             return
         self._counted = view.index_news
 
@@ -108,6 +111,15 @@ class ProjectLifecycle(ProjectWork):
                 self.changed()
 
         self.tasks.ask("app.waiting", _waiting, got, lambda _: None, delay=COUNTING_DELAY)
+
+    @property
+    def _news_follow(self) -> bool:
+        """True while an index run looks for changes: it ends in a moment, or has found something to work on."""
+        view = self.view
+        if view.status is None:
+            return view.status_error is None
+        is_looking = view.progress is None or view.progress.stage in _LOOKING
+        return view.status.indexed and self.tasks.indexing and is_looking
 
     # --- the index ---
 

@@ -12,7 +12,7 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.code.graph import resolve
 from cm_tui.engine.code.graph.derived_tables import DerivedTables
-from cm_tui.engine.code.graph.generation_tables import GenerationTables
+from cm_tui.engine.code.graph.generation_tables import GenerationTables, TableSet
 from tests.gitrepo import Repo
 from tests.waiting import PATIENCE
 
@@ -84,19 +84,19 @@ def test_neither_the_first_pack_nor_a_question_waits_for_the_thread_that_resolve
         repo.write(name, text)
     repo.commit()
     begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
-    behind = GenerationTables._resolve_in_background
+    behind = GenerationTables.resolve_behind
 
     def blocked(_: resolve.Resolver) -> None:
         begun.set()
         go_on.wait(PATIENCE)
         over.set()
 
-    def resolve_behind(self: GenerationTables, number: int) -> None:
-        behind(self, number)
+    def resolve_behind(self: GenerationTables, found: TableSet) -> None:
+        behind(self, found)
         assert begun.wait(PATIENCE)
 
     monkeypatch.setattr(resolve.Resolver, "resolve_all", blocked)
-    monkeypatch.setattr(GenerationTables, "_resolve_in_background", resolve_behind)
+    monkeypatch.setattr(GenerationTables, "resolve_behind", resolve_behind)
     with Engine.open(repo.root) as engine:
         for _ in engine.index():
             pass

@@ -19,6 +19,7 @@ from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CmError
 from cm_tui.lru import LRU
 from cm_tui.model import Edge, Page, SymbolKey
+from cm_tui.worker_process import lower_thread_priority
 
 NOW = "now_file"
 """Relation of the current files."""
@@ -30,6 +31,8 @@ PARTIAL_QUESTIONS = 10
 _KEPT = 2
 """Sets of each kind without users: two states can be compared side by side."""
 _LOOK_S = 0.05
+_NICENESS = 5
+"""Of the thread that resolves all calls. Lower priorities keep Python's lock from requests on a busy machine."""
 _made = count()
 """Counts the sets of tables of this process."""
 
@@ -136,9 +139,22 @@ class GenerationTables:
                 found.make(read, whole=found.resolved > PARTIAL_QUESTIONS)
             else:
                 self._read = read
-                if found.resolved > 1 and not found.resolver.is_whole:
-                    self._resolve_in_background(found.number)
+                if found.resolved > 1:
+                    self.resolve_behind(found)
             yield found
+
+    def resolve_behind(self, found: TableSet) -> None:
+        """Resolve all calls of a set of the current files in the background, after whatever else is to be done."""
+        if found.resolver.is_whole:
+            return
+        with self._lock:
+            busy = self._background is not None and self._background.is_alive()
+            if busy or self._closed:
+                return
+            self._background = threading.Thread(
+                target=self._resolve, args=(found.number,), name="cm-graph", daemon=True
+            )
+            self._background.start()
 
     @contextmanager
     def _using(self, snapshot: str = NOW) -> Iterator[TableSet]:
@@ -187,15 +203,9 @@ class GenerationTables:
             with closing(self._db.open_cursor()) as own:
                 own.execute(f"DETACH DATABASE IF EXISTS {found.schema}")
 
-    def _resolve_in_background(self, number: int) -> None:
-        with self._lock:
-            busy = self._background is not None and self._background.is_alive()
-            if busy or self._closed:
-                return
-            self._background = threading.Thread(target=self._resolve, args=(number,), name="cm-graph", daemon=True)
-            self._background.start()
-
     def _resolve(self, number: int) -> None:
+        # No request waits for this thread: until it is done, each resolves what it asks about.
+        lower_thread_priority(_NICENESS)
         try:
             with self._db.reading(), self._using() as found:
                 self._running = self._db.cursor

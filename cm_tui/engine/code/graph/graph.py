@@ -143,6 +143,11 @@ class Graph:
         with self._tables() as asked:
             return asked.resolver.everything(kinds, blind=blind)
 
+    def prepare(self) -> None:
+        """Build the tables of the current files, and resolve all calls in the background."""
+        with self._tables() as asked:
+            self._sets.resolve_behind(asked)
+
     @contextmanager
     def _tables(self, *, resolve: bool = False) -> Iterator[TableSet]:
         """Hold the data for a query: of the generation that this thread reads, or of a past snapshot."""

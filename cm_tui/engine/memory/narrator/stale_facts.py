@@ -115,13 +115,15 @@ def proposals(root: Path, code: Code) -> list[NarratedProposal]:
 
     `code`: the lookup of names.
     """
+    listed = sorted(scan_notes(Notes(root).places).found.values())
+    places = [(place, stamp) for place, stamp in listed if place.kind in _KINDS and place.writable]
+    if not places:
+        return []
     page = code.report.items(("gone", "renamed", "moved"), (NOTES,), _MOST_ITEMS)
     stale = {item.id: tuple(filter(_counts, item.mentions)) for item in page.rows}
-    notes, came_along = Notes(root), origins_of(root)
+    came_along = origins_of(root)
     found: dict[str, NarratedProposal] = {}
-    for place, stamp in sorted(scan_notes(notes.places).found.values()):
-        if place.kind not in _KINDS or not place.writable:
-            continue
+    for place, stamp in places:
         for line in _lines(place, read_note(place, stamp), stale.get(place.id, ()), code.missing):
             one = _proposal(line, is_strange=came_along(place))
             found.setdefault(one.id, one)

@@ -96,6 +96,11 @@ class ProseProcesses:
         """Embed the rest in another process, too, and in this one only if that is lost: for the daemon."""
         self._few = _ModelProcess("prose_at_once")
 
+    def begin(self) -> None:
+        """Start the process for single texts in the background, where it is apart and not running."""
+        if self._few is not None and not self._few.is_running:
+            threading.Thread(target=self._few.embed, args=(("",),), name="cm-embed", daemon=True).start()
+
     def check(self) -> None:
         """Compare the model's files with their checksums.
 

@@ -18,6 +18,7 @@ from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.embed.choice import embed_test, prose_provider_for
+from cm_tui.engine.search.embed.prose_process import ProseProcesses
 from cm_tui.engine.search.embed.provider import NotChosenError, Provider, model_name
 from cm_tui.engine.search.vectors import batch_fill
 from cm_tui.engine.search.vectors.index import State, VectorIndex
@@ -224,6 +225,12 @@ class ProjectVectors:
         """Release what the next search can make again."""
         for index in self._each:
             index.release()
+
+    def begin_prose(self) -> None:
+        """Start the process with the model of prose, if a question about memory would wait for it."""
+        provider = self._side.prose_provider
+        if isinstance(provider, ProseProcesses) and self.prose is not None and self.prose.coverage()[0]:
+            provider.begin()
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Begin to embed code that the next `fill` will ask for."""
