@@ -229,3 +229,55 @@ def test_a_turn_that_a_hook_ended_is_not_under_way_and_what_comes_later_is_added
     done = machine.run()
     assert (done.episodes, done.known) == (1, 0)
     assert machine.prompts() == ["Add the tax", "Then this"]
+
+
+def test_the_counts_of_a_passed_test_run_are_kept(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    output = (
+        "platform linux\n" + "tests/test_cart.py ..........\n" * 200 + "===== 613 passed, 9 skipped in 186.44s ====="
+    )
+    one.write([
+        one.asked("Run the tests"), one.used("Bash", {"command": "pytest"}, "a"), one.got("a", output),
+        one.used("Bash", {"command": "ls"}, "b"), one.got("b", output), one.said("All is well."),
+    ])  # fmt: skip
+    machine.run()
+    (record,) = machine.episodes()
+    tests, listing = (step for step in record.steps if step.kind == "tool")
+    assert tests.result.startswith("platform linux\n")
+    assert tests.result.endswith("613 passed, 9 skipped in 186.44s =====")
+    assert len(tests.result) < 700
+    assert "613 passed" not in listing.result
+    assert "613 passed" in episode_source.of(record)
+
+
+def test_what_a_coding_turn_consists_of_is_searched(machine: Machine):
+    """Reasons given on the way, the pattern of a search, the last to-do list, small changes: each once, without confirmations."""
+    one = Claude(machine.claude, machine.root)
+    reason = "I looked at the places that round. " * 20 + "Bankers' rounding stays, because the ledger demands it."
+    todos = [
+        {"content": "round per line", "status": "pending"},
+        {"content": "tell the ledger team", "status": "pending"},
+    ]
+    done = [{**todos[0], "status": "completed"}, todos[1]]
+    path = f"{machine.root}/limits.py"
+    edit = {"file_path": path, "old_string": "LIMIT = 10", "new_string": "LIMIT = 4711"}
+    large = {
+        "file_path": f"{machine.root}/new.py",
+        "content": "\n".join(f"zebra_{number} = {number}" for number in range(60)),
+    }
+    steps = [("TodoWrite", {"todos": todos}), ("Grep", {"pattern": "ROUND_HALF_EVEN", "path": "shop"}), ("Edit", edit),
+             ("Write", large), ("TodoWrite", {"todos": done})]  # fmt: skip
+    records = [one.asked("Fix the rounding"), one.said(reason, over=False)]
+    for number, (tool, given) in enumerate(steps):
+        records += [one.used(tool, given, f"c{number}"), one.got(f"c{number}", f"The file {path} has been updated.")]
+    one.write([*records, one.said("Done.")])
+    machine.run()
+    (record,) = machine.episodes()
+    text = episode_source.of(record)
+    assert "because the ledger demands it" in text
+    assert "ROUND_HALF_EVEN" in text
+    assert text.count("tell the ledger team") == 1
+    assert "- [x] round per line" in text
+    assert text.count("[Edit] limits.py\n") == 1
+    assert "Changed to:\nLIMIT = 4711" in text
+    assert "zebra_1 " not in text, "a large change is found in the code"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -20,11 +21,15 @@ from cm_tui.model import EPISODES, Step
 _FIRST_STEPS, _LAST_STEPS = 20, 20
 _FAILED_STEPS = 20
 """Failed ones between these: what went wrong is asked for later."""
+_SAID_CHARS = 1_200
+"""Of what the agent said on the way: its reasons and decisions."""
 _STEP_CHARS = 200
-_RESULT_CHARS = 120
-_ERROR_CHARS = 300
-"""What is shown of the end of what failed."""
+_BEGIN_CHARS, _END_CHARS, _ERROR_CHARS = 60, 120, 300
+"""What is shown of the beginning of a result, of its end, and of the end of what failed."""
+_TODO = re.compile(r"(?:.*\n)?- \[[x~ ]\] ")
 _FILES = 20
+_CHANGE_CHARS, _CHANGES_CHARS = 200, 400
+"""Of the added lines of one file, and of all."""
 _MACHINE_NAME = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{4,40}|[0-9a-fA-F_-]{16,}|[0-9A-HJKMNP-TV-Z]{26}")
 """Names that no person gave: digests, and identifiers by any of the usual schemes."""
 
@@ -49,7 +54,20 @@ def _parts(record: EpisodeRecord) -> Iterator[str]:
     yield "\n".join(line for step in _shown(record.steps) if (line := _step(step)))
     if record.agent and record.files:
         yield f"Files: {', '.join(record.files[:_FILES])}"
+    yield "\n".join(["Changed to:", *changes]) if (changes := _small_changes(record.patch)) else ""
     yield f"Verdict: {record.verdict}" if record.verdict else ""
+
+
+def _small_changes(patch: str) -> list[str]:
+    """The added lines of files of which little was changed: versions, limits, settings. Larger changes are in the index of code."""
+    found: list[str] = []
+    for section in patch.split("diff --git ")[1:]:
+        added = [
+            line[1:].strip() for line in section.split("\n") if line.startswith("+") and not line.startswith("+++ ")
+        ]
+        if sum(map(len, added)) <= _CHANGE_CHARS and sum(map(len, found)) <= _CHANGES_CHARS:
+            found += filter(None, added)
+    return found
 
 
 def _shown(steps: Sequence[Step]) -> list[Step]:
@@ -61,16 +79,18 @@ def _shown(steps: Sequence[Step]) -> list[Step]:
 
 def _step(step: Step) -> str:
     """One line of a step; an agent's thoughts are excluded."""
-    if step.kind == "thought":
+    # A state of the to-do list is none: the plan is the last one.
+    if step.kind == "thought" or (step.kind == "tool" and _TODO.match(step.text)):
         return ""
     if step.kind != "tool":
-        return " ".join(step.text.split())[:_STEP_CHARS]
-    said = " ".join(f"{step.path} {step.text}".split())[:_STEP_CHARS]
-    came = " ".join(step.result.split())
-    if step.failed and len(came) > _RESULT_CHARS + _ERROR_CHARS:
-        came = f"{came[:_RESULT_CHARS]} … {came[-_ERROR_CHARS:]}"
-    elif not step.failed:
-        came = came[:_RESULT_CHARS]
+        return " ".join(step.text.split())[:_SAID_CHARS]
+    is_of_file = bool(step.path) and step.text.strip().replace(os.sep, "/").endswith(step.path)
+    said = " ".join((step.path if is_of_file else f"{step.path} {step.text}").split())[:_STEP_CHARS]
+    # What a file contained, and that it was written, is in the index of code.
+    came = "" if is_of_file and not step.failed else " ".join(step.result.split())
+    last = _ERROR_CHARS if step.failed else _END_CHARS
+    if len(came) > _BEGIN_CHARS + last:
+        came = f"{came[:_BEGIN_CHARS]} … {came[-last:]}"
     failed = " failed" if step.failed else ""
     return f"[{step.tool}{failed}] {said}" + (f" → {came}" if came else "")
 

@@ -10,7 +10,7 @@ from cm_tui.engine.memory.transcripts import patches
 from cm_tui.engine.memory.transcripts.lines import as_list, as_record, as_text
 from cm_tui.engine.memory.transcripts.turn import Edit, Turn
 
-_GIVEN = ("command", "cmd", "file_path", "filePath", "notebook_path", "path", "pattern", "query", "url", "prompt", "description")  # fmt: skip
+_GIVEN = ("command", "cmd", "pattern", "query", "url", "file_path", "filePath", "notebook_path", "path", "prompt", "description")  # fmt: skip
 _PATHS = ("file_path", "filePath", "notebook_path", "path", "target_file")
 _GIVEN_CHARACTERS = 8_000
 _PATCH_CHARACTERS = 2 * patches.PATCH_BYTES
@@ -38,12 +38,12 @@ def use_tool(
         edit = Edit(path, tuple(patches.written(patch)), patches.from_apply_patch(patch)[:_PATCH_CHARACTERS])
     elif writes and path:
         edit = Edit(path, (), patches.from_tool_input(path, given)[:_PATCH_CHARACTERS])
-    turn.use(call, tool, words or input_text(given), path, edit)
-    if tool == "ExitPlanMode":
-        turn.intend(as_text(given.get("plan")))
-    elif tool in _PLANS:
+    plan = ""
+    if tool in _PLANS:
         items, text = _PLANS[tool]
-        turn.intend("\n".join(filter(None, (as_text(given.get("explanation")), _plan(given.get(items), text)))))
+        plan = "\n".join(filter(None, (as_text(given.get("explanation")), _plan(given.get(items), text))))
+    turn.use(call, tool, plan or words or input_text(given), path, edit)
+    turn.intend(as_text(given.get("plan")) if tool == "ExitPlanMode" else plan)
 
 
 def input_text(given: Mapping[str, Any]) -> str:

@@ -23,6 +23,8 @@ RESULT_CHARACTERS = 400
 """Most characters of a tool's output."""
 ERROR_CHARACTERS = 600
 """Most characters of the end of a failed tool's output, in addition: it contains the error."""
+SUMMARY_CHARACTERS = 200
+"""Most characters of the end of the output of a test run or build that passed: it contains the counts."""
 _PROMPTS = 10
 _PROMPTS_NAMED = 100
 """Number of further prompts that distinguish turns without an answer."""
@@ -112,7 +114,7 @@ class TurnStep:
     tool: str = ""
     result: Piece = NOTHING
     error: Piece = NOTHING
-    """End of the result of what failed, where it is not in the result."""
+    """End of the result of what failed, and of a test run or build, where it is not in the result."""
     path: str = ""
     failed: bool = False
     edit: Edit | None = None
@@ -287,11 +289,13 @@ class Turn:
             if edit is not None:
                 self.patch.add((edit.path and diff(edit.path)) or edit.patch)
             step.result, step.failed = piece(text, RESULT_CHARACTERS), failed
-            if failed and len(text) <= RESULT_CHARACTERS + ERROR_CHARACTERS:
+            is_check = _CHECK.search(step.text.text[:2_000]) is not None
+            last = ERROR_CHARACTERS if failed else SUMMARY_CHARACTERS if is_check else 0
+            if len(text) <= RESULT_CHARACTERS + last:
                 step.result = piece(text, len(text))
-            elif failed:
-                step.error = ending(text, ERROR_CHARACTERS)
-            if _CHECK.search(step.text.text[:2_000]):
+            elif last:
+                step.error = ending(text, last)
+            if is_check:
                 outcome = _result_of_check(step.text.text[:2_000], text[-10_000:], failed=failed)
                 if outcome is not None:
                     line = " ".join(step.text.text.split())[:200]

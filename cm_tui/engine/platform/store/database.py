@@ -128,7 +128,7 @@ class Database:
         except StoreBusyError:
             raise
         except BaseException:
-            for name in (FILE, LOG):
+            for name in (STORE_DATABASE, LOG):
                 with suppress(OSError):
                     (self.folder / name).unlink()
             raise

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import NamedTuple
 
-DAY, WEEK, MONTH, YEAR, WEEKEND = range(5)
-_LENGTHS = (1.0, 7.0, 30.4, 365.25, 7.0)
+DAY, WEEK, MONTH, YEAR, WEEKEND, QUARTER, HALF_YEAR, HOUR = range(8)
+_LENGTHS = (1.0, 7.0, 30.4, 365.25, 7.0, 91.3, 182.6, 1 / 24)
 """Days of a unit."""
-_SLACK = (1.5, 4.0, 10.0, 60.0, 3.0)
+_SLACK = (1.5, 4.0, 10.0, 60.0, 3.0, 20.0, 30.0, 0.5)
 """Days that people are wrong by when they count in a unit."""
 _YEARS_BACK, _WEEKS_BACK = 12, 6
+_MOST_WEEKS = 53
 _MOST_COUNT = 400
 
 
@@ -53,6 +54,25 @@ def month(number: int, day: int = 0, part: int | None = None) -> Callable[[int],
 def season(number: int) -> Callable[[int], Span]:
     """Return a season of a year, of the northern half of the earth; 0 is spring."""
     return lambda year: _months(year, 3 + 3 * number, 3, 14.0)
+
+
+def quarter(number: int) -> Callable[[int], Span]:
+    """Return a quarter of a year, 1 to 4."""
+    return lambda year: _months(year, 3 * number - 2, 3, 7.0)
+
+
+def third(days: Days | None, part: int) -> Days | None:
+    """Return the first, second or last third of a date (`part` 0 to 2)."""
+
+    def parts(on: date) -> Sequence[Span]:
+        found = []
+        for one in days(on) if days else ():
+            length = (one.last - one.first + 1) / 3
+            first, last = (int(one.first + at * length) for at in (part, part + 1))
+            found.append(Span(first, last - 1, max(1.0, length / 2)))
+        return found
+
+    return parts if days else None
 
 
 def yearly(span: Callable[[int], Span], year: int = 0, years: int | None = None) -> Days:
@@ -116,8 +136,10 @@ def lately(number: int, unit: int) -> Days:
 
 def unit_away(unit: int, way: int) -> Days | None:
     """Return the week, month, year or weekend before (-1), around (0) or after (1) a day."""
-    if unit == DAY:
+    if unit in (DAY, HALF_YEAR, HOUR):
         return None
+    if unit == QUARTER:
+        return lambda on: [_months(on.year, (on.month - 1) // 3 * 3 + 1 + 3 * way, 3, 7.0)]
     if unit == YEAR:
         return yearly(lambda of: _months(of, 1, 12, 14.0), years=way)
     if unit == MONTH:
@@ -128,6 +150,48 @@ def unit_away(unit: int, way: int) -> Days | None:
         return [Span(monday + (5 if unit == WEEKEND else 0), monday + 6, 2.0)]
 
     return days
+
+
+def last_weekend() -> Days:
+    """Return the last weekend that has begun, then the next."""
+
+    def days(on: date) -> Sequence[Span]:
+        saturday = on.toordinal() - (on.weekday() - 5) % 7
+        return [Span(one, one + 1, 1.5) for one in (saturday, saturday - 7, saturday + 7)]
+
+    return days
+
+
+def week_day(number: int, way: int) -> Days:
+    """Return a weekday of the week before (-1), around (0) or after (1) a day."""
+
+    def days(on: date) -> Sequence[Span]:
+        day = on.toordinal() - on.weekday() + 7 * way + number
+        return [Span(day, day, 1.0)]
+
+    return days
+
+
+def calendar_week(number: int, year: int = 0) -> Days | None:
+    """Return a week by its number (ISO 8601), of any year if 0; None: no year has it."""
+    if not 0 < number <= _MOST_WEEKS:
+        return None
+
+    def span(of: int) -> Span:
+        monday = date(of, 1, 4).toordinal() - date(of, 1, 4).weekday() + 7 * (number - 1)
+        return Span(monday, monday + 6, 2.0)
+
+    return yearly(span, year)
+
+
+def week_of(days: Days) -> Days:
+    """Return the weeks around single days; longer dates are unchanged."""
+
+    def weeks(on: date) -> Sequence[Span]:
+        mondays = [(one.first - date.fromordinal(one.first).weekday(), one) for one in days(on)]
+        return [Span(monday, monday + 6, 2.0) if one.first == one.last else one for monday, one in mondays]
+
+    return weeks
 
 
 def since(first: Days) -> Days:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from cm_tui.engine.search.ranking import date_spans as spans
-from cm_tui.engine.search.ranking.date_spans import MONTH, WEEK, YEAR, Days
+from cm_tui.engine.search.ranking.date_spans import HOUR, MONTH, QUARTER, WEEK, WEEKEND, YEAR, Days
 from cm_tui.engine.search.ranking.date_words import Token, tokens_of
 
 _MOST_CHARS = 6_000
@@ -22,7 +22,7 @@ _ARTICLES = frozenset({"fill", "cue", "from", "since", "to"})
 """Kinds of a word that may be skipped inside a date."""
 _ABLATIVE = ("dan", "den", "tan", "ten")
 """Turkish puts the event first: `sürümden iki hafta önce`."""
-_JOINING = frozenset({"to", "until", "till", "bis", "до", "do", "jusqu", "tot"})
+_JOINING = frozenset({"to", "until", "till", "bis", "до", "do", "jusqu", "tot", "-", "–", "—"})
 """Words that join the ends of a range without a `from`."""
 _CLAUSE_END = re.compile(r"[,.;:?!\n]")
 
@@ -43,28 +43,54 @@ class _Match(NamedTuple):
     event: str = ""
 
 
+def _days_of_month(month: int, first: int, last: int, year: int | None) -> Days | None:
+    """The days from one to another of a month."""
+    begin, end = (spans.written(year or 0, month, day) for day in (first, last))
+    return spans.between(begin, end) if begin and end and first < last else None
+
+
 _PATTERNS: tuple[tuple[str, Callable[..., Days | None]], ...] = (
     ("since_ago number number? unit", lambda _, one, more, unit: spans.ago(more or one, unit)),
     ("way number number? unit", lambda way, one, more, unit: spans.lately(more or one, unit) if way < 0 else None),
     ("number number? unit ago", lambda one, more, unit, _: spans.ago(more or one, unit)),
+    ("since_ago single", lambda _, unit: spans.ago(1, unit)),
+    ("single ago", lambda unit, _: spans.ago(1, unit)),
+    ("past number number? unit", lambda _, one, more, unit: spans.lately(more or one, unit)),
+    ("number way unit", lambda number, way, unit: spans.lately(number, unit) if way < 0 < number - 1 else None),
+    ("date part_after", lambda value, part: spans.third(spans.written(value // 10_000, value // 100 % 100), part)),
+    ("month part_after", lambda month, part: spans.third(spans.written(0, month), part)),
     ("weekday? date", lambda _, value: spans.written(value // 10_000, value // 100 % 100, value % 100)),
     ("part month year?", lambda part, month, year: spans.written(year or 0, month, part=part)),
+    ("day_number to? day_number month year?", lambda one, _, day, month, year: _days_of_month(month, one, day, year)),
+    ("month day_number to day_number year?", lambda month, one, _, day, year: _days_of_month(month, one, day, year)),
+    ("month number unit", lambda month, day, unit: spans.written(0, month, day) if unit == spans.DAY else None),
     ("weekday? day_number month year?", lambda _, day, month, year: spans.written(year or 0, month, day)),
     ("weekday? month day_number year?", lambda _, month, day, year: spans.written(year or 0, month, day)),
     ("month year", lambda month, year: spans.written(year, month)),
     ("month way unit", lambda month, way, unit: spans.yearly(spans.month(month), years=way) if unit == YEAR else None),
     ("way month", lambda way, month: spans.turned(spans.written(0, month), way)),
     ("month way?", lambda month, way: spans.turned(spans.written(0, month), way)),
+    ("part year", lambda part, year: spans.third(spans.written(year), part)),
+    ("part way unit", lambda part, way, unit: spans.third(spans.unit_away(unit, way), part)),
+    ("part unit way", lambda part, unit, way: spans.third(spans.unit_away(unit, way), part)),
+    ("quarter year?", lambda number, year: spans.yearly(spans.quarter(number), year or 0)),
+    ("year quarter", lambda year, number: spans.yearly(spans.quarter(number), year)),
+    ("ordinal unit year?", lambda n, unit, year: spans.yearly(spans.quarter(n), year or 0) if unit == QUARTER else None),
+    ("calendar_week number year?", lambda _, number, year: spans.calendar_week(number, year or 0)),
     ("season year", lambda season, year: spans.yearly(spans.season(season), year)),
     ("season way unit", lambda season, way, unit: spans.yearly(spans.season(season), years=way) if unit == YEAR else None),
     ("way unit season", lambda way, unit, season: spans.yearly(spans.season(season), years=way) if unit == YEAR else None),
     ("way season", lambda way, season: spans.turned(spans.yearly(spans.season(season)), way)),
     ("season way?", lambda season, way: spans.turned(spans.yearly(spans.season(season)), way)),
+    ("weekday_of_last_week", lambda number: spans.week_day(number, -1)),
+    ("way unit weekday", lambda way, unit, number: spans.week_day(number, way) if unit == WEEK else None),
+    ("weekday way unit", lambda number, way, unit: spans.week_day(number, way) if unit == WEEK else None),
     ("way weekday", lambda way, weekday: spans.turned(spans.weekday(weekday), way)),
     ("weekday way?", lambda weekday, way: spans.turned(spans.weekday(weekday), way)),
     ("day", lambda away: spans.away(away, 0.5)),
     ("way unit", lambda way, unit: spans.unit_away(unit, way)),
     ("unit way", spans.unit_away),
+    ("fill unit", lambda _, unit: spans.last_weekend() if unit == WEEKEND else None),
     ("year", spans.written),
 )  # fmt: skip
 """Sequences of kinds (`?` optional), with what reads their values; a reading of None is no date. The first match counts."""
@@ -118,7 +144,8 @@ def _range(text: str, tokens: list[Token], at: int) -> _Match | None:
     """A date, or two that a range lies between."""
     opens, is_since = (_value(tokens, at, kind) is not None for kind in ("from", "since"))
     first = _single(text, tokens, _skip(tokens, at + 1)) if opens or is_since else None
-    is_since = is_since and first is not None
+    # Italian `dal` means since and from.
+    is_since = is_since and first is not None and not any("to" in one.means for one in tokens[at + 1 : first.upto])
     first = first or _single(text, tokens, at)
     if first is None or first.event:
         return first
@@ -136,7 +163,7 @@ def _range(text: str, tokens: list[Token], at: int) -> _Match | None:
 def _single(text: str, tokens: list[Token], at: int) -> _Match | None:
     if at >= len(tokens) or not tokens[at].means:
         return None
-    found = _around(text, tokens, at) or _plain(tokens, at)
+    found = _around(text, tokens, at) or _week_of(tokens, at) or _plain(tokens, at)
     if found and at and tokens[found.upto - 1].text == "önce" and tokens[at - 1].text.endswith(_ABLATIVE):
         return found._replace(event=tokens[at - 1].text[:-3])
     return found
@@ -162,6 +189,18 @@ def _plain(tokens: list[Token], at: int) -> _Match | None:
     return None
 
 
+def _week_of(tokens: list[Token], at: int) -> _Match | None:
+    """`The week of November 9`."""
+    if (
+        _value(tokens, at, "unit") != WEEK
+        or at + 1 >= len(tokens)
+        or not tokens[at + 1].means.keys() & {"fill", "from"}
+    ):
+        return None
+    base = _plain(tokens, _skip(tokens, at + 2))
+    return base and base._replace(days=spans.week_of(base.days))
+
+
 def _around(text: str, tokens: list[Token], at: int) -> _Match | None:
     """`Two weeks before`, `the Sunday after` something: a date, or what happened at one."""
     number, weekday = _value(tokens, at, "number"), _value(tokens, at, "weekday")
@@ -170,7 +209,11 @@ def _around(text: str, tokens: list[Token], at: int) -> _Match | None:
         number, place = more, _skip(tokens, place + 1)
     unit = _value(tokens, place, "unit")
     sign = -1 if _value(tokens, place + 1, "before") is not None else 1
-    if (unit is None and (weekday is None or place > at)) or (sign > 0 and _value(tokens, place + 1, "after") is None):
+    if (
+        unit == HOUR
+        or (unit is None and (weekday is None or place > at))
+        or (sign > 0 and _value(tokens, place + 1, "after") is None)
+    ):
         return None
     base = _plain(tokens, _skip(tokens, place + 2))
     if unit is None:

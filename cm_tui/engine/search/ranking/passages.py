@@ -15,7 +15,7 @@ from cm_tui.engine.search.ranking.source import Source, SourcePassage
 from cm_tui.engine.search.ranking.wording import wording_of
 from cm_tui.model import CODE
 
-VERSION = "4"
+VERSION = "5"
 """Counted up when titles, texts or words of passages are made in another way: `sync` then makes all of them again."""
 _MADE_BY = "passage_version"
 _NEXT_ID = "passage_next_id"
