@@ -8,8 +8,12 @@ import pytest
 
 from cm_tui.config import Config
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.search.ranking.traits import opening_of, roles
-from cm_tui.model import Hit
+from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
+from cm_tui.engine.search.ranking.passage_cache import PassageRecord
+from cm_tui.engine.search.ranking.query import Query
+from cm_tui.engine.search.ranking.signals import measure
+from cm_tui.engine.search.ranking.traits import WITHOUT_SYMBOLS, Definition, opening_of, roles, traits_of
+from cm_tui.model import CODE, Hit
 
 STEPS = "".join(
     f"        if self.count > {number}:\n            self.connection.reuse(pool={number}, retries={number})\n"
@@ -289,6 +293,42 @@ def test_what_a_file_says_it_is_for_counts_for_all_its_passages(engine: Engine) 
 def test_tests_are_no_answer_to_how_something_is_tested(engine: Engine) -> None:
     assert "tests" in parts_of(engine, "how do I test a request")
     assert "tests" not in parts_of(engine, "test of a request")
+
+
+def signal(query: str, name: str, path: str, *definitions: Definition) -> float:
+    """Return a signal of a passage with some definitions."""
+    record = PassageRecord(None, definitions, "", 1, CODE, path, 1, 1, "text", None, "text", generated=False)
+    return float(measure(Query(query), [record], lambda _: 1.0)[name][0])
+
+
+def test_a_list_of_changes_is_no_answer_to_how_something_is_changed() -> None:
+    assert signal("how do I change the colors", "news", "CHANGELOG.md") == 1
+    assert signal("changed colors", "news", "CHANGELOG.md") == 0
+
+
+def test_a_question_about_code_asks_for_no_constant_or_type() -> None:
+    option, kind = Definition("color", "color", "constant", False, 1), Definition("Color", "Color", "class", False, 9)
+    assert signal("where are required options checked", "values", "a.py", option) == 1
+    assert signal("required options", "values", "a.py", option) == 0
+    assert signal("how is the type of a color chosen", "types", "a.py", kind) == 1
+    assert signal("type of a color", "types", "a.py", kind) == 0
+
+
+def test_comments_do_no_work() -> None:
+    plain = traits_of("shop.hpp", "int open(Order order);", None, [])
+    documented = traits_of("shop.hpp", "/**\n" + " * Opens it.\n" * 30 + " */\nint open(Order order);", None, [])
+    assert documented.length == plain.length
+    assert traits_of("shop.md", "# One\n# Two\n", None, []).length > traits_of("shop.md", "# One\n", None, []).length
+
+
+@pytest.mark.parametrize(("path", "nameless"), [("a.py", 1), ("a.json", 1), ("a.csv", 1), ("a.erl", 0), ("A.JL", 0)])
+def test_no_symbol_says_nothing_in_a_language_whose_symbols_are_not_read(path: str, nameless: int) -> None:
+    assert signal("where is the basket emptied", "nameless", path) == nameless
+
+
+def test_languages_without_symbols_have_none() -> None:
+    found = {suffix: language_of(f"a.{suffix}") for suffix in WITHOUT_SYMBOLS}
+    assert not {suffix for suffix, name in found.items() if name == "text" or LANGUAGES[name].grammar}
 
 
 def test_names_of_tests_come_after_those_of_the_code(engine: Engine) -> None:

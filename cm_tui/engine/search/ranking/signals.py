@@ -127,11 +127,13 @@ class _ComparableQuery:
         self.stems = asked = frozenset(stems)
         self.roles = frozenset(role for role in traits.ROLES if traits.requested_role(role, asked))
         if query.documents >= 1:
-            # "How do I test a route" asks for the guide, not for a test.
-            self.roles -= {"tests"}
+            # "How do I test a route" or "change a color" asks for the guide, not for a test or a list of changes.
+            self.roles -= {"tests", "news"}
         if not query.cut.isascii():
             self.roles |= {"translated"}
-        self.kinds = frozenset(kind for kind in ("types", "values") if traits.requested_role(kind, asked))
+        # "Where are required options checked" asks for code that does it, not for an option.
+        kinds = ("types", "values") if query.documents >= 0 else ()
+        self.kinds = frozenset(kind for kind in kinds if traits.requested_role(kind, asked))
         self.matches = _Matches(stems)
         self.length, self.single = (_WORKING_LENGTH, _PLAIN_WORD) if query.documents < 0 else (1.0, 1.0)
 

@@ -20,6 +20,7 @@ _CONVENTIONS = {
     for table, rows in tomllib.loads((resources.files(__package__) / "roles.toml").read_text(encoding="utf-8")).items()
 }
 _FOLDERS, _FILES, _NAMED_BY = (_CONVENTIONS[table] for table in ("folders", "files", "named_by"))
+WITHOUT_SYMBOLS = _FILES["without_symbols"]
 _TEST_FILE = re.compile(
     r"(?:^(?:test|tests|conftest|spec_helper|test_helpers?)$"
     r"|^test[_-]|[_.-](?:tests?|specs?|e2e|unittest)$"
@@ -150,9 +151,9 @@ class Traits(NamedTuple):
     """Pieces of the words of its first lines that are no comment: how it is declared, with its parameters."""
     document: bool
     length: float
-    """Lines that are not blank, by their logarithm: 1 from forty on."""
+    """Lines that are not blank, of code also no comments, by their logarithm: 1 from forty on."""
     nameless: bool
-    """Whether it belongs to no symbol and defines none."""
+    """Whether it belongs to no symbol and defines none, in a language whose symbols are read."""
     values: bool
     types: bool
     tests: bool
@@ -172,6 +173,8 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
     document = "docs" in roles(path) or (owner is not None and owner.kind == "section")
     kinds = {owner.kind} if owner else {definition.kind for definition in definitions}
     lines = [line for line in text.split("\n") if line and not line.isspace()]
+    # Comments, however long, do no work: a declaration below its documentation is still one line.
+    worked = lines if document else [line for line in lines if not _REMARK.match(line)]
     # A property without a body is a value.
     working = _WORKING if len(lines) > _BODILESS else _WORKING - {"property"}
     works = document or not kinds.isdisjoint(working)
@@ -181,8 +184,8 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
         around=name_pieces(owner.qualname.removesuffix(owner.name)) if owner else (),
         head=_head(lines),
         document=document,
-        length=min(1.0, math.log1p(len(lines)) / _LONG),
-        nameless=not kinds and not document,
+        length=min(1.0, math.log1p(len(worked)) / _LONG),
+        nameless=not kinds and not document and path.rpartition(".")[2].lower() not in WITHOUT_SYMBOLS,
         values=bool(kinds) and not works and not types,
         types=types,
         tests=_is_test(owner, text),
