@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
-from itertools import islice
 from typing import NamedTuple
 
 from cm_tui.engine.search.ranking import tokens
@@ -98,23 +97,6 @@ _REMARK = re.compile(r"""\s*(?:#|//|/\*|\*|--|;|%|<!--|\"{3}|'{3})""")
 """How a line of a comment begins, in one language or another."""
 
 
-_COMMENT = re.compile(
-    r"""\"{3}([\s\S]*?)(?:\"{3}|\Z)|'{3}([\s\S]*?)'{3}|/\*+([\s\S]*?)(?:\*/|\Z)|<!--([\s\S]*?)-->"""
-    r"""|((?:^(?:\#(?![!\[]|include|define|if|endif|pragma)|//|--|;|%).*\n?)+)""",
-    re.MULTILINE,
-)
-"""A whole comment, in one language or another."""
-_MARKS = re.compile(r"^[ \t]*(?:[#*!/;%-]+(?:[ \t]|$))?", re.MULTILINE)
-_PARAGRAPHS = re.compile(r"\n\s*\n")
-_NO_SUMMARY = re.compile(
-    r"\A\S*\Z|copyright|licen[sc]e|spdx|all rights reserved|permission is hereby|redistribut|this file is part of|\(c\) "
-    r"|coding[:=]|eslint|frozen_string",
-    re.IGNORECASE,
-)
-"""A paragraph that is only the file's name, or about rights, or for a tool."""
-_MOST_READ = 4_000
-_MOST_OPENING = 300
-
 _TEST_MODULES = tokens.word_set("tests test")
 _TEST = re.compile(r"\s*#\[(?:\w+::)*test\b")
 """How a test begins in Rust, where tests are in the file that they test."""
@@ -174,7 +156,7 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
     kinds = {owner.kind} if owner else {definition.kind for definition in definitions}
     lines = [line for line in text.split("\n") if line and not line.isspace()]
     # Comments, however long, do no work: a declaration below its documentation is still one line.
-    worked = lines if document else [line for line in lines if not _REMARK.match(line)]
+    code = [line for line in lines if not _REMARK.match(line)]
     # A property without a body is a value.
     working = _WORKING if len(lines) > _BODILESS else _WORKING - {"property"}
     works = document or not kinds.isdisjoint(working)
@@ -182,9 +164,9 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
     return Traits(
         names=tuple(name_pieces(name) for name in ([owner.name, *names] if owner else names)),
         around=name_pieces(owner.qualname.removesuffix(owner.name)) if owner else (),
-        head=_head(lines),
+        head=_head(code),
         document=document,
-        length=min(1.0, math.log1p(len(worked)) / _LONG),
+        length=min(1.0, math.log1p(len(lines if document else code)) / _LONG),
         nameless=not kinds and not document and path.rpartition(".")[2].lower() not in WITHOUT_SYMBOLS,
         values=bool(kinds) and not works and not types,
         types=types,
@@ -201,26 +183,9 @@ def _is_test(owner: Owner | None, text: str) -> bool:
     )
 
 
-def _head(lines: Sequence[str]) -> tuple[str, ...]:
-    head = islice((line for line in lines if not _REMARK.match(line)), _HEAD_LINES)
-    return tuple(dict.fromkeys(piece for line in head for word in tokens.words(line) for piece in tokens.parts(word)))
-
-
-def opening_of(text: str) -> str:
-    """Return the first paragraph of comment in the first lines of a file, licences and settings of tools excluded."""
-    # A line without an end is a passage as a whole: only its beginning is read.
-    for comment in _COMMENT.finditer(text[:_MOST_READ]):
-        for paragraph in _PARAGRAPHS.split(_MARKS.sub("", comment[comment.lastindex or 0])):
-            joined = " ".join(paragraph.split())
-            if not _NO_SUMMARY.search(joined):
-                return joined[:_MOST_OPENING]
-    return ""
-
-
-@lru_cache(maxsize=1 << 14)
-def stems_of(text: str) -> frozenset[str]:
-    """Return the stems of a text's content words and of their pieces."""
-    return frozenset(tokens.stem(piece) for word in tokens.content_words(text) for piece in tokens.parts(word))
+def _head(code: Sequence[str]) -> tuple[str, ...]:
+    words = (word for line in code[:_HEAD_LINES] for word in tokens.words(line))
+    return tuple(dict.fromkeys(piece for word in words for piece in tokens.parts(word)))
 
 
 @lru_cache(maxsize=1 << 16)
