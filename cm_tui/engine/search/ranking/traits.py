@@ -91,6 +91,8 @@ _LONG = math.log1p(40)
 
 
 _HEAD_LINES = 2
+_UNKNOWN = 0.5
+"""How nameless lines are that may be a function as well as imports."""
 _BODILESS = 2
 """Lines of a property that computes nothing."""
 _REMARK = re.compile(r"""\s*(?:#|//|/\*|\*|--|;|%|<!--|\"{3}|'{3})""")
@@ -134,8 +136,8 @@ class Traits(NamedTuple):
     document: bool
     length: float
     """Lines that are not blank, of code also no comments, by their logarithm: 1 from forty on."""
-    nameless: bool
-    """Whether it belongs to no symbol and defines none, in a language whose symbols are read."""
+    nameless: float
+    """1 where it belongs to no symbol and defines none; half in a language whose symbols are not read."""
     values: bool
     types: bool
     tests: bool
@@ -167,7 +169,7 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
         head=_head(code),
         document=document,
         length=min(1.0, math.log1p(len(lines if document else code)) / _LONG),
-        nameless=not kinds and not document and path.rpartition(".")[2].lower() not in WITHOUT_SYMBOLS,
+        nameless=0.0 if kinds or document else _UNKNOWN if path.rpartition(".")[2].lower() in WITHOUT_SYMBOLS else 1.0,
         values=bool(kinds) and not works and not types,
         types=types,
         tests=_is_test(owner, text),
