@@ -8,8 +8,12 @@ import pytest
 
 from cm_tui.config import Config
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.search.ranking.traits import opening_of, roles
-from cm_tui.model import Hit
+from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
+from cm_tui.engine.search.ranking.passage_cache import PassageRecord
+from cm_tui.engine.search.ranking.query import Query
+from cm_tui.engine.search.ranking.signals import measure
+from cm_tui.engine.search.ranking.traits import WITHOUT_SYMBOLS, Definition, roles, traits_of
+from cm_tui.model import CODE, Hit
 
 STEPS = "".join(
     f"        if self.count > {number}:\n            self.connection.reuse(pool={number}, retries={number})\n"
@@ -46,15 +50,6 @@ class Request:
     def request(self, url):
         return url
 '''
-REMINDERS = """/* Copyright 2020 The shop. */
-
-// Letters to customers who forgot their basket.
-
-function first(order) {
-  return order.items[0];
-}
-"""
-RECEIPTS = REMINDERS.replace("Letters to customers who forgot their basket", "Bills for orders that were paid in full")
 SERVER = '''class Server:
     def close(self):
         """Stop listening."""
@@ -116,7 +111,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     root = folder / "project"
     files = {
         "shop/scope.js": SCOPE, "shop/Mail.php": MAIL, "shop/cart.rs": CART, "shop/client.py": CLIENT, "shop/server.py": SERVER, "docs/guide.md": GUIDE,
-        "shop/a.js": RECEIPTS, "shop/b.js": REMINDERS,
         "docs/old/guide.md": GUIDE,
         "tests/test_client.py": "def test_request():\n    assert request('a')\n\n\ndef request(url):\n    return url\n",
     }  # fmt: skip
@@ -258,37 +252,47 @@ def test_changelogs_blogs_and_translations_are_recognised_by_their_path(path: st
     assert roles(path) & {"news", "translated"} == ({role} if role else set())
 
 
-@pytest.mark.parametrize(
-    ("text", "opening"),
-    [
-        ('"""Reads orders.\n\nOne at a time.\n"""\nimport os\n', "Reads orders."),
-        ('"""Reads new orders,\nand checks them.\n\nOne at a time.\n"""\n', "Reads new orders, and checks them."),
-        ("// Copyright 2020 Ada.\n// Licensed under MIT.\n\n// Package shop sells things.\npackage shop\n", "Package shop sells things."),
-        ("<?php\n/*\n * This file is part of the shop.\n *\n * (c) Ada\n */\n\n/** Writes all bills. */\n", "Writes all bills."),
-        ("#!/usr/bin/env ruby\n# frozen_string_literal: true\n\n# Sends the letters.\nmodule Shop\n", "Sends the letters."),
-        ("//! Routes of the shop.\nuse std::io;\n", "Routes of the shop."),
-        ('defmodule Shop do\n  @moduledoc """\n  Sells all things.\n  """\n', "Sells all things."),
-        ("--- Prints the tables.\n-- @module tables\nlocal M = {}\n", "Prints the tables. @module tables"),
-        ("#include <list.h>\nint first(void) {\n    // The very first one.\n}\n", ""),
-        ("// Shop.swift\n\nimport Foundation\n", ""),
-        ("<!--" * 100_000, ""),
-    ],
-)  # fmt: skip
-def test_the_comment_that_opens_a_file_is_read_without_licences(text: str, opening: str) -> None:
-    assert opening_of(text) == opening
-
-
-def test_what_a_file_says_it_is_for_counts_for_all_its_passages(engine: Engine) -> None:
-    query = "first of the letters to customers with a forgotten basket"
-    hits = [hit for hit in engine.search(query, limit=50).hits if hit.symbol == "first"]
-    assert [hit.path for hit in hits] == ["shop/b.js", "shop/a.js"]
-    assert "opening" in {part.name for part in hits[0].parts}
-    assert "opening" not in {part.name for part in engine.search("first", limit=50).hits[0].parts}
-
-
 def test_tests_are_no_answer_to_how_something_is_tested(engine: Engine) -> None:
     assert "tests" in parts_of(engine, "how do I test a request")
     assert "tests" not in parts_of(engine, "test of a request")
+
+
+def signal(query: str, name: str, path: str, *definitions: Definition) -> float:
+    """Return a signal of a passage with some definitions."""
+    record = PassageRecord(None, definitions, 1, CODE, path, 1, 1, "text", None, "text", generated=False)
+    return float(measure(Query(query), [record], lambda _: 1.0)[name][0])
+
+
+def test_a_list_of_changes_is_no_answer_to_how_something_is_changed() -> None:
+    assert signal("how do I change the colors", "news", "CHANGELOG.md") == 1
+    assert signal("changed colors", "news", "CHANGELOG.md") == 0
+
+
+def test_a_question_about_code_asks_for_no_constant_or_type() -> None:
+    option, kind = Definition("color", "color", "constant", False, 1), Definition("Color", "Color", "class", False, 9)
+    assert signal("where are required options checked", "values", "a.py", option) == 1
+    assert signal("required options", "values", "a.py", option) == 0
+    assert signal("how is the type of a color chosen", "types", "a.py", kind) == 1
+    assert signal("type of a color", "types", "a.py", kind) == 0
+
+
+def test_comments_do_no_work() -> None:
+    plain = traits_of("shop.hpp", "int open(Order order);", None, [])
+    documented = traits_of("shop.hpp", "/**\n" + " * Opens it.\n" * 30 + " */\nint open(Order order);", None, [])
+    assert documented.length == plain.length
+    assert traits_of("shop.md", "# One\n# Two\n", None, []).length > traits_of("shop.md", "# One\n", None, []).length
+
+
+@pytest.mark.parametrize(
+    ("path", "nameless"), [("a.py", 1), ("a.json", 1), ("a.csv", 1), ("a.erl", 0.5), ("A.JL", 0.5)]
+)
+def test_no_symbol_says_less_in_a_language_whose_symbols_are_not_read(path: str, nameless: float) -> None:
+    assert signal("where is the basket emptied", "nameless", path) == nameless
+
+
+def test_languages_without_symbols_have_none() -> None:
+    found = {suffix: language_of(f"a.{suffix}") for suffix in WITHOUT_SYMBOLS}
+    assert not {suffix for suffix, name in found.items() if name == "text" or LANGUAGES[name].grammar}
 
 
 def test_names_of_tests_come_after_those_of_the_code(engine: Engine) -> None:

@@ -25,7 +25,6 @@ DETAILS = {
     "near-name": "defines a name similar to an unknown one in the query",
     "file-name": "words of the query in the file's name",
     "path": "words of the query in folders and file name",
-    "opening": "words of the query in the comment that opens the file",
     "symbol-name": "words of the query in names defined here",
     "name-share": "share of its name that is in the query",
     "container": "words of the query in the names of the enclosing symbols",

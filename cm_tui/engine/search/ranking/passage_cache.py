@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.platform.store.database import Database
-from cm_tui.engine.search.ranking.traits import Definition, Owner, Traits, opening_of, traits_of
+from cm_tui.engine.search.ranking.traits import Definition, Owner, Traits, traits_of
 from cm_tui.lru import LRU
 
 _KEPT = 100_000
@@ -31,11 +31,6 @@ SELECT p.id, p.source, p.path, p.start_line, p.end_line, p.text, p.time,
        coalesce(b.language, 'markdown'), coalesce(b.generated, false)
 FROM passage p LEFT JOIN blob b ON b.id = p.blob
 WHERE p.id IN (SELECT unnest(?::BIGINT[]))
-"""
-
-_BEGINNINGS = """
-SELECT path, arg_min(text, start_line) FROM passage
-WHERE source = 'code' AND path IN (SELECT unnest(?::VARCHAR[])) GROUP BY path
 """
 
 _SYMBOLS = """
@@ -67,8 +62,6 @@ class PassageRecord:
 
     owner: Owner | None
     definitions: tuple[Definition, ...]
-    opening: str
-    """Comment that opens its file."""
     id: int
     source: str
     path: str
@@ -154,16 +147,9 @@ class PassageCache:
             if begins:
                 defined[id_].append((name, qualname, kind, *rest))
         rows = self._db.rows(_PASSAGES, wanted)
-        begins = self._db.rows(_BEGINNINGS, [list({row[2] for row in rows})])
-        openings = {path: opening_of(text) for path, text in begins}
-        return {
-            row[0]: marshal.dumps((owners.get(row[0]), defined.get(row[0], ()), openings.get(row[2], ""), row))
-            for row in rows
-        }
+        return {row[0]: marshal.dumps((owners.get(row[0]), defined.get(row[0], ()), row)) for row in rows}
 
 
 def _unpacked(packed: bytes) -> PassageRecord:
-    owner, definitions, opening, row = marshal.loads(packed)  # noqa: S302 - packed above, in this process
-    return PassageRecord(
-        None if owner is None else Owner(*owner), tuple(starmap(Definition, definitions)), opening, *row
-    )
+    owner, definitions, row = marshal.loads(packed)  # noqa: S302 - packed above, in this process
+    return PassageRecord(None if owner is None else Owner(*owner), tuple(starmap(Definition, definitions)), *row)

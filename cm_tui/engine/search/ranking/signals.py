@@ -14,7 +14,7 @@ from cm_tui.engine.search.ranking import tokens, traits
 from cm_tui.engine.search.ranking.candidate_table import Column
 from cm_tui.engine.search.ranking.passage_cache import PassageRecord
 from cm_tui.engine.search.ranking.query import Name, Query
-from cm_tui.engine.search.ranking.traits import Definition, stems_of
+from cm_tui.engine.search.ranking.traits import Definition
 from cm_tui.model import CODE
 
 _ABBREVIATION = 3
@@ -37,7 +37,7 @@ _PLAIN_WORD = 0.25
 """Factor for a name of one word in such a question, whose words are plain English: `finalize` or `Header` is one of them."""
 
 
-_OF_PATHS = ("file-name", "path", "opening", *traits.ROLES)
+_OF_PATHS = ("file-name", "path", *traits.ROLES)
 _OF_PASSAGES = (
     "symbol-name", "name-share", "container", "head", "length", "usage", "generated", "nameless", "values", "types", "own-tests",
 )  # fmt: skip
@@ -74,9 +74,8 @@ def measure(query: Query, records: Sequence[PassageRecord], idf: Callable[[str],
     asked = _ComparableQuery(query, idf)
     # A memory is not a file or symbol: it has none of these signals.
     of_code = [row for row, record in enumerate(records) if record.source == CODE]
-    paths = {records[row].path: records[row].opening for row in of_code}
-    by_path = np.array([asked.path(*pair) for pair in paths.items()]).reshape(len(paths), len(_OF_PATHS))
-    number = {path: row for row, path in enumerate(paths)}
+    number = {path: row for row, path in enumerate(dict.fromkeys(records[row].path for row in of_code))}
+    by_path = np.array([asked.path(path) for path in number]).reshape(len(number), len(_OF_PATHS))
     measured = np.zeros((len(records), len(_OF_PATHS) + len(_OF_PASSAGES)))
     if of_code:
         measured[of_code, : len(_OF_PATHS)] = by_path[[number[records[row].path] for row in of_code]]
@@ -124,14 +123,16 @@ class _ComparableQuery:
         stems = {tokens.stem(piece): piece for piece in query.plain_pieces}
         self.weights = {stem: max(idf(stem), 1e-6) for stem in stems}
         self.total = sum(self.weights.values()) or 1.0
-        self.stems = asked = frozenset(stems)
+        asked = frozenset(stems)
         self.roles = frozenset(role for role in traits.ROLES if traits.requested_role(role, asked))
         if query.documents >= 1:
-            # "How do I test a route" asks for the guide, not for a test.
-            self.roles -= {"tests"}
+            # "How do I test a route" or "change a color" asks for the guide, not for a test or a list of changes.
+            self.roles -= {"tests", "news"}
         if not query.cut.isascii():
             self.roles |= {"translated"}
-        self.kinds = frozenset(kind for kind in ("types", "values") if traits.requested_role(kind, asked))
+        # "Where are required options checked" asks for code that does it, not for an option.
+        kinds = ("types", "values") if query.documents >= 0 else ()
+        self.kinds = frozenset(kind for kind in kinds if traits.requested_role(kind, asked))
         self.matches = _Matches(stems)
         self.length, self.single = (_WORKING_LENGTH, _PLAIN_WORD) if query.documents < 0 else (1.0, 1.0)
 
@@ -147,16 +148,13 @@ class _ComparableQuery:
         """Return the share of the query, by weight, that some of its stems are; most passages have none."""
         return sum(self.weights[stem] for stem in stems) / self.total if stems else 0.0
 
-    def path(self, path: str, opening: str) -> tuple[float, ...]:
+    def path(self, path: str) -> tuple[float, ...]:
         """Signals that are the same for all passages of a file, in the order of `_OF_PATHS`."""
         place = _place(path)
         recall, precision = self.overlap(place.name)
         whole, _ = self.overlap(place.whole)
         found = place.roles - self.roles
-        # A name alone asks for its definition, and a document says as much below its headings.
-        is_compared = opening and not self.query.is_names and "docs" not in place.roles
-        described = self._weight(self.stems & stems_of(opening)) if is_compared else 0.0
-        return (math.sqrt(recall * precision), whole, described, *(float(role in found) for role in traits.ROLES))
+        return (math.sqrt(recall * precision), whole, *(float(role in found) for role in traits.ROLES))
 
     def passage(self, record: PassageRecord) -> tuple[float, ...]:
         """Signals of one passage, in the order of `_OF_PASSAGES`."""

@@ -8,7 +8,6 @@ import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
-from itertools import islice
 from typing import NamedTuple
 
 from cm_tui.engine.search.ranking import tokens
@@ -20,6 +19,7 @@ _CONVENTIONS = {
     for table, rows in tomllib.loads((resources.files(__package__) / "roles.toml").read_text(encoding="utf-8")).items()
 }
 _FOLDERS, _FILES, _NAMED_BY = (_CONVENTIONS[table] for table in ("folders", "files", "named_by"))
+WITHOUT_SYMBOLS = _FILES["without_symbols"]
 _TEST_FILE = re.compile(
     r"(?:^(?:test|tests|conftest|spec_helper|test_helpers?)$"
     r"|^test[_-]|[_.-](?:tests?|specs?|e2e|unittest)$"
@@ -91,28 +91,13 @@ _LONG = math.log1p(40)
 
 
 _HEAD_LINES = 2
+_UNKNOWN = 0.5
+"""How nameless lines are that may be a function as well as imports."""
 _BODILESS = 2
 """Lines of a property that computes nothing."""
 _REMARK = re.compile(r"""\s*(?:#|//|/\*|\*|--|;|%|<!--|\"{3}|'{3})""")
 """How a line of a comment begins, in one language or another."""
 
-
-_COMMENT = re.compile(
-    r"""\"{3}([\s\S]*?)(?:\"{3}|\Z)|'{3}([\s\S]*?)'{3}|/\*+([\s\S]*?)(?:\*/|\Z)|<!--([\s\S]*?)-->"""
-    r"""|((?:^(?:\#(?![!\[]|include|define|if|endif|pragma)|//|--|;|%).*\n?)+)""",
-    re.MULTILINE,
-)
-"""A whole comment, in one language or another."""
-_MARKS = re.compile(r"^[ \t]*(?:[#*!/;%-]+(?:[ \t]|$))?", re.MULTILINE)
-_PARAGRAPHS = re.compile(r"\n\s*\n")
-_NO_SUMMARY = re.compile(
-    r"\A\S*\Z|copyright|licen[sc]e|spdx|all rights reserved|permission is hereby|redistribut|this file is part of|\(c\) "
-    r"|coding[:=]|eslint|frozen_string",
-    re.IGNORECASE,
-)
-"""A paragraph that is only the file's name, or about rights, or for a tool."""
-_MOST_READ = 4_000
-_MOST_OPENING = 300
 
 _TEST_MODULES = tokens.word_set("tests test")
 _TEST = re.compile(r"\s*#\[(?:\w+::)*test\b")
@@ -150,9 +135,9 @@ class Traits(NamedTuple):
     """Pieces of the words of its first lines that are no comment: how it is declared, with its parameters."""
     document: bool
     length: float
-    """Lines that are not blank, by their logarithm: 1 from forty on."""
-    nameless: bool
-    """Whether it belongs to no symbol and defines none."""
+    """Lines that are not blank, of code also no comments, by their logarithm: 1 from forty on."""
+    nameless: float
+    """1 where it belongs to no symbol and defines none; half in a language whose symbols are not read."""
     values: bool
     types: bool
     tests: bool
@@ -172,6 +157,8 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
     document = "docs" in roles(path) or (owner is not None and owner.kind == "section")
     kinds = {owner.kind} if owner else {definition.kind for definition in definitions}
     lines = [line for line in text.split("\n") if line and not line.isspace()]
+    # Comments, however long, do no work: a declaration below its documentation is still one line.
+    code = [line for line in lines if not _REMARK.match(line)]
     # A property without a body is a value.
     working = _WORKING if len(lines) > _BODILESS else _WORKING - {"property"}
     works = document or not kinds.isdisjoint(working)
@@ -179,10 +166,10 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
     return Traits(
         names=tuple(name_pieces(name) for name in ([owner.name, *names] if owner else names)),
         around=name_pieces(owner.qualname.removesuffix(owner.name)) if owner else (),
-        head=_head(lines),
+        head=_head(code),
         document=document,
-        length=min(1.0, math.log1p(len(lines)) / _LONG),
-        nameless=not kinds and not document,
+        length=min(1.0, math.log1p(len(lines if document else code)) / _LONG),
+        nameless=0.0 if kinds or document else _UNKNOWN if path.rpartition(".")[2].lower() in WITHOUT_SYMBOLS else 1.0,
         values=bool(kinds) and not works and not types,
         types=types,
         tests=_is_test(owner, text),
@@ -198,26 +185,9 @@ def _is_test(owner: Owner | None, text: str) -> bool:
     )
 
 
-def _head(lines: Sequence[str]) -> tuple[str, ...]:
-    head = islice((line for line in lines if not _REMARK.match(line)), _HEAD_LINES)
-    return tuple(dict.fromkeys(piece for line in head for word in tokens.words(line) for piece in tokens.parts(word)))
-
-
-def opening_of(text: str) -> str:
-    """Return the first paragraph of comment in the first lines of a file, licences and settings of tools excluded."""
-    # A line without an end is a passage as a whole: only its beginning is read.
-    for comment in _COMMENT.finditer(text[:_MOST_READ]):
-        for paragraph in _PARAGRAPHS.split(_MARKS.sub("", comment[comment.lastindex or 0])):
-            joined = " ".join(paragraph.split())
-            if not _NO_SUMMARY.search(joined):
-                return joined[:_MOST_OPENING]
-    return ""
-
-
-@lru_cache(maxsize=1 << 14)
-def stems_of(text: str) -> frozenset[str]:
-    """Return the stems of a text's content words and of their pieces."""
-    return frozenset(tokens.stem(piece) for word in tokens.content_words(text) for piece in tokens.parts(word))
+def _head(code: Sequence[str]) -> tuple[str, ...]:
+    words = (word for line in code[:_HEAD_LINES] for word in tokens.words(line))
+    return tuple(dict.fromkeys(piece for word in words for piece in tokens.parts(word)))
 
 
 @lru_cache(maxsize=1 << 16)
