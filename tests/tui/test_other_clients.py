@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from dataclasses import replace
 
@@ -110,7 +111,7 @@ async def an_owner_is_lost(driver: Driver, how: str) -> None:
         os.kill(old, signal.SIGKILL)
     else:
         bootstrap.request("POST", "/v1/shutdown", {"handover": how == "hand-over"})
-    await driver.until(lambda: "reconnecting" in driver.text.splitlines()[0])
+    await driver.until(lambda: re.search("◌ (lost|reconnecting)", driver.text.splitlines()[0]))
     assert results(driver) == before, how
     if how == "hand-over":
         # What the newer version does that asked for it.

@@ -32,7 +32,7 @@ async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Pat
         await driver.press("f1")
         await driver.until(lambda: "3 memories name missing or renamed code" in driver.text)
         assert "3 items wait for your decision" in driver.text
-        assert driver.badges == {"7": 3}
+        await driver.until(lambda: driver.badges == {"7": 3})
         await driver.press("t")
         await driver.until(lambda: "`make_store`" in driver.text)
         assert "gone since" in driver.text
@@ -42,17 +42,17 @@ async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Pat
         assert any("the new name is unknown" in told for told in driver.told)
         await driver.press("d")
         await driver.until(lambda: len(items.rows) == 2)
-        assert driver.badges == {"7": 2}
+        await driver.until(lambda: driver.badges == {"7": 2})
         items.cursor = next(place for place, item in enumerate(items.rows) if "make_store" in item.title)
         await driver.press("a")
         await driver.until(lambda: len(items.rows) == 1)
-        assert driver.badges == {"7": 1}
+        await driver.until(lambda: driver.badges == {"7": 1})
         await driver.press("x")
         await driver.until(lambda: "No matches for kind:outdated" in driver.text)
-        assert driver.badges == {}
+        await driver.until(lambda: driver.badges == {})
         await driver.press("u")
         await driver.until(lambda: "see src/remote.py" in driver.text)
-        assert driver.badges == {"7": 1}
+        await driver.until(lambda: driver.badges == {"7": 1})
         await driver.press("x")
         await driver.until(lambda: "No matches for kind:outdated" in driver.text)
     with Engine.open(project) as engine:
