@@ -286,7 +286,7 @@ async def each(
         steps: take the driver and what is given.
         mode: the key of the mode.
         root: the root of the project, where `given` is something else.
-        before: called before each step.
+        before: called before each step, and after the last one.
         options: as for `starting`.
     """
     failed = []
@@ -305,6 +305,8 @@ async def each(
                     failed.append(error)
                     if driver.app._exception is not None:
                         raise
+        # Whatever a step that failed left behind must not keep the application from its end.
+        before()
     if failed:
         raise ExceptionGroup(f"{len(failed)} steps failed", failed)
 

@@ -35,13 +35,14 @@ def project_facts(cm: AppServices) -> list[Fact]:
     status = cm.project.status
     name = cm.root.name or str(cm.root)
     facts = [recording_fact(cm), index_state(cm)]
-    branch = cm.project.branch
-    if cm.project.is_behind_head:
-        # What is shown is not what is checked out: nothing is more important.
-        facts.insert(0, Fact(1, "index behind", "$warning"))
+    branch, is_behind = cm.project.branch, cm.project.is_behind_head
     if branch:
-        style = "$warning" if cm.project.is_behind_head else "$secondary"
-        facts.append(Fact(1, f"⎇ {branch}", style, f"⎇ {elide_middle(branch, 20)}", cut=True))
+        style, most = ("$warning", 12) if is_behind else ("$secondary", 20)
+        # What is shown is not what is checked out: nothing is more important.
+        place = 0 if is_behind else len(facts)
+        facts.insert(place, Fact(1, f"⎇ {branch}", style, f"⎇ {elide_middle(branch, most)}", cut=True))
+    if is_behind:
+        facts.insert(0, Fact(2, "index behind", "$warning", "behind"))
     facts.append(Fact(0, name, "bold $foreground", elide_middle(name, 24), cut=True))
     if status and status.indexed:
         if not status.has_vectors:
