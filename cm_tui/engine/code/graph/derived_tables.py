@@ -263,7 +263,11 @@ class DerivedTables:
 
     def propagate(self) -> None:
         """Resolve the expressions in `seed` completely; the results are in `done`."""
-        self._db.run(script("propagate"))
+        if self._db.value("SELECT count(*) FROM seed"):
+            self._db.run(script("propagate"))
+        else:
+            # Planning that query takes longer than resolving the calls of a small project.
+            self._db.run("CREATE OR REPLACE TEMP TABLE done AS FROM seed")
 
     def _prepare(self) -> None:
         schema = self.view.schema
