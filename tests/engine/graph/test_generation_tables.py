@@ -74,6 +74,11 @@ def test_tables_are_alike_whether_anything_is_in_a_package_or_not(project: Calla
 def test_what_is_resolved_behind_the_answers_is_the_same(project: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cm_tui.engine.code.graph.generation_tables.SMALL", -1)
     monkeypatch.setattr(resolve, "SMALL", -1)
+    giving_way: list[str] = []
+    monkeypatch.setattr(
+        "cm_tui.engine.code.graph.generation_tables.lower_thread_priority",
+        lambda _: giving_way.append(threading.current_thread().name),
+    )
     shop = project(SHOP | MORE)
     first = shop.called_from("add_tax")
     with shop.db.reading():
@@ -84,6 +89,7 @@ def test_what_is_resolved_behind_the_answers_is_the_same(project: Callable, monk
         behind.join()
         assert shop.called_from("add_tax") == first
     assert shop.called_from("add_tax") == first
+    assert giving_way == ["cm-graph"]
 
 
 def test_neither_the_first_pack_nor_a_question_waits_for_the_thread_that_resolves_all_calls(
