@@ -41,7 +41,7 @@ class SearchMethods(EngineBase):
         `profile`: sources and weights. `mode`: which sides. `limit`: the most passages or files, depending on `by`;
         default: the profile's own number. `by`: list passages or files.
         """
-        note, is_late = self._read_what_was_recorded(profile)
+        note, is_late = self._read_what_was_recorded(profile, mode)
         result = self._search(query, profile, mode, _depth(limit, by))
         result = self._without_forgotten(result) if is_late else result
         if by == "file":
@@ -53,7 +53,7 @@ class SearchMethods(EngineBase):
         self, query: str, *, profile: str | model.Profile = "code", mode: model.Mode = "hybrid"
     ) -> model.Candidates:
         """Retrieve only: the candidates of both sides with all data for ranking."""
-        note, _ = self._read_what_was_recorded(profile)
+        note, _ = self._read_what_was_recorded(profile, mode)
         found = self._of_one_generation(lambda: self._searcher.retrieve(query, profile=profile, mode=mode))
         return replace(found, notes=(*found.notes, note)) if note else found
 
@@ -172,8 +172,8 @@ class SearchMethods(EngineBase):
     ) -> model.SearchResult:
         return self._searcher.search(query, profile=profile, mode=mode, limit=limit)
 
-    def _read_what_was_recorded(self, profile: str | model.Profile) -> tuple[str, bool]:
-        """Read new memories since the last index run, for a profile that searches them.
+    def _read_what_was_recorded(self, profile: str | model.Profile, mode: model.Mode = "hybrid") -> tuple[str, bool]:
+        """Read new memories since the last index run, for a profile that searches them, and begin their model.
 
         Returns a note for the response, and whether they could not be read now.
         """
@@ -181,6 +181,9 @@ class SearchMethods(EngineBase):
         beside = self._searcher.profile(asked.beside).sources if asked.beside else ()
         if not {model.ENTRIES, model.EPISODES, model.NOTES} & {*asked.sources, *beside}:
             return "", False
+        if mode != "keyword":
+            # Code is searched while it starts, after a pause.
+            self._vectors.begin_prose()
         from cm_tui.engine.memory.projection import episode_sync
 
         is_asked = model.CODE not in asked.sources

@@ -8,6 +8,7 @@ import pytest
 from cm_tui.engine.search.embed import prose_process
 from cm_tui.engine.search.embed.prose import ProseProvider
 from cm_tui.engine.search.embed.prose_process import MANY, ProseProcesses
+from tests.waiting import until
 
 TEXTS = ["We reverted the cache.", "The suite runs on four workers now.", "一条消息"]
 
@@ -35,8 +36,21 @@ def test_another_process_has_the_model_with_the_same_vectors(
     assert beside.fingerprint == own.fingerprint
 
 
+def test_a_process_that_was_begun_answers_the_question(beside: ProseProcesses, monkeypatch: pytest.MonkeyPatch):
+    assert beside.has_ended
+    beside.begin()
+    until(lambda: beside._few.is_running)
+    assert not beside.has_ended
+    process = beside._few._process
+    monkeypatch.setattr(beside._own, "embed", None)
+    assert beside.embed_query(TEXTS[0]).shape == (384,)
+    assert beside._few._process is process
+
+
 def test_a_command_embeds_few_itself():
     beside = ProseProcesses(ProseProvider())
+    beside.begin()
+    assert not beside.has_ended, "there is nothing to begin"
     beside.left = MANY - 1
     assert beside.embed(TEXTS).shape == (3, 384)
     assert not beside._many.is_running

@@ -59,9 +59,26 @@ def test_old_tables_go_though_the_question_that_ends_has_written_into_them(proje
     assert own not in schemas(shop.db)
 
 
+def test_tables_are_alike_whether_anything_is_in_a_package_or_not(project: Callable) -> None:
+    found = []
+    for files in (SHOP, {**SHOP, "till/till.go": "package till\n\nfunc Pay() int { return Tax() }\n"}):
+        shop = project(files)
+        assert shop.sites("add_tax") == ["shop/cart.py:5 total"]
+        (own,) = schemas(shop.db)
+        names = shop.db.rows("SELECT table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY 1", [own])
+        assert bool(shop.db.value(f"SELECT count(*) FROM {own}.package")) == (files is not SHOP)
+        found.append({name: [row[:2] for row in shop.db.rows(f"DESCRIBE {own}.{name}")] for (name,) in names})
+    assert found[0] == found[1]
+
+
 def test_what_is_resolved_behind_the_answers_is_the_same(project: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cm_tui.engine.code.graph.generation_tables.SMALL", -1)
     monkeypatch.setattr(resolve, "SMALL", -1)
+    giving_way: list[str] = []
+    monkeypatch.setattr(
+        "cm_tui.engine.code.graph.generation_tables.lower_thread_priority",
+        lambda _: giving_way.append(threading.current_thread().name),
+    )
     shop = project(SHOP | MORE)
     first = shop.called_from("add_tax")
     with shop.db.reading():
@@ -72,6 +89,7 @@ def test_what_is_resolved_behind_the_answers_is_the_same(project: Callable, monk
         behind.join()
         assert shop.called_from("add_tax") == first
     assert shop.called_from("add_tax") == first
+    assert giving_way == ["cm-graph"]
 
 
 def test_neither_the_first_pack_nor_a_question_waits_for_the_thread_that_resolves_all_calls(

@@ -11,6 +11,8 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.search.embed.prose_process import ProseProcesses
+from cm_tui.engine.search.vectors.index import VectorIndex
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EpisodeFilter, Step
 from tests.gitrepo import Repo
@@ -169,3 +171,18 @@ def test_an_unknown_profile_beside_is_refused(tmp_path: Path):
 
     with pytest.raises(ConfigError, match="no profile 'nothing'"):
         profiles.load({"code": {"beside": "nothing"}})
+
+
+def test_the_model_of_memory_is_begun_where_it_will_be_waited_for(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    begun: list[bool] = []
+    monkeypatch.setattr(ProseProcesses, "has_ended", True)
+    monkeypatch.setattr(ProseProcesses, "begin", lambda _: begun.append(True))
+    engine.search("address cache", mode="keyword")
+    engine.search("address cache", profile=replace(engine.profiles()["code"], beside=""))
+    assert not begun
+    engine.search("address cache")
+    engine.pack("address cache")
+    assert len(begun) == 2
+    monkeypatch.setattr(VectorIndex, "coverage", lambda _: (0, 7))
+    engine.pack("address cache")
+    assert len(begun) == 2, "no memory has a vector"

@@ -36,6 +36,14 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
     return made
 
 
+def test_the_code_is_not_asked_where_no_note_could_have_a_line(repo: Repo):
+    asked = Code(*[None] * 5)  # type: ignore[arg-type] # what is not there cannot be asked
+    assert proposals(repo.root, asked) == []
+    repo.write(PROJECT, "# Project\n\n- Use `parse_config`.\n")
+    with pytest.raises(AttributeError):
+        proposals(repo.root, asked)
+
+
 def code_of(engine: Engine) -> Code:
     engine.stale_items()
     code = engine._code()

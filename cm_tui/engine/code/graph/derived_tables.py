@@ -110,6 +110,15 @@ class SchemaView:
 
 # --- derived tables for the graph's queries ---
 
+_HAS_PACKAGES = """
+SELECT EXISTS (FROM graph.package) OR EXISTS (FROM graph.outer_member)
+    OR EXISTS (FROM graph.file f JOIN graph.part_kind k ON k.language = f.language)
+"""
+_NO_PACKAGES = """
+CREATE OR REPLACE TABLE graph.shared (def BIGINT, package BIGINT);
+CREATE OR REPLACE TABLE graph.part (id BIGINT, is_container BOOLEAN, whole BIGINT);
+"""
+"""What `packages` leaves behind where nothing has a package, a member outside of its type, or parts."""
 _NAMESPACES = """
 SELECT DISTINCT family, replace(replace(qualname, '::', '.'), '\\', '.') FROM graph.def
 WHERE kind = 'namespace' OR (is_class AND family IN (SELECT family FROM graph.family WHERE module_classes))
@@ -237,7 +246,7 @@ class DerivedTables:
         self._prepare()
         self._db.run(script("derived_tables").replace("{snapshot}", self._snapshot))
         self._binder = fill_import_tables(self.view, self._manifests(read))
-        self._db.run(script("packages"))
+        self._db.run(script("packages") if self._db.value(_HAS_PACKAGES) else _NO_PACKAGES)
         self._db.run(script("star_imports"))
         self._hierarchy()
 
@@ -263,7 +272,11 @@ class DerivedTables:
 
     def propagate(self) -> None:
         """Resolve the expressions in `seed` completely; the results are in `done`."""
-        self._db.run(script("propagate"))
+        if self._db.value("SELECT count(*) FROM seed"):
+            self._db.run(script("propagate"))
+        else:
+            # Planning that query takes longer than resolving the calls of a small project.
+            self._db.run("CREATE OR REPLACE TEMP TABLE done AS FROM seed")
 
     def _prepare(self) -> None:
         schema = self.view.schema

@@ -96,9 +96,14 @@ class ProseProcesses:
         """Embed the rest in another process, too, and in this one only if that is lost: for the daemon."""
         self._few = _ModelProcess("prose_at_once")
 
+    @property
+    def has_ended(self) -> bool:
+        """Return whether a question would wait for the start of another process."""
+        return self._few is not None and not self._few.is_running
+
     def begin(self) -> None:
-        """Start the process for single texts in the background, where it is apart and not running."""
-        if self._few is not None and not self._few.is_running:
+        """Start the process for questions in the background."""
+        if self._few is not None:
             threading.Thread(target=self._few.embed, args=(("",),), name="cm-embed", daemon=True).start()
 
     def check(self) -> None:

@@ -228,8 +228,8 @@ class ProjectVectors:
 
     def begin_prose(self) -> None:
         """Start the process with the model of prose, if a question about memory would wait for it."""
-        provider = self._side.prose_provider
-        if isinstance(provider, ProseProcesses) and self.prose is not None and self.prose.coverage()[0]:
+        provider, prose = self._side.prose_provider, self.prose
+        if isinstance(provider, ProseProcesses) and provider.has_ended and prose is not None and prose.coverage()[0]:
             provider.begin()
 
     def prepare(self, texts: Sequence[str]) -> None:
