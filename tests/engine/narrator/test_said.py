@@ -267,7 +267,10 @@ def test_a_denial_in_another_language_is_another_claim(one: str, other: str) -> 
     [
         "Immer noch der gleiche Fehler", "Der Export bricht immer ab", "Verwenden wir hier immer UTC?", "Wir sollten vielleicht immer UTC nehmen",
         "On utilise toujours UTC, peut-être", "Chez nous le build plante toujours", "Siempre usa el mismo puerto y falla", "Recuerda arreglarlo hoy",
-        "Tom dice che non usiamo mai i trigger", "We gebruiken altijd UTC, zegt Tom", "if we never cached it, would it be slower",
+        "Tom dice che non usiamo mai i trigger", "We gebruiken altijd UTC, zegt Tom",
+        "Der Request wurde vom Server abgelehnt.", "Le paiement est rejeté par la banque.", "La petición fue rechazada.", "Il token viene rifiutato.",
+        "Het verzoek wordt afgewezen.", "Sollen wir immer UTC nehmen", "Si on passait à Redis, on utilise toujours un préfixe",
+        "if we never cached it, would it be slower",
         "if we had kept Redis we would always key by tenant", "suppose we always used UTC",
     ],
 )  # fmt: skip
