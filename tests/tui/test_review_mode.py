@@ -417,6 +417,7 @@ async def a_line_is_changed_then_approved(driver, narrated):
     assert narrated.told.decided == [
         (("n000001@d1",), NarratedDecision("approve", text="Run all tests with `pytest`."))
     ]
+    assert "✓ approved, u undoes it: “Run all" in driver.text
 
 
 async def a_line_is_changed_in_the_persons_own_editor(driver, narrated):

@@ -19,8 +19,10 @@ from cm_tui.engine.memory.narrator.cues import (
     STRONG,
     WEAK,
     cues_of,
+    explicit_cues,
     form_of,
     is_faint,
+    languages,
     lasting,
     patterns,
     plainness,
@@ -73,9 +75,13 @@ def hostile() -> Iterator[str]:
                 yield ((one + between) * 400)[: 400 - len(end)] + end
 
 
-@pytest.mark.parametrize(("name", "pattern"), patterns(), ids=NAMES)
+@pytest.mark.parametrize(
+    "pattern",
+    [one for _, one in patterns()]
+    + [one for found in languages() for one in (*dict(found.cues).values(), found.against)],
+)
 @pytest.mark.deep
-def test_no_pattern_takes_long_whatever_a_sentence_holds(name: str, pattern: re.Pattern[str]) -> None:
+def test_no_pattern_takes_long_whatever_a_sentence_holds(pattern: re.Pattern[str]) -> None:
     worst = (0.0, "")
     for sentence in hostile():
         began = time.process_time()
@@ -132,6 +138,11 @@ def phrasings() -> list[str]:
             for text in texts(json.loads(file.read_text(encoding="utf-8"))):
                 found |= dict.fromkeys(sentences_in(text))
     return list(found)
+
+
+def test_the_cues_of_other_languages_have_names_of_cues_and_no_sentence_in_english_has_one() -> None:
+    assert {name for one in languages() for name, _ in one.cues} <= set(NAMES)
+    assert [one for one in phrasings() if explicit_cues(one)] == []
 
 
 def test_no_sentence_with_a_strong_cue_is_passed_over() -> None:

@@ -104,6 +104,17 @@ def test_a_command_that_stands_in_a_block_of_code_is_known():
     assert compare("command", "The tests run with `pytest -q`.", "`pytest -qx`")[0] == "new"
 
 
+def test_conventions_of_other_files_do_not_contradict_each_other():
+    dto = 'New `*.dto.ts` files in `api/dto` have `import { z } from "zod";` at the top'
+    widget = 'New `*.tsx` files in `web/widgets` have `import { cn } from "ui";` at the top'
+    assert compare("convention", dto, widget)[0] == "new"
+    ticket, kind = (
+        "Commit messages begin with the ticket, as `A-1: what`",
+        "Commit messages begin with the kind, as `fix: what`",
+    )
+    assert compare("convention", ticket, kind)[0] == "contradicts"
+
+
 def test_lines_are_read_as_sentences():
     text = "# Title\n\n> quoted\n\n1. One thing. Two things.\n\n```sh\n$ make all\n```\n\n- [x] Done. <!-- cm:narrator nabcdef -->\n"
     assert list(sentences(text.split("\n"), 3)) == [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +20,12 @@ from cm_tui.engine.memory.narrator.miners.statements import (
     tidy,
     weigh_sentences,
 )
+from cm_tui.engine.memory.narrator.own_words import sentences_in
+from cm_tui.engine.memory.narrator.wording import polarity
+from tests.bench import narrator_histories
 from tests.engine.narrator.miners.turns import turn
+
+_SENTENCES = Path(narrator_histories.__file__).parent / "sentences.json"
 
 
 def texts(*sentences: str, corrects: bool = False) -> list[str]:
@@ -222,3 +230,55 @@ def test_any_sentence_is_weighed(sentence: str, corrects: bool) -> None:
         assert one.text
         assert "\n" not in one.text
         observation(turn(prompts=(sentence,)), kind_of(one), one)
+
+
+PLAIN = 0.76
+"""What is said in one session is proposed from there on (`tests/bench/narrator_histories/learn.py`)."""
+
+
+@pytest.mark.parametrize(("half", "least"), [("worked_on", 15), ("kept_aside", 11)])
+def test_sentences_of_developers_in_six_languages_are_told_apart(half: str, least: int) -> None:
+    """Half of them last; the others are questions, doubts, orders, trouble, logs, and what others said."""
+    rows = json.loads(_SENTENCES.read_text(encoding="utf-8"))[half]
+
+    def is_plain(text: str) -> bool:
+        return any(one.weight >= PLAIN for one in weigh_sentences(sentences_in(text), corrects=True))
+
+    assert sum(is_plain(row["text"]) for row in rows if row["lasts"]) >= least
+    assert [row["text"] for row in rows if not row["lasts"] and is_plain(row["text"])] == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Immer Tabs verwenden", "Nie Tabs verwenden"),
+        ("Utilise toujours moment.js", "N'utilise jamais moment.js"),
+        ("Siempre usa tabs", "Nunca uses tabs"),
+        ("Toccare i file in generated", "Non toccare i file in generated"),
+        ("We gebruiken tabs", "We gebruiken geen tabs"),
+    ],
+)
+def test_a_denial_in_another_language_is_another_claim(one: str, other: str) -> None:
+    assert (polarity(one), polarity(other)) == (1, -1)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Immer noch der gleiche Fehler", "Der Export bricht immer ab", "Verwenden wir hier immer UTC?", "Wir sollten vielleicht immer UTC nehmen",
+        "On utilise toujours UTC, peut-être", "Chez nous le build plante toujours", "Siempre usa el mismo puerto y falla", "Recuerda arreglarlo hoy",
+        "Tom dice che non usiamo mai i trigger", "We gebruiken altijd UTC, zegt Tom",
+        "Der Request wurde vom Server abgelehnt.", "Le paiement est rejeté par la banque.", "La petición fue rechazada.", "Il token viene rifiutato.",
+        "Het verzoek wordt afgewezen.", "Sollen wir immer UTC nehmen", "Si on passait à Redis, on utilise toujours un préfixe",
+        "if we never cached it, would it be slower",
+        "if we had kept Redis we would always key by tenant", "suppose we always used UTC",
+    ],
+)  # fmt: skip
+def test_what_is_asked_doubted_reported_or_supposed_is_no_statement_in_any_language(sentence: str) -> None:
+    assert [one for one in weigh_sentences((sentence,), corrects=False) if one.weight >= PLAIN] == []
+
+
+def test_a_preference_in_another_language_is_the_persons() -> None:
+    assert [
+        scope_of(one) for one in ("Preferisco risposte brevi.", "Antworte immer auf Deutsch.", "Aquí usamos pnpm.")
+    ] == ["user", "user", "project"]

@@ -17,6 +17,9 @@ from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.gitrepo import Repo
 
+LONG_AGO = 1.0
+"""When a turn began that changed everything that there is."""
+
 
 @pytest.fixture
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
@@ -70,7 +73,7 @@ def test_a_patch_leaves_out_what_was_changed_in_a_pause(repo: Repo):
     resume(repo)
     repo.write("c.py", "c = 'after'\n")
     repo.write("b.py", "b = 'hidden, and more'\n")
-    found = recorded(repo, turn(head, files=("b.py",)))
+    found = recorded(repo, turn(head, LONG_AGO, files=("b.py",)))
     assert "before" in found.patch
     assert "after" in found.patch
     assert "hidden" not in found.patch
@@ -122,7 +125,7 @@ def test_a_stop_that_is_read_in_a_pause_shows_nothing_of_it(repo: Repo):
     repo.write("a.py", "a = 'before'\n")
     pause(repo)
     repo.write("b.py", "b = 'hidden'\n")
-    found = recorded(repo, turn(head))
+    found = recorded(repo, turn(head, LONG_AGO))
     assert "before" in found.patch
     assert "hidden" not in found.patch
     assert found.files == ("a.py",)
@@ -196,7 +199,7 @@ def test_files_in_folders_that_are_never_recorded_are_in_no_patch(repo: Repo, mo
     head = repo.commit()
     repo.write("customers/x.py", "x = 'hidden'\n")
     repo.write("a.py", "a = 'shown'\n")
-    found = recorded(repo, turn(head))
+    found = recorded(repo, turn(head, LONG_AGO))
     assert "shown" in found.patch
     assert "hidden" not in found.patch
     assert found.files == ("a.py",)

@@ -8,7 +8,8 @@ plainness of a lasting statement:
     plainness = 1 / (1 + e^-(bias + sum of the weights of its cues + sum of the weights of its form / sqrt(known parts)))
 
 Sentences that sound lasting are checked again with their vector by the model of prose: `sense · vector` and its bias
-are added. The weights (`lasting.json`) are learned from synthetic sentences, and from ordinary ones of real sessions,
+are added. Other languages (`languages.toml`) have explicit words alone: what one of these is in, and nothing
+against it, is a statement. The weights (`lasting.json`) are learned from synthetic sentences, and from ordinary ones of real sessions,
 by `python -m tests.bench.narrator_histories.learn`; the signs of cues are fixed.
 """
 
@@ -46,6 +47,9 @@ _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _HINTS = words("hints")
 
 
+_AGAINST = "against"
+
+
 class Lasting(NamedTuple):
     """The learned weights.
 
@@ -76,6 +80,39 @@ def patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Return each cue's name and its pattern."""
     data: dict[str, Any] = tomllib.loads(files(_PACKAGE).joinpath("cues.toml").read_text(encoding="utf-8"))
     return tuple((cue["name"], _pattern(cue, data["parts"])) for cue in data["cue"])
+
+
+class Language(NamedTuple):
+    """Explicit words of a language other than English.
+
+    Attributes:
+        cues: patterns of what sounds lasting, by the names of cues.
+        against: fits what is not lasting.
+    """
+
+    cues: tuple[tuple[str, re.Pattern[str]], ...]
+    against: re.Pattern[str]
+
+
+@cache
+def languages() -> tuple[Language, ...]:
+    """Return the languages in which explicit words are known."""
+    data: dict[str, Any] = tomllib.loads(files(_PACKAGE).joinpath("languages.toml").read_text(encoding="utf-8"))
+    joined = ({name: _pattern({"any": some}, {}) for name, some in one.items()} for one in data.values())
+    return tuple(Language(tuple((n, p) for n, p in one.items() if n != _AGAINST), one[_AGAINST]) for one in joined)
+
+
+@lru_cache(maxsize=1 << 13)
+def explicit_cues(sentence: str) -> tuple[str, ...]:
+    """Return the cues that a sentence in another language than English has, if nothing in it is against it."""
+    plain = sentence.strip()
+    if plain.endswith("?"):
+        return ()
+    for language in languages():
+        found = tuple(name for name, pattern in language.cues if pattern.search(plain))
+        if found:
+            return () if language.against.search(plain) else found
+    return ()
 
 
 def _pattern(cue: dict[str, Any], parts: dict[str, str]) -> re.Pattern[str]:

@@ -157,8 +157,13 @@ def compare(kind: str, fact: str, known: str) -> tuple[Relation, float]:
     if code and known_code and not code & known_code:
         plain, known_plain = (frozenset(one for one in terms if one[0] != "`") for terms in (mine, theirs))
         shared = len(plain & known_plain)
-        # The statements are about different things.
-        return ("contradicts", same) if shared >= 2 and shared / len(plain | known_plain) >= _SAME else ("new", same)
+        # The statements are about different things; so are those on new files of different folders.
+        is_of_files = kind == "convention" and fact.startswith("New ")
+        return (
+            ("contradicts", same)
+            if not is_of_files and shared >= 2 and shared / len(plain | known_plain) >= _SAME
+            else ("new", same)
+        )
     if same >= _SAME or (held >= _HELD and len(theirs) <= _LONGER * len(mine)):
         return ("redundant", same) if code <= known_code or not code else ("reinforces", same)
     return ("reinforces" if same >= _LIKE or held >= _HELD else "new"), same

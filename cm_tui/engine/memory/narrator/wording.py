@@ -22,7 +22,8 @@ _COMMON_WEIGHT = 0.35
 _CLAUSE = re.compile(r"[,;:!?()]|\.(?!\S)|\s[-–—]\s|\b(?:but|because|since|so that|otherwise)\b")
 _DENIED = re.compile(
     r"\b(?:never|not|no|don'?t|doesn'?t|isn'?t|aren'?t|won'?t|can'?t|cannot|mustn'?t|shouldn'?t|without|avoid|stop|stopped|neither|nor|"
-    r"instead of|rather than|went back on|switched from|moved (?:away )?from|replaced|no longer|(?:end|cease|discontinue|remove)(?:d|ed|s)? (?:the )?support|drop(?:ped)?|forget|scrap(?:ped)?|against|hands off|ditch(?:ed)?|nobody|nothing)\b"
+    r"instead of|rather than|went back on|switched from|moved (?:away )?from|replaced|no longer|(?:end|cease|discontinue|remove)(?:d|ed|s)? (?:the )?support|drop(?:ped)?|forget|scrap(?:ped)?|against|hands off|ditch(?:ed)?|nobody|nothing|"
+    r"nie|niemals|keine?[nmrs]?|nicht|gegen|jamais|pas|plus de|nunca|jamás|contra|mai|non(?= \w+(?:are|ere|ire|iamo)\b)|contro|nooit|geen|niet|tegen)\b"
 )
 _IN_PLACE = frozenset({"instead of", "rather than"})
 """A denied part follows, an affirmed one precedes."""

@@ -198,11 +198,14 @@ def decide(screen: ReviewView, items: Sequence[NarratedProposal], decision: Narr
         return
     # What was shown: whole where it was read, as it was listed where it was not.
     names = [f"{one.id}@{(screen.details.of(one) or one).digest}" for one in items]
-    state = _STATE_AFTER[decision.verdict]
-    note_decision(screen, names, decision, _label(items, state))
-    as_decided = {key_of(one): replace(one, state=state, reason=decision.reason, decided_by="person") for one in items}
+    state, reason = _STATE_AFTER[decision.verdict], decision.reason
+    as_decided = {
+        key_of(one): replace(one, text=decision.text or one.text, state=state, reason=reason, decided_by="person")
+        for one in items
+    }
+    note_decision(screen, names, decision, _label([*as_decided.values()], state))
     screen.stock.decided({**as_decided})
-    screen.after_decision(_words(items, state))
+    screen.after_decision(_words([*as_decided.values()], state))
     screen.do(
         lambda engine: engine.decide_narrated(names, decision),
         partial(_answered, screen, items),

@@ -1,7 +1,8 @@
 """What the user says in a turn: statements, decisions, rejected alternatives and corrections.
 
 Each sentence is weighed by its cues and its form (`cues.py`), `1 / (1 + e^-(bias + weights))`; an order that begins
-with `always` or `never`, without a cue against it, gets at least 0.97. From 0.4 on it is observed with that weight,
+with `always` or `never`, without a cue against it, gets at least 0.97, and one in German, French, Spanish, Italian or
+Dutch with explicit words (`languages.toml`) 0.95. From 0.4 on it is observed with that weight,
 which the model of prose corrects in a second look (`grouping.py`); `confidence.py` computes the confidence. The cues
 also decide on the kind:
 
@@ -28,7 +29,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from cm_tui.engine.memory.narrator.cues import AGAINST, cues_of, is_faint, plainness, sound_of
+from cm_tui.engine.memory.narrator.cues import AGAINST, cues_of, explicit_cues, is_faint, plainness, sound_of
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.own_words import signature
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
@@ -46,11 +47,19 @@ LEAST = 0.4
 """Least plainness of a lasting statement."""
 OUTRIGHT = 0.97
 """Plainness of an order that begins with `always`, `never` or `from now on`, unless a cue is against it."""
+EXPLICIT = 0.95
+"""Plainness of a sentence in another language than English with explicit words: how it sounds is not learned."""
 _RULE = re.compile(
     r"(?:(?:no|nope|and|but|also|please|pls|yes|ok(?:ay)?|so)\b[\s,:;.!-]*)*(?:always|never|from now on|remember to (?:always|never)|(?:do not|don'?t) ever)\b "
     r"(?!mind\b|the\b|a\b|an\b|it\b|got\b|been\b)",
     re.IGNORECASE,
 )
+_HYPOTHETICAL = re.compile(
+    r"(?:(?:so|but|and|hm+|ok(?:ay)?|well)\b[\s,]*)*(?:(?:imagine|suppos(?:e|ing)|let'?s say|what if)\b|"
+    r"if (?!you\b)[\w'-]+(?: [\w'-]+){0,2} (?:ever |only |really )?(?:\w+ed|were|had|went|was|did|chose|kept|took|made)\b.*\b(?:would|could|might|'d)\b)",
+    re.IGNORECASE,
+)
+"""What would be if something else were: no statement about what is."""
 _LEAST_WORDS = 2
 _JOINED = re.compile(r"[,;?!.]*,?\s+and\s+(?=\S)|;\s+(?=\S)")
 _CORRECTS = re.compile(
@@ -89,7 +98,8 @@ _USER = re.compile(
     r"i'?m\b|my (?:shell|editor|machine|laptop|os|system|terminal|preference|dates?|language|german|name|time ?zone|ide|keyboard|browser)\b|for me\b|"
     r"(?:to|show|give|tell|ask|answer|reply|remind|let) (?:to )?me\b|with me\b|your (?:answers?|repl(?:y|ies)|responses?|messages?|explanations?|summar(?:y|ies))|"
     r"(?:be|stay) (?:brief|concise|terse|short|direct)|(?:answer|reply|respond|explain|talk|write to me)\b.{0,20}\b(?:in|short|brief|concise)|"
-    r"\bdon'?t guess|never (?:guess|assume things)|ask,? never guess|emojis?|before i (?:saw|say|ok|approve|confirm))",
+    r"\bdon'?t guess|never (?:guess|assume things)|ask,? never guess|emojis?|before i (?:saw|say|ok|approve|confirm)|"
+    r"prefer(?:isco|iero|ite)\b|prefiero|préfère|bevorzuge|liever\b|lieber\b|antworte\b|antwoord (?:me|altijd|in|kort)|réponds|resp[óo]nde|rispond[io])",
     re.IGNORECASE,
 )
 _OF_PROJECT = re.compile(
@@ -151,13 +161,13 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Stateme
     best: dict[int, Statement] = {}
     for place, part in parts:
         corrects_here = is_correcting and place == first
-        sound = sound_of(part)
-        if not corrects_here and is_faint(part, sound):
+        explicit, sound = explicit_cues(part), sound_of(part)
+        if not corrects_here and not explicit and is_faint(part, sound):
             continue
-        cues = cues_with(part, corrects=corrects_here)
-        if _REPORTED in cues:
+        cues = explicit or cues_with(part, corrects=corrects_here)
+        if _REPORTED in cues or _HYPOTHETICAL.match(part):
             continue
-        weight = plainness(cues, sound)
+        weight = EXPLICIT if explicit else plainness(cues, sound)
         if _RULE.match(part) and AGAINST.isdisjoint(cues):
             weight = max(weight, OUTRIGHT)
         if weight >= LEAST and (place not in best or weight > best[place].weight) and (text := tidy(part)):
