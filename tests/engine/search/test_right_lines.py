@@ -283,6 +283,12 @@ def test_comments_do_no_work() -> None:
     assert traits_of("shop.md", "# One\n# Two\n", None, []).length > traits_of("shop.md", "# One\n", None, []).length
 
 
+def test_the_head_of_a_type_does_no_work_however_long_it_is() -> None:
+    text = "class Basket {\n" + "    int size;\n" * 30 + "}"
+    kinds = [Definition("Basket", "Basket", kind, False, 32) for kind in ("class", "function")]
+    assert [traits_of("a.java", text, None, [one]).length > 0.9 for one in kinds] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("path", "nameless"), [("a.py", 1), ("a.json", 1), ("a.csv", 1), ("a.erl", 0.5), ("A.JL", 0.5)]
 )

@@ -135,7 +135,7 @@ class Traits(NamedTuple):
     """Pieces of the words of its first lines that are no comment: how it is declared, with its parameters."""
     document: bool
     length: float
-    """Lines that are not blank, of code also no comments, by their logarithm: 1 from forty on."""
+    """Lines that are not blank, of code also no comments, by their logarithm: 1 from forty on; 0 for the head of a type."""
     nameless: float
     """1 where it belongs to no symbol and defines none; half in a language whose symbols are not read."""
     values: bool
@@ -168,7 +168,7 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
         around=name_pieces(owner.qualname.removesuffix(owner.name)) if owner else (),
         head=_head(code),
         document=document,
-        length=min(1.0, math.log1p(len(lines if document else code)) / _LONG),
+        length=0.0 if types else min(1.0, math.log1p(len(lines if document else code)) / _LONG),
         nameless=0.0 if kinds or document else _UNKNOWN if path.rpartition(".")[2].lower() in WITHOUT_SYMBOLS else 1.0,
         values=bool(kinds) and not works and not types,
         types=types,
