@@ -12,7 +12,7 @@ from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
 from cm_tui.engine.search.ranking.passage_cache import PassageRecord
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.signals import measure
-from cm_tui.engine.search.ranking.traits import WITHOUT_SYMBOLS, Definition, roles, traits_of
+from cm_tui.engine.search.ranking.traits import WITHOUT_SYMBOLS, Definition, roles
 from cm_tui.model import CODE, Hit
 
 STEPS = "".join(
@@ -274,13 +274,6 @@ def test_a_question_about_code_asks_for_no_constant_or_type() -> None:
     assert signal("required options", "values", "a.py", option) == 0
     assert signal("how is the type of a color chosen", "types", "a.py", kind) == 1
     assert signal("type of a color", "types", "a.py", kind) == 0
-
-
-def test_comments_do_no_work() -> None:
-    plain = traits_of("shop.hpp", "int open(Order order);", None, [])
-    documented = traits_of("shop.hpp", "/**\n" + " * Opens it.\n" * 30 + " */\nint open(Order order);", None, [])
-    assert documented.length == plain.length
-    assert traits_of("shop.md", "# One\n# Two\n", None, []).length > traits_of("shop.md", "# One\n", None, []).length
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import islice
 from typing import NamedTuple
 
 from cm_tui.engine.search.ranking import tokens
@@ -135,7 +136,7 @@ class Traits(NamedTuple):
     """Pieces of the words of its first lines that are no comment: how it is declared, with its parameters."""
     document: bool
     length: float
-    """Lines that are not blank, of code also no comments, by their logarithm: 1 from forty on."""
+    """Lines that are not blank, by their logarithm: 1 from forty on."""
     nameless: float
     """1 where it belongs to no symbol and defines none; half in a language whose symbols are not read."""
     values: bool
@@ -157,8 +158,6 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
     document = "docs" in roles(path) or (owner is not None and owner.kind == "section")
     kinds = {owner.kind} if owner else {definition.kind for definition in definitions}
     lines = [line for line in text.split("\n") if line and not line.isspace()]
-    # Comments, however long, do no work: a declaration below its documentation is still one line.
-    code = [line for line in lines if not _REMARK.match(line)]
     # A property without a body is a value.
     working = _WORKING if len(lines) > _BODILESS else _WORKING - {"property"}
     works = document or not kinds.isdisjoint(working)
@@ -166,9 +165,9 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
     return Traits(
         names=tuple(name_pieces(name) for name in ([owner.name, *names] if owner else names)),
         around=name_pieces(owner.qualname.removesuffix(owner.name)) if owner else (),
-        head=_head(code),
+        head=_head(lines),
         document=document,
-        length=min(1.0, math.log1p(len(lines if document else code)) / _LONG),
+        length=min(1.0, math.log1p(len(lines)) / _LONG),
         nameless=0.0 if kinds or document else _UNKNOWN if path.rpartition(".")[2].lower() in WITHOUT_SYMBOLS else 1.0,
         values=bool(kinds) and not works and not types,
         types=types,
@@ -185,9 +184,9 @@ def _is_test(owner: Owner | None, text: str) -> bool:
     )
 
 
-def _head(code: Sequence[str]) -> tuple[str, ...]:
-    words = (word for line in code[:_HEAD_LINES] for word in tokens.words(line))
-    return tuple(dict.fromkeys(piece for word in words for piece in tokens.parts(word)))
+def _head(lines: Sequence[str]) -> tuple[str, ...]:
+    head = islice((line for line in lines if not _REMARK.match(line)), _HEAD_LINES)
+    return tuple(dict.fromkeys(piece for line in head for word in tokens.words(line) for piece in tokens.parts(word)))
 
 
 @lru_cache(maxsize=1 << 16)
