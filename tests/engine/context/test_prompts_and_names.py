@@ -16,6 +16,9 @@ NAMES = frozenset(
         "install",
         "fails",
         "failing",
+        "linter",
+        "option",
+        "testes",
         "run",
         "test",
         "push",
@@ -59,6 +62,9 @@ can you make checkout faster?
 docker build fails on arm machines
 go test hangs on the parser
 git history of the cart is drawn twice
+bump python to 3.14 in ci
+upgrade postgres driver to v3.2 please
+make the second option of the cart the default
 fix write
 python imports cart in the wrong order
 move the migration out of the way
@@ -119,6 +125,23 @@ the tests are failing again
 can you write a test for that
 can you write a test for that?
 please write a test too
+also run the linter
+please also format the code
+ok then use the first approach
+do the second option
+clean up the imports please
+bitte auch den linter laufen lassen
+draai de tests nog een keer
+lance aussi le linter
+fais la même chose ailleurs
+esegui di nuovo i test
+rode os testes de novo
+uruchom testy jeszcze raz
+testleri tekrar çalıştır
+запусти тесты ещё раз
+再跑一次测试
+テストをもう一度実行して
+테스트 다시 돌려줘
 go mod tidy
 pip install -e .
 $ npm run build

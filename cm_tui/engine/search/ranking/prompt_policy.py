@@ -64,6 +64,7 @@ _CODE = re.compile(
     r"|(?:\A|\s)(?:\.{0,2}/)?[\w.-]+/(?:[\w.-]+/)*[\w-]*\.\w+"
     r"|\w::\w|->|=>|==|!=|<\w+>|\{\w*\}"
 )
+_VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?![\w.])")
 _WORD = re.compile(r"[^\W_]+(?:['’/-][^\W_]+)*")
 _ENDING = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve))\Z")
 _OF_SENTENCES = (_SMALL | _TASKS | {"hangs", "slow"}) - {"build", "deploy", "format", "lint", "test", "tests"}
@@ -109,7 +110,8 @@ def _by_words(text: str, words: Sequence[str], find_names: FindNames) -> Verdict
     is_answer = not is_question and not _FOLLOW_UP.isdisjoint(words)
     is_task = not is_question and not _TASKS.isdisjoint(words)
     least = _LEAST + (not is_question) + 2 * is_answer - is_task
-    is_enough = unspaced >= _LEAST_UNSPACED or len(meaning) >= least
+    # A version says as much as a word: "bump python to 3.14 in ci".
+    is_enough = unspaced >= _LEAST_UNSPACED or len(meaning) + bool(_VERSION.search(text)) >= least
     is_about = asks or (len(meaning) > 1 and not is_answer)
     pairs = () if asks else tuple(pairwise(words))
     verbs = {two for one, two in pairs if one in _BEFORE_VERB} | {one for one, two in pairs if two in _BEHIND_VERB}
