@@ -65,6 +65,7 @@ git history of the cart is drawn twice
 bump python to 3.14 in ci
 upgrade postgres driver to v3.2 please
 make the second option of the cart the default
+the linter follows symlinked folders
 fix write
 python imports cart in the wrong order
 move the migration out of the way
@@ -88,6 +89,8 @@ why does the cart fail?
 what calls checkout?
 where is the token refreshed?
 why is lint failing on the build?
+how does the linter work
+where is the option parsed?
 Wo wird die steuer berechnet?
 Où est calculé le panier ?
 ¿Dónde se valida la factura?
@@ -143,6 +146,8 @@ testleri tekrar çalıştır
 テストをもう一度実行して
 테스트 다시 돌려줘
 go mod tidy
+npm i lodash
+npx jest
 pip install -e .
 $ npm run build
 cargo update -p serde

@@ -330,7 +330,7 @@ def _about(question: str, hits: Sequence[Hit]) -> list[Hit]:
 @cache
 def _function_words() -> frozenset[str]:
     """Index terms of words without meaning, in the languages of prompts."""
-    words = word_list("small") | word_list("asking")
+    words = word_list("small") | word_list("particles") | word_list("asking")
     return frozenset(term for source in (EPISODES, CODE) for word in words for term in wording_of(source).split(word))
 
 

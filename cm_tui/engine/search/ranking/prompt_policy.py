@@ -45,7 +45,9 @@ class Verdict(NamedTuple):
     why: str
 
 
-_FOLLOW_UP, _PLAIN, _SMALL, _TASKS, _ASKING = map(word_list, ("follow_up", "plain", "small", "tasks", "asking"))
+_FOLLOW_UP, _PLAIN, _SMALL, _TASKS, _ASKING, _CHORES = map(
+    word_list, ("follow_up", "plain", "small", "tasks", "asking", "chores")
+)
 _FOLLOW_UP_UNSPACED = re.compile("|".join(word_lists()["unspaced"].split()))
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _URL = re.compile(r"https?://\S+")
@@ -68,7 +70,7 @@ _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?![\w.])")
 _WORD = re.compile(r"[^\W_]+(?:['’/-][^\W_]+)*")
 _ENDING = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve))\Z")
 _OF_SENTENCES = (_SMALL | _TASKS | {"hangs", "slow"}) - {"build", "deploy", "format", "lint", "test", "tests"}
-_LISTED = _FOLLOW_UP | _PLAIN | _SMALL | _ASKING | STOP_WORDS
+_LISTED = _FOLLOW_UP | _PLAIN | _SMALL | _ASKING | STOP_WORDS | word_list("particles")
 
 
 def classify(prompt: str, find_names: FindNames = lambda *_: None) -> Verdict:
@@ -105,7 +107,7 @@ def _by_words(text: str, words: Sequence[str], find_names: FindNames) -> Verdict
     asks = words[0] in _ASKING
     is_question = asks or text.endswith(("?", "？"))
     meaning = [word for word in dict.fromkeys(words) if _has_meaning(word, is_question)]
-    if not meaning and not unspaced:
+    if not unspaced and (_CHORES.issuperset(meaning) if not is_question else not meaning):
         return Verdict(False, "goes on with what was said")
     is_answer = not is_question and not _FOLLOW_UP.isdisjoint(words)
     is_task = not is_question and not _TASKS.isdisjoint(words)
