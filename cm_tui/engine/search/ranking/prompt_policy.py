@@ -2,13 +2,14 @@
 
 1. Empty, a command of the agent (`/clear`) or of the shell (`!ls`, `npm install`): no.
 2. Something written as code (a name with an inner boundary, a call, a file, backticks): yes, however short.
-3. Only words of follow-ups and of git ("yes, continue", "ja, mach weiter", "push it and open a PR"): no, also where a
-   symbol of the project is called `push`.
+3. Only words of follow-ups, of git and, in a statement, of chores ("yes, continue", "ja, mach weiter", "push it and open
+   a PR", "also run the linter"): no, also where a symbol of the project is called `push`.
 4. A word that names something in the index (symbol, file, module, entry): yes; in an answer ("yes", "push") with two
    words more. Words that are names now and then count in questions how, where and why, and next to another word that
    carries meaning. The verb of an order ("can you write a test") is no name.
 5. Three words that carry meaning in a question, four in a statement, two more in an answer, one less for a task ("fix
-   login tests"); fewer where no index can be asked; six characters of a script without spaces: yes; less: no.
+   login tests"); a version counts as a word; fewer where no index can be asked; six characters of a script without
+   spaces: yes; less: no.
 """
 
 from __future__ import annotations
