@@ -12,6 +12,7 @@ ON = date(2026, 11, 28)
 """A Saturday."""
 
 PHRASES = {
+    "what failed in q3": "2026-07-01..2026-09-30",
     "KW 45": "2026-11-02..2026-11-08", "calendar week 1 2026": "2025-12-29..2026-01-04", "4.37.7 - 13 Aug 2026": "2026-08-13",
     "what changed the day before yesterday?": "2026-11-26", "what did we do on the 3rd of May?": "2026-05-03", "the bug from 12 Nov": "2026-11-12",
     "what happened last Friday": "2026-11-27", "on Tuesday": "2026-11-24", "earlier this week": "2026-11-23..2026-11-29",
@@ -96,6 +97,7 @@ PHRASES = {
 }  # fmt: skip
 """The likeliest days of each, in all languages."""
 NO_DATES = (
+    "plot q1 and q3",
     "why do we wait 5 minutes after each restart", "MAY", "an upcoming release", "a last-minute change", "certifi 2026.6.17",
     "4.37.7 fixes it",
     "we may need to change this", "may I merge it?", "May I merge it?", "May we use the cache here?", "march through the list", "on the march",

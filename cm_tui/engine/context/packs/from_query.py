@@ -226,7 +226,7 @@ _REMEMBERED_SHARE = 0.15
 _REMEMBERED_FIRST = 0.4
 """Of the budget: for past sessions where the question is about what was decided."""
 _ABOUT, _ABOUT_WORDS, _ABOUT_ALONE = 0.8, 0.3, 0.5
-"""Least share of the question's words and cosine together of a memory in a pack; least share; least share without a vector."""
+"""Least share of the question's words and cosine together of a memory in a pack; least share; least share without vectors."""
 _LEAST = 1e-4
 """Least expected value per token of what comes before neighbours: about that of twenty lines of the eighth hit."""
 _SEEDS = 3
@@ -316,13 +316,15 @@ def _about(question: str, hits: Sequence[Hit]) -> list[Hit]:
     best: dict[str, float] = {}
     for part in (part for hit in hits for part in hit.parts if part.term):
         best[part.term] = max(best.get(part.term, 0.0), part.value)
+    rarest = max(best.values(), default=0.0)
+    has_vectors = any(part.name == "vector" for hit in hits for part in hit.parts)
     found = []
     for hit in hits:
-        terms = set(Query(question).terms_in(wording_of(hit.source)))
-        worth = {term: best.get(term) or max(best.values(), default=0.0) for term in terms - _function_words()}
+        terms = {*Query(question).terms_in(wording_of(hit.source))} - _function_words()
+        worth = {term: best.get(term, rarest) for term in terms}
         share = sum(worth.get(part.term, 0.0) for part in hit.parts) / (sum(worth.values()) or 1.0)
-        cosine = next((part.value for part in hit.parts if part.name == "vector"), None)
-        if share >= _ABOUT_ALONE if cosine is None else share >= _ABOUT_WORDS and share + cosine >= _ABOUT:
+        cosine = sum(part.value for part in hit.parts if part.name == "vector")
+        if share >= (_ABOUT_WORDS if has_vectors else _ABOUT_ALONE) and (share + cosine >= _ABOUT or not has_vectors):
             found.append(hit)
     return found
 

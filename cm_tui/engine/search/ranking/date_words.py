@@ -149,6 +149,12 @@ def _certain(text: str, tokens: list[Token], place: int) -> Token:
     is_article = token.text == "an" and after.text in ("upcoming", "this", "current")
     if is_article or ("date" not in token.means and _is_in_name(text, token)):
         return token._replace(means={})
+    if (
+        "quarter" in token.means
+        and text[token.start] == "q"
+        and not before.means.keys() & {"cue", "year"} | after.means.keys() & {"year"}
+    ):
+        return token._replace(means={})
     if "day_number" in token.means and "unit" in after.means:
         number = token.means["number"]
         is_quarter = after.means["unit"] == QUARTER and number <= 4
