@@ -41,14 +41,21 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="just bench memory", description=__doc__)
     parser.add_argument("file", type=Path, nargs="?", help="JSON: conversations of sessions of turns, and questions.")
     parser.add_argument("--cases", action="store_true", help="The 150 cases over a month of made-up coding sessions.")
+    parser.add_argument(
+        "--sessions", type=int, metavar="TIMES", help="Made-up coding sessions as an agent writes them, so many times."
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     if options.cases:
         from tests.bench.memory_cases import measure_cases
 
         found = measure_cases()
+    elif options.sessions:
+        from tests.bench.coding_sessions import measure_sessions
+
+        found = measure_sessions(options.sessions)
     elif options.file is None:
-        raise UsageError("No file is named.", hint="Give a file of conversations and questions, or --cases.")
+        raise UsageError("No file is named.", hint="Give a file of conversations and questions, --cases or --sessions.")
     else:
         found = measure(read(options.file))
     if options.json:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from cm_tui.errors import UsageError
-from tests.bench import memory
+from tests.bench import coding_sessions, memory
 from tests.bench.conversations import Asked, read
 from tests.bench.memory_cases import cases, plain_search
 
@@ -76,3 +77,16 @@ def test_plain_text_search_counts_words_as_they_are_written():
     first = plain_search("table of exponents for JPY", turns)[0]
     assert "JPY" in next(turn.text for turn in turns if turn.id == first)
     assert plain_search("xylophone", turns) == []
+
+
+def test_the_coding_sessions_are_whole(tmp_path: Path):
+    text = coding_sessions.FILE.read_text(encoding="utf-8")
+    asked = [line[2:].split("|") for line in text.splitlines() if line.startswith("? ")]
+    assert len(asked) == 45
+    assert all(memory.words_of(answer) - memory.words_of(question) for question, answer in asked)
+    coding_sessions.write(text, tmp_path, tmp_path, 0, random.Random(1))
+    files = sorted(tmp_path.rglob("*.jsonl"))
+    assert len(files) == text.count("\n= ")
+    records = [json.loads(line) for line in files[0].read_text().splitlines()]
+    assert records[0]["aiTitle"] == "Redis cluster spike"
+    assert any("WATCH - all keys must map" in json.dumps(record) for record in records)

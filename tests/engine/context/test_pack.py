@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from cm_tui.engine.context.packs.from_query import auto_pack
 from cm_tui.engine.context.packs.neighbours import neighbours_of
 from cm_tui.engine.context.packs.pack import manual_pack
 from cm_tui.errors import NotFoundError
-from cm_tui.model import Edge, Hit, PackRequest, Page, SearchResult, Source, Symbol, SymbolKey
+from cm_tui.model import Edge, Hit, PackRequest, Page, ScorePart, SearchResult, Source, Symbol, SymbolKey
 from tests.tiers import examples
 
 FILES = {
@@ -31,6 +32,8 @@ SYMBOLS = [
 
 
 def source(path: str, start: int, end: int) -> Source:
+    if path.startswith("episode/"):
+        return Source(path, start, "what was said", "markdown", source="episode")
     if path not in FILES:
         raise NotFoundError(f"{path} is not in the project.")
     lines = FILES[path].split("\n")[start - 1 : end]
@@ -79,9 +82,16 @@ def hit(rank: int, path: str, start: int, end: int, symbol: str | None = None) -
     )
 
 
-def auto(hits: list[Hit], budget: int, *, neighbours: bool = True, question: str = "how is it read?"):
+def auto(
+    hits: list[Hit],
+    budget: int,
+    *,
+    neighbours: bool = True,
+    question: str = "how is it read?",
+    beside: tuple[Hit, ...] = (),
+):
     def search(query: str) -> SearchResult:
-        return SearchResult(query, "hybrid", "code", 1.0, tuple(hits), len(hits))
+        return SearchResult(query, "hybrid", "code", 1.0, tuple(hits), len(hits), beside=beside)
 
     return auto_pack(
         question,
@@ -326,3 +336,35 @@ def test_a_section_ends_where_its_first_subsection_begins(monkeypatch: pytest.Mo
     ]
     monkeypatch.setitem(globals(), "SYMBOLS", sections)
     assert places(auto([hit(1, "long.md", 3, 5, "Top")], 4000, neighbours=False)) == ["long.md:1-8"]
+
+
+def remembered(rank: int, words: dict[str, float], cosine: float | None) -> Hit:
+    """A turn of a session that has words of a question, with the BM25 of each."""
+    parts = [ScorePart(f"keyword: {term}", value, 1.0, value, "", "keyword", term) for term, value in words.items()]
+    if cosine is not None:
+        parts.append(ScorePart("vector", cosine, 0.25, cosine / 4, "", "vector"))
+    found = hit(rank, f"episode/{rank}", 1, 4)
+    return replace(found, source="episode", parts=tuple(parts))
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "cosine", "is_about"),
+    [
+        # Common words alone, though most of the question's.
+        ("add type hints to rq/utils.py", {"add": 0.7, "type": 1.2, "rq": 0.4, "py": 0.4}, 0.27, False),
+        # The rare words, and the meaning.
+        ("add type hints to rq/utils.py", {"hint": 2.0, "type": 1.2, "util": 1.9}, 0.4, True),
+        ("make the cron scheduler safe for several instances", {"cron": 1.6, "schedul": 1.6}, 0.57, True),
+        ("make the cron scheduler safe for several instances", {"cron": 1.6, "schedul": 1.6}, 0.2, False),
+        # Words without meaning count in no language.
+        ("warum werden die worker beim deployment beendet?", {"worker": 1.0, "deploy": 1.6}, 0.35, True),
+        # Without a vector yet, half of the words.
+        ("why was the cache removed?", {"cach": 1.8}, None, True),
+        ("how is the order of columns kept in exports?", {"order": 1.8}, None, False),
+    ],
+)
+def test_memory_in_a_pack_is_about_the_question(
+    question: str, words: dict[str, float], cosine: float | None, is_about: bool
+):
+    pack = auto([hit(1, "a.py", 1, 4, "f")], 2000, question=question, beside=(remembered(1, words, cosine),))
+    assert any(item.path == "episode/1" for item in pack.items) is is_about

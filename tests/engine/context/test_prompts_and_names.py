@@ -16,6 +16,9 @@ NAMES = frozenset(
         "install",
         "fails",
         "failing",
+        "linter",
+        "option",
+        "testes",
         "run",
         "test",
         "push",
@@ -59,6 +62,10 @@ can you make checkout faster?
 docker build fails on arm machines
 go test hangs on the parser
 git history of the cart is drawn twice
+bump python to 3.14 in ci
+upgrade postgres driver to v3.2 please
+make the second option of the cart the default
+the linter follows symlinked folders
 fix write
 python imports cart in the wrong order
 move the migration out of the way
@@ -82,6 +89,8 @@ why does the cart fail?
 what calls checkout?
 where is the token refreshed?
 why is lint failing on the build?
+how does the linter work
+where is the option parsed?
 Wo wird die steuer berechnet?
 Où est calculé le panier ?
 ¿Dónde se valida la factura?
@@ -119,7 +128,26 @@ the tests are failing again
 can you write a test for that
 can you write a test for that?
 please write a test too
+also run the linter
+please also format the code
+ok then use the first approach
+do the second option
+clean up the imports please
+bitte auch den linter laufen lassen
+draai de tests nog een keer
+lance aussi le linter
+fais la même chose ailleurs
+esegui di nuovo i test
+rode os testes de novo
+uruchom testy jeszcze raz
+testleri tekrar çalıştır
+запусти тесты ещё раз
+再跑一次测试
+テストをもう一度実行して
+테스트 다시 돌려줘
 go mod tidy
+npm i lodash
+npx jest
 pip install -e .
 $ npm run build
 cargo update -p serde

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cm_tui.config import Config
 from cm_tui.engine.search.ranking import profiles
+from cm_tui.engine.search.ranking.candidate_table import CandidateTable, concatenate
 from cm_tui.engine.search.ranking.fuse import fuse, keyword_level
 from cm_tui.engine.search.ranking.pipeline import Searcher
 from tests.engine.search.test_context import table
@@ -65,3 +66,25 @@ def test_an_explanation_says_how_much_of_the_question_is_there(shop: Project):
         hit = searcher.search("parse config refund", profile=chosen, mode="keyword").hits[0]
         [details] = [{"of the question's words" in part.detail for part in hit.parts if part.group == "keyword"}]
         assert details == {told}
+
+
+def _of_source(source: str, worth: dict[str, float], of: list[float]) -> CandidateTable:
+    """One candidate of a source that has some words of the question "bump python in ci", with the BM25 of each."""
+    limit = np.full(1, 2.2 * sum(worth.values()))
+    share = np.array([sum(worth[term] for term, value in zip(worth, of, strict=True) if value) / sum(worth.values())])
+    return replace(
+        table([-1], [-1]), sources=[source], terms=[*worth], idf=worth, query_terms=("bump", "python", "ci"),
+        bm25_by_term=np.array([of]), keyword_limit=limit, coordination=share,
+    )  # fmt: skip
+
+
+def test_a_word_that_other_memory_has_counts_in_a_source_without_it():
+    note = _of_source("note", {"ci": 0.2}, [0.4])
+    turn = _of_source("episode", {"python": 1.0, "ci": 1.2}, [1.1, 1.2])
+    alone = keyword_level(concatenate([note]), 0.7)
+    level = keyword_level(concatenate([note, turn]), 0.7)
+    assert alone[0] > keyword_level(turn, 0.7)[0]
+    assert level[0] < 0.3 < level[1]
+    assert level[1] == pytest.approx(keyword_level(turn, 0.7)[0]), "the note lacks nothing that the turn has not"
+    code = _of_source("code", {"ci": 0.2}, [0.4])
+    assert keyword_level(concatenate([code, turn]), 0.7)[0] == pytest.approx(alone[0]), "code is not measured by memory"

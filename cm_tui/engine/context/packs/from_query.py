@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from cm_tui.engine.context.packs.budget import weight
@@ -12,8 +12,9 @@ from cm_tui.engine.context.packs.clean_source import ReadSource
 from cm_tui.engine.context.packs.neighbours import Edges, Prepare, neighbours_of, no_preparation
 from cm_tui.engine.context.packs.pack import SymbolAt, cost_of_all, fill, piece
 from cm_tui.engine.search.ranking.query import Query
+from cm_tui.engine.search.ranking.tokens import word_list
 from cm_tui.engine.search.ranking.wording import wording_of
-from cm_tui.model import CODE, Hit, Pack, PackItem, PackRequest, SearchResult, Symbol
+from cm_tui.model import CODE, EPISODES, Hit, Pack, PackItem, PackRequest, SearchResult, Symbol
 from cm_tui.model.dates import kind_and_age
 
 # --- pieces chosen one after another within a budget, merged where they meet ---
@@ -224,6 +225,8 @@ _REMEMBERED = 3
 _REMEMBERED_SHARE = 0.15
 _REMEMBERED_FIRST = 0.4
 """Of the budget: for past sessions where the question is about what was decided."""
+_ABOUT, _ABOUT_WORDS, _ABOUT_ALONE = 0.8, 0.3, 0.5
+"""Least share of the question's words and cosine together of a memory in a pack; least share; least share without vectors."""
 _LEAST = 1e-4
 """Least expected value per token of what comes before neighbours: about that of twenty lines of the eighth hit."""
 _SEEDS = 3
@@ -305,16 +308,32 @@ def _without_copies(hits: Iterable[Hit]) -> Iterable[Hit]:
 
 
 def _about(question: str, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the memories with at least half of the question's words.
+    """Return the memories that are about a question: by the words of it that they have, and by meaning.
 
-    Ranking only weighs words that some memory contains: for a question about code that may be a single common one.
+    Ranking only weighs words that some memory contains: for a question about code that may be a single common one. Here
+    a word counts as much as its best BM25, one that no memory has as much as the rarest.
     """
-    asked = {source: set(Query(question).terms_in(wording_of(source))) for source in {hit.source for hit in hits}}
-    return [hit for hit in hits if 2 * len(asked[hit.source] & _terms(hit)) >= len(asked[hit.source])]
+    best: dict[str, float] = {}
+    for part in (part for hit in hits for part in hit.parts if part.term):
+        best[part.term] = max(best.get(part.term, 0.0), part.value)
+    rarest = max(best.values(), default=0.0)
+    has_vectors = any(part.name == "vector" for hit in hits for part in hit.parts)
+    found = []
+    for hit in hits:
+        terms = {*Query(question).terms_in(wording_of(hit.source))} - _function_words()
+        worth = {term: best.get(term, rarest) for term in terms}
+        share = sum(worth.get(part.term, 0.0) for part in hit.parts) / (sum(worth.values()) or 1.0)
+        cosine = sum(part.value for part in hit.parts if part.name == "vector")
+        if share >= (_ABOUT_WORDS if has_vectors else _ABOUT_ALONE) and (share + cosine >= _ABOUT or not has_vectors):
+            found.append(hit)
+    return found
 
 
-def _terms(hit: Hit) -> set[str]:
-    return {part.term for part in hit.parts if part.term}
+@cache
+def _function_words() -> frozenset[str]:
+    """Index terms of words without meaning, in the languages of prompts."""
+    words = word_list("small") | word_list("particles") | word_list("asking")
+    return frozenset(term for source in (EPISODES, CODE) for word in words for term in wording_of(source).split(word))
 
 
 class _Offer:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.model import Candidates, Profile
+from cm_tui.model import CODE, Candidates, Profile
 
 Column = NDArray[np.float64]
 
@@ -60,6 +60,8 @@ class CandidateTable:
     """Each of them as the query has it."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """Part of a report that each term is from."""
+    idf: Mapping[str, float] = field(default_factory=dict)
+    """Inverse document frequency in its source of each of `terms`; of several sources: empty."""
     is_name: bool = False
     """Whether the query is nothing but a name."""
     is_report: bool = False
@@ -90,6 +92,7 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
     asked = tuple(dict.fromkeys(term for table in tables for term in table.query_terms))
     terms = [term for term in asked if term in known]
     names = dict.fromkeys(name for table in tables for name in table.signals)
+    tables = [_beside(table, tables) for table in tables]
     return CandidateTable(
         **{name: _joined([getattr(table, name) for table in tables]) for name in _COLUMNS},
         terms=terms,
@@ -104,6 +107,17 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
         is_report=tables[0].is_report,
         now=tables[0].now,
     )
+
+
+def _beside(table: CandidateTable, tables: Sequence[CandidateTable]) -> CandidateTable:
+    """A table of memory in which words that other memory has count too: a note with one common word of a question has not all of it."""
+    if not len(table) or table.is_report or table.sources[0] in (CODE, ""):
+        return table
+    others = [one.idf for one in tables if len(one) and one.sources[0] not in (CODE, "")]
+    lacking = sum(max(idf.get(term, 0.0) for idf in others) for term in table.query_terms if term not in table.idf)
+    own = sum(table.idf.values())
+    share = own / (own + lacking) if own else 1.0
+    return replace(table, keyword_limit=table.keyword_limit / share, coordination=table.coordination * share)
 
 
 def _joined(columns: Sequence[Any]) -> Any:

@@ -35,18 +35,13 @@ def _months(year: int, first: int, count: int, slack: float) -> Span:
     return Span(begin, end - 1, slack)
 
 
-def month(number: int, day: int = 0, part: int | None = None) -> Callable[[int], Span]:
-    """Return a month of a year, its first, second or last third (`part` 0 to 2), or a day of it."""
+def month(number: int, day: int = 0) -> Callable[[int], Span]:
+    """Return a month of a year, or a day of it."""
 
     def span(year: int) -> Span:
         whole = _months(year, number, 1, 5.0)
-        if day:
-            at = min(whole.first + day - 1, whole.last)
-            return Span(at, at, 1.0)
-        if part is None:
-            return whole
-        third = (whole.last - whole.first + 1) / 3
-        return Span(int(whole.first + part * third), int(whole.first + (part + 1) * third), 7.0)
+        at = min(whole.first + day - 1, whole.last)
+        return Span(at, at, 1.0) if day else whole
 
     return span
 
@@ -62,14 +57,13 @@ def quarter(number: int) -> Callable[[int], Span]:
 
 
 def third(days: Days | None, part: int) -> Days | None:
-    """Return the first, second or last third of a date (`part` 0 to 2)."""
+    """Return the first, second or last third of a date (`part` 0 to 2), more or less."""
 
     def parts(on: date) -> Sequence[Span]:
         found = []
         for one in days(on) if days else ():
             length = (one.last - one.first + 1) / 3
-            first, last = (int(one.first + at * length) for at in (part, part + 1))
-            found.append(Span(first, last - 1, max(1.0, length / 2)))
+            found.append(Span(int(one.first + part * length), int(one.first + (part + 1) * length), 0.7 * length))
         return found
 
     return parts if days else None
@@ -87,7 +81,7 @@ def yearly(span: Callable[[int], Span], year: int = 0, years: int | None = None)
     return days
 
 
-def written(year: int, number: int = 0, day: int = 0, part: int | None = None) -> Days | None:
+def written(year: int, number: int = 0, day: int = 0) -> Days | None:
     """Return a year, a month (of any year if 0) or a day; None: there is no such date."""
     if not (year == 0 or 1900 <= year < 2200) or not 0 <= number <= 12 or day > 31:
         return None
@@ -95,7 +89,7 @@ def written(year: int, number: int = 0, day: int = 0, part: int | None = None) -
         return yearly(lambda of: _months(of, 1, 12, 14.0), year) if year else None
     if day and year and day > calendar.monthrange(year, number)[1]:
         return None
-    return yearly(month(number, day, part), year)
+    return yearly(month(number, day), year)
 
 
 def turned(days: Days | None, way: int | None) -> Days | None:

@@ -34,6 +34,7 @@ _ENGLISH = word_set("may march spring fall")
 _FUNCTION_WORDS = STOP_WORDS | word_list("small") | word_list("talk")
 _COUNTED = word_set("ms kb mb gb px hz")
 """Units after a number, which is then no year; so is one before a plural."""
+_GOES_ON = re.compile(r"_|\.\w")
 _DATED = frozenset(("month", "season", "year", "date", "day_number", "weekday"))
 
 Meanings = Mapping[str, int]
@@ -148,6 +149,12 @@ def _certain(text: str, tokens: list[Token], place: int) -> Token:
     is_article = token.text == "an" and after.text in ("upcoming", "this", "current")
     if is_article or ("date" not in token.means and _is_in_name(text, token)):
         return token._replace(means={})
+    if (
+        "quarter" in token.means
+        and text[token.start] == "q"
+        and not before.means.keys() & {"cue", "year"} | after.means.keys() & {"year"}
+    ):
+        return token._replace(means={})
     if "day_number" in token.means and "unit" in after.means:
         number = token.means["number"]
         is_quarter = after.means["unit"] == QUARTER and number <= 4
@@ -166,13 +173,13 @@ def _certain(text: str, tokens: list[Token], place: int) -> Token:
 
 def _is_in_name(text: str, token: Token) -> bool:
     """Whether a word is a part of code or of an address: `last_month`, `monday.com`, `today()`."""
-    start, end = token.start, token.end
+    before, after = text[max(0, token.start - 2) : token.start], text[token.end : token.end + 2]
+    is_called = after.startswith("(") and token.text.isascii()
     return (
-        text[start - 1 : start] == "_"
-        or (text[start - 1 : start] == "." and text[max(0, start - 2) : start - 1].isalnum())
-        or text[end : end + 1] == "_"
-        or (text[end : end + 1] == "(" and token.text.isascii())
-        or (text[end : end + 1] == "." and text[end + 1 : end + 2].isalnum())
+        is_called
+        or before.endswith("_")
+        or re.fullmatch(r"\w\.", before) is not None
+        or _GOES_ON.match(after) is not None
     )
 
 

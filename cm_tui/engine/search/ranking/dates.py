@@ -60,7 +60,7 @@ _PATTERNS: tuple[tuple[str, Callable[..., Days | None]], ...] = (
     ("date part_after", lambda value, part: spans.third(spans.written(value // 10_000, value // 100 % 100), part)),
     ("month part_after", lambda month, part: spans.third(spans.written(0, month), part)),
     ("weekday? date", lambda _, value: spans.written(value // 10_000, value // 100 % 100, value % 100)),
-    ("part month year?", lambda part, month, year: spans.written(year or 0, month, part=part)),
+    ("part month year?", lambda part, month, year: spans.third(spans.written(year or 0, month), part)),
     ("day_number to? day_number month year?", lambda one, _, day, month, year: _days_of_month(month, one, day, year)),
     ("month day_number to day_number year?", lambda month, one, _, day, year: _days_of_month(month, one, day, year)),
     ("month number unit", lambda month, day, unit: spans.written(0, month, day) if unit == spans.DAY else None),

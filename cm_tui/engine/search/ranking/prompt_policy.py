@@ -2,13 +2,14 @@
 
 1. Empty, a command of the agent (`/clear`) or of the shell (`!ls`, `npm install`): no.
 2. Something written as code (a name with an inner boundary, a call, a file, backticks): yes, however short.
-3. Only words of follow-ups and of git ("yes, continue", "ja, mach weiter", "push it and open a PR"): no, also where a
-   symbol of the project is called `push`.
+3. Only words of follow-ups, of git and, in a statement, of chores ("yes, continue", "ja, mach weiter", "push it and open
+   a PR", "also run the linter"): no, also where a symbol of the project is called `push`.
 4. A word that names something in the index (symbol, file, module, entry): yes; in an answer ("yes", "push") with two
    words more. Words that are names now and then count in questions how, where and why, and next to another word that
    carries meaning. The verb of an order ("can you write a test") is no name.
 5. Three words that carry meaning in a question, four in a statement, two more in an answer, one less for a task ("fix
-   login tests"); fewer where no index can be asked; six characters of a script without spaces: yes; less: no.
+   login tests"); a version counts as a word; fewer where no index can be asked; six characters of a script without
+   spaces: yes; less: no.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class Verdict(NamedTuple):
     why: str
 
 
-_FOLLOW_UP, _PLAIN, _SMALL, _TASKS, _ASKING = map(word_list, ("follow_up", "plain", "small", "tasks", "asking"))
+_FOLLOW_UP, _PLAIN, _SMALL, _TASKS, _ASKING, _CHORES = map(
+    word_list, ("follow_up", "plain", "small", "tasks", "asking", "chores")
+)
 _FOLLOW_UP_UNSPACED = re.compile("|".join(word_lists()["unspaced"].split()))
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _URL = re.compile(r"https?://\S+")
@@ -64,10 +67,11 @@ _CODE = re.compile(
     r"|(?:\A|\s)(?:\.{0,2}/)?[\w.-]+/(?:[\w.-]+/)*[\w-]*\.\w+"
     r"|\w::\w|->|=>|==|!=|<\w+>|\{\w*\}"
 )
+_VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)+(?![\w.])")
 _WORD = re.compile(r"[^\W_]+(?:['’/-][^\W_]+)*")
 _ENDING = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve))\Z")
 _OF_SENTENCES = (_SMALL | _TASKS | {"hangs", "slow"}) - {"build", "deploy", "format", "lint", "test", "tests"}
-_LISTED = _FOLLOW_UP | _PLAIN | _SMALL | _ASKING | STOP_WORDS
+_LISTED = _FOLLOW_UP | _PLAIN | _SMALL | _ASKING | STOP_WORDS | word_list("particles")
 
 
 def classify(prompt: str, find_names: FindNames = lambda *_: None) -> Verdict:
@@ -104,12 +108,13 @@ def _by_words(text: str, words: Sequence[str], find_names: FindNames) -> Verdict
     asks = words[0] in _ASKING
     is_question = asks or text.endswith(("?", "？"))
     meaning = [word for word in dict.fromkeys(words) if _has_meaning(word, is_question)]
-    if not meaning and not unspaced:
+    if not unspaced and (_CHORES.issuperset(meaning) if not is_question else not meaning):
         return Verdict(False, "goes on with what was said")
     is_answer = not is_question and not _FOLLOW_UP.isdisjoint(words)
     is_task = not is_question and not _TASKS.isdisjoint(words)
     least = _LEAST + (not is_question) + 2 * is_answer - is_task
-    is_enough = unspaced >= _LEAST_UNSPACED or len(meaning) >= least
+    # A version says as much as a word: "bump python to 3.14 in ci".
+    is_enough = unspaced >= _LEAST_UNSPACED or len(meaning) + bool(_VERSION.search(text)) >= least
     is_about = asks or (len(meaning) > 1 and not is_answer)
     pairs = () if asks else tuple(pairwise(words))
     verbs = {two for one, two in pairs if one in _BEFORE_VERB} | {one for one, two in pairs if two in _BEHIND_VERB}

@@ -334,6 +334,7 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
         query_terms=tuple(query.terms_in(keywords.wording)),
         written=query.written_in(keywords.wording),
         parts=query.parts_in(keywords.wording),
+        idf=idf,
         is_name=query.is_name,
         is_report=query.report is not None,
         now=int(time.time()),
