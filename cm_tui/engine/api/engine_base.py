@@ -345,7 +345,9 @@ class EngineBase:
         from cm_tui.engine.memory.projection import entry_source, episode_source
 
         sources = {hit.source for hit in (*result.hits, *result.beside)}
-        gone = {episode_source.path_of(id_) for id_ in self._episodes.forgotten()} if model.EPISODES in sources else set()
+        gone = (
+            {episode_source.path_of(id_) for id_ in self._episodes.forgotten()} if model.EPISODES in sources else set()
+        )
         every = self._entries().all().entries if model.ENTRIES in sources else ()
         recalled = {entry_source.path_of(one.id) for one in every if not (one.held or one.never_recall)}
 
