@@ -85,16 +85,12 @@ def read_only(file: Path) -> StoreReadOnlyError:
 def unopened(file: Path, error: duckdb.Error, *, is_new: bool = False) -> StoreError | StoreBusyError:
     """Return why a store could not be opened, or made where it is new."""
     text = str(error)
-    if is_new and _FULL.search(text):
-        return _full(file)
-    if is_new and not _LOCKED.search(text):
-        return StoreError(
-            f"Cannot make {file}: {_first_line(text)}.",
-            hint="Free some space there or check its permissions, then run the command again.",
-        )
+    if _LOCKED.search(text):
+        return _busy(file, text)
+    if is_new:
+        hint = "Free some space there or check its permissions, then run the command again."
+        return _full(file) if _FULL.search(text) else StoreError(f"Cannot make {file}: {_first_line(text)}.", hint=hint)
     if isinstance(error, duckdb.IOException):
-        if _LOCKED.search(text):
-            return _busy(file, text)
         if file.is_dir():
             return damaged(file, "store-foreign", "it is a folder where the database belongs")
         if _length(file) < _FIRST_BLOCK:
