@@ -16,6 +16,9 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, RefusedError, StoreBusyError, UsageError
 from cm_tui.mcp.access import Access
 
+_LAST_IMPORTS_S = 2.0
+"""How long the end waits for imports in the background."""
+
 
 class EnginePool:
     """Open engines by project, through the daemon where one is used; only granted folders are opened.
@@ -29,6 +32,7 @@ class EnginePool:
         self._access = access or Access.of_project(self._default or Path.cwd())
         self._open: dict[Path, tuple[Path, Engine]] = {}
         self._opening = threading.Lock()
+        self._warming: threading.Thread | None = None
 
     def __call__(self, project: str | None, client_folders: Sequence[Path] = ()) -> Engine:
         """The engine of the project around a folder.
@@ -57,7 +61,8 @@ class EnginePool:
         Without an index nothing is done. Errors are ignored: the request reports them.
         """
         if self._default is not None and uses_daemon():
-            threading.Thread(target=self._announce, name="cm-warm-up", daemon=True).start()
+            self._warming = threading.Thread(target=self._announce, name="cm-warm-up", daemon=True)
+            self._warming.start()
 
     def _announce(self) -> None:
         with suppress(CmError, OSError):
@@ -118,7 +123,10 @@ class EnginePool:
             )
 
     def close(self) -> None:
-        """Close every project."""
+        """Close every project, once what warms up has imported what it needs."""
+        if self._warming is not None:
+            # A thread that imports a compiled module while the interpreter ends makes the process abort.
+            self._warming.join(_LAST_IMPORTS_S)
         with self._opening:
             for _, engine in self._open.values():
                 engine.close()

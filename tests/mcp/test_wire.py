@@ -8,6 +8,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -16,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.mcp import http_app, wire
+from cm_tui.mcp import engine_pool, http_app, wire
 from cm_tui.mcp.engine_pool import EnginePool
 from cm_tui.mcp.wire import MOST_BYTES, messages_of, read_text, refusal, repaired
 from tests.mcp.served import environment, serving
@@ -175,6 +177,10 @@ def pinged(number: object) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"})
 
 
+def cancelled(number: object) -> str:
+    return json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
+
+
 class Sent:
     """A stream that keeps what is sent."""
 
@@ -211,6 +217,11 @@ async def read_all(data: bytes, monkeypatch: pytest.MonkeyPatch) -> tuple[list[A
         (b"".join(pinged(one).encode() + b"\n" for one in (0, -1, "", "0", "x")), [0, -1, "", "0", "x"], 0),
         (b"".join(pinged(one).encode() + b"\n" for one in (None, True, 1.5, {}, [])), [], 5),
         (NOTICE.encode() + b"\n" + b'{"jsonrpc":"2.0","method":"x"}\n', [None, None], 0),
+        (
+            b"".join(cancelled(one).encode() + b"\n" for one in (None, True, 1.5, {}, [[]])) + PING.encode(),
+            [None] * 5 + [7],
+            0,
+        ),
         (b"", [], 0),
     ],
 )
@@ -251,6 +262,31 @@ async def test_the_end_waits_for_requests_in_progress():
 
 async def test_the_end_does_not_wait_for_what_was_cancelled():
     assert len([text async for text in wire._Lines(io.BytesIO(f"{PING}\n{CANCEL}\n".encode()))]) == 2
+
+
+def test_a_server_that_ends_at_once_waits_for_what_it_imports_in_the_background(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The interpreter ends a thread in the middle of such an import by an exception that no compiled module expects."""
+    steps: list[str] = []
+
+    class Thread:
+        def __init__(self, **_: object) -> None:
+            pass
+
+        def start(self) -> None:
+            steps.append("started")
+
+        def join(self, seconds: float) -> None:
+            assert 0 < seconds <= 5, "a client that has gone does not wait for long"
+            steps.append("waited for")
+
+    monkeypatch.setattr(engine_pool, "threading", SimpleNamespace(Thread=Thread, Lock=Lock))
+    monkeypatch.setattr(engine_pool, "uses_daemon", lambda: True)
+    engines = engine_pool.EnginePool(tmp_path)
+    engines.warm_up()
+    engines.close()
+    assert steps == ["started", "waited for"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only some systems have a device that is always full")
