@@ -212,6 +212,33 @@ def test_what_never_stood_in_the_project_when_it_was_written_is_not_linked(repo:
         assert not engine.mentions_of(entry.id).mentions
 
 
+def test_a_key_that_code_has_is_not_gone_when_the_settings_are(repo: Repo, brought_up: Opened) -> None:
+    """It is a header, a package or a key that is read: what a file of settings had of it says nothing."""
+    repo.write(
+        "settings.toml",
+        '[headers]\nContent-Type = "x"\nretry-limit = 3\nsearch-plugin = "^1"\n[search]\nreranker = "x"\n',
+    )
+    repo.commit("Say more")
+    with brought_up() as engine:
+        entry = engine.remember("Send `Content-Type`, mind `retry-limit`, `search-plugin` and `search.reranker`.")
+    repo.write("settings.toml", "[search]\nmodel = 'x'\n")
+    repo.write(
+        "src/send.py",
+        "def send(answer):\n    answer['Content-Type'] = 'text'\n    return answer.search, answer.reranker\n",
+    )
+    repo.write("docs/plugins.md", "Use `search-plugin`.\n")
+    repo.commit("Say less")
+    with brought_up() as engine:
+        found = engine.mentions_of(entry.id)
+        assert {one.text: one.state for one in found.mentions} == {
+            "Content-Type": "alive", "retry-limit": "gone", "search-plugin": "gone", "search.reranker": "gone",
+        }  # fmt: skip
+        repo.write("src/send.py", "def send(answer):\n    return answer['retry-limit']\n")
+        list(engine.index())
+        found = engine.mentions_of(entry.id)
+        assert (of(found, "Content-Type").state, of(found, "retry-limit").state) == ("gone", "alive")
+
+
 def test_a_note_is_looked_at_as_an_entry_is(repo: Repo, brought_up: Opened) -> None:
     repo.write("MEMORY.md", "# Settings\n\n`parse_config` reads them.\n")
     repo.commit("Write it down")
