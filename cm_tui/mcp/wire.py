@@ -210,9 +210,9 @@ class _Lines:
                 self._answered = anyio.Event()
                 await self._answered.wait()
 
-    def answered(self, number: str | int | None) -> None:
-        """No longer wait for the answer to a request."""
-        if number in self._waiting:
+    def answered(self, number: object) -> None:
+        """No longer wait for the answer to a request; `number` is what a client wrote, which may be of any type."""
+        if isinstance(number, str | int) and number in self._waiting:
             self._waiting.discard(number)
             self._answered.set()
 

@@ -175,6 +175,10 @@ def pinged(number: object) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"})
 
 
+def cancelled(number: object) -> str:
+    return json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
+
+
 class Sent:
     """A stream that keeps what is sent."""
 
@@ -211,6 +215,11 @@ async def read_all(data: bytes, monkeypatch: pytest.MonkeyPatch) -> tuple[list[A
         (b"".join(pinged(one).encode() + b"\n" for one in (0, -1, "", "0", "x")), [0, -1, "", "0", "x"], 0),
         (b"".join(pinged(one).encode() + b"\n" for one in (None, True, 1.5, {}, [])), [], 5),
         (NOTICE.encode() + b"\n" + b'{"jsonrpc":"2.0","method":"x"}\n', [None, None], 0),
+        (
+            b"".join(cancelled(one).encode() + b"\n" for one in (None, True, 1.5, {}, [[]])) + PING.encode(),
+            [None] * 5 + [7],
+            0,
+        ),
         (b"", [], 0),
     ],
 )

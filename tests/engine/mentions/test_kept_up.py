@@ -12,13 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.memory.mentions.report import SOON
 from tests.gitrepo import Repo
 from tests.tiers import examples
 
 NAMES = ("load_one", "save_one", "drop_one", "Keeper", "Sender")
 FILES = ("src/a.py", "src/b.py", "lib/c.py")
 STEPS = st.lists(
-    st.sampled_from(("write", "write", "empty", "move", "commit", "commit", "index", "read", "note", "back")), min_size=4, max_size=14
+    st.sampled_from(("write", "write", "empty", "move", "commit", "commit", "pass", "index", "read", "note", "back")), min_size=4, max_size=14
 )  # fmt: skip
 
 
@@ -35,7 +36,8 @@ def do(step: str, repo: Repo, engine: Engine, chance: random.Random) -> None:
     file = chance.choice(FILES)
     if step == "write":
         body = "".join(
-            f"def {name}(x):\n    y = x + {chance.randrange(2)}\n    return y\n\n\n" for name in chance.sample(NAMES, 2)
+            f"def {name}(x):\n    y = {chance.choice(NAMES)}(x) + {chance.randrange(2)}\n    return y\n\n\n"
+            for name in chance.sample(NAMES, 2)
         )
         repo.write(file, body)
     elif step == "empty":
@@ -43,8 +45,9 @@ def do(step: str, repo: Repo, engine: Engine, chance: random.Random) -> None:
     elif step == "move" and (repo.root / file).exists():
         (repo.root / "lib").mkdir(exist_ok=True)
         (repo.root / file).rename(repo.root / file.replace("src/", "lib/"))
-    elif step == "commit":
-        repo.commit("step")
+    elif step in ("commit", "pass"):
+        for _ in range(SOON + 1 if step == "pass" else 1):
+            repo.commit("step")
     elif step == "index":
         list(engine.index())
     elif step == "read":

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.memory.mentions.report import SOON
 from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Cancel, Mention, MentionState, StaleItem
@@ -210,6 +211,70 @@ def test_what_never_stood_in_the_project_when_it_was_written_is_not_linked(repo:
     repo.commit("Take it", at=entry.timestamp / 1000 + 2)
     with brought_up() as engine:
         assert not engine.mentions_of(entry.id).mentions
+
+
+def test_what_code_uses_long_after_its_definition_went_is_of_another_library(repo: Repo, brought_up: Opened) -> None:
+    repo.write(
+        "src/http.py",
+        "class Response:\n    def close(self):\n        return 1\n\n\nclass Kept:\n    pass\n\n\ndef send():\n    return 1\n",
+    )
+    repo.commit("Have them")
+    with brought_up() as engine:
+        entry = engine.remember(
+            "`Response` has `close()`, `server.close()` too; `Response.close()` waits, `send()` does not."
+        )
+    repo.write("src/http.py", "class Kept:\n    pass\n")
+    repo.write(
+        "src/use.py",
+        "from library import Response\n\n\ndef use(server, post):\n    post.send()\n    return server.close()\n",
+    )
+    repo.commit("Take them of a library")
+
+    def states() -> dict[str, str]:
+        with brought_up() as engine:
+            return {one.text: one.state for one in engine.mentions_of(entry.id).mentions}
+
+    # As long as nobody knows whether that code stands broken, they are gone.
+    assert set(states().values()) == {"gone"}
+    for number in range(SOON):
+        repo.write("notes.txt", f"{number}\n")
+        repo.commit(f"pass {number}")
+    gone = {"Response.close": "gone", "send": "gone"}
+    used = {"Response": "alive", "close": "alive"}
+    assert states() == gone | used
+    repo.write("src/use.py", "def use():\n    return 1\n")
+    repo.commit("Use nothing")
+    assert set(states().values()) == {"gone"}
+    repo.write("src/use.py", "from library import send\n")
+    repo.commit("Import it")
+    assert states()["send"] == "alive"
+
+
+def test_a_key_that_code_has_is_not_gone_when_the_settings_are(repo: Repo, brought_up: Opened) -> None:
+    """It is a header, a package or a key that is read: what a file of settings had of it says nothing."""
+    repo.write(
+        "settings.toml",
+        '[headers]\nContent-Type = "x"\nretry-limit = 3\nsearch-plugin = "^1"\n[search]\nreranker = "x"\n',
+    )
+    repo.commit("Say more")
+    with brought_up() as engine:
+        entry = engine.remember("Send `Content-Type`, mind `retry-limit`, `search-plugin` and `search.reranker`.")
+    repo.write("settings.toml", "[search]\nmodel = 'x'\n")
+    repo.write(
+        "src/send.py",
+        "def send(answer):\n    answer['Content-Type'] = 'text'\n    return answer.search, answer.reranker\n",
+    )
+    repo.write("docs/plugins.md", "Use `search-plugin`.\n")
+    repo.commit("Say less")
+    with brought_up() as engine:
+        found = engine.mentions_of(entry.id)
+        assert {one.text: one.state for one in found.mentions} == {
+            "Content-Type": "alive", "retry-limit": "gone", "search-plugin": "gone", "search.reranker": "gone",
+        }  # fmt: skip
+        repo.write("src/send.py", "def send(answer):\n    return answer['retry-limit']\n")
+        list(engine.index())
+        found = engine.mentions_of(entry.id)
+        assert (of(found, "Content-Type").state, of(found, "retry-limit").state) == ("gone", "alive")
 
 
 def test_a_note_is_looked_at_as_an_entry_is(repo: Repo, brought_up: Opened) -> None:

@@ -118,6 +118,11 @@ WITH changed AS (
 SELECT m.id FROM mention m WHERE m.path IN (SELECT path FROM changed)
 UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'symbol')
     AND m.word IN (SELECT s.name FROM symbol s WHERE s.blob IN (SELECT blob FROM changed))
+UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'symbol') AND m.state <> 'unknown'
+    AND (m.state = 'gone' OR m.path = '') AND m.word IN (
+    SELECT name FROM reference WHERE blob IN (SELECT blob FROM changed)
+    UNION SELECT name FROM import WHERE blob IN (SELECT blob FROM changed)
+)
 UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'path') AND EXISTS (SELECT 1 FROM arrived)
     AND (m.word IN (SELECT split_part(path, '/', -1) FROM arrived) OR NOT contains(m.word, '.'))
 UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'command') AND m.state <> 'alive' AND EXISTS (SELECT 1 FROM changed)
@@ -194,11 +199,11 @@ def _mentioned_now(db: Database) -> list[int]:
 def waiting(db: Database, last: int) -> list[int]:
     """Return the names for which further history may give more.
 
-    `last`: the newest known ordinal at their last lookup.
+    `last`: the newest known ordinal at their last lookup. A removal counts for sure after some commits.
     """
     sql = f"""
     SELECT m.id FROM mention m JOIN mention_item i ON i.id = m.item
-    WHERE i.ord + {SOON} > ? OR m.ord > ? OR m.ord = {UNCOMMITTED} OR (m.ord = 0 AND m.kind <> '' AND m.state <> 'alive')
+    WHERE i.ord + {SOON} > ? OR m.ord + {SOON} > ? OR m.ord = {UNCOMMITTED} OR (m.ord = 0 AND m.kind <> '' AND m.state <> 'alive')
     """  # noqa: S608 - numbers
     return [row[0] for row in db.rows(sql, [last, last])]
 

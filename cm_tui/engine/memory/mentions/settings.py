@@ -1,4 +1,4 @@
-"""Settings that texts mention: keys and variables, valid as long as the word is in a file other than prose."""
+"""Settings that texts mention: keys and variables, valid as long as a file other than prose has them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _SETTINGS_FILE = re.compile(
 )
 _WORDS = re.compile(r"[A-Za-z][\w-]*")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
-"""Written like a variable of the environment: looked for in all files, other keys only in files of settings."""
+"""Written like a variable of the environment: looked for in all files, other words only in files of settings."""
+_IN_ONE_PIECE = re.compile(r"[.-]")
+"""In a key that is no word by itself."""
 _RARE = """
 SELECT w.word, d.termid, d.df FROM (SELECT unnest(?::VARCHAR[]) AS word, unnest(?::VARCHAR[]) AS term) w
 JOIN fts_main_passage.dict d ON d.term = w.term
@@ -140,8 +142,11 @@ def _kind_of(path: str) -> tuple[bool, bool]:
 
 
 def _says(path: str, text: str, word: str) -> bool:
-    """Whether a file contains a variable, or, if it is a settings file, a key: in one piece or part by part."""
-    if _VARIABLE.fullmatch(word):
+    """Whether a file contains a variable, or a key in one piece; part by part, or a plain word, only in a settings file.
+
+    Code that has the key reads it, or it is no setting, such as a header or another package (`Content-Type`).
+    """
+    if _VARIABLE.fullmatch(word) or (not _kind_of(path)[1] and _IN_ONE_PIECE.search(word)):
         return _exists(text, word)
     if not _kind_of(path)[1]:
         return False

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from cm_tui.engine.code.history.symbol_versions import SymbolVersions
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
-from cm_tui.engine.memory.mentions.report import EVER, Finding, Known, NameRange
+from cm_tui.engine.memory.mentions.report import EVER, SOON, Finding, Known, NameRange
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import MentionState, SymbolKey
 
@@ -26,6 +26,7 @@ _OUTERMOST = frozenset(
 )
 _HERE = frozenset({"crate", "self", "super"})
 """Words of Rust for the package or module that a name is in."""
+_WORDS = re.compile(r"\w+")
 _ENDING = re.compile(r"\.[^./]+$")
 _HOLDERS = frozenset(
     {"class", "struct", "interface", "trait", "enum", "type", "module", "record", "protocol", "union", "namespace"}
@@ -48,6 +49,11 @@ SELECT {_FIELDS}, s.body, s.start_line FROM now_file f JOIN symbol s ON s.blob =
 WHERE s.kind <> 'section' AND s.end_line - s.start_line >= 3 AND s.body IN (SELECT unnest(?::BIGINT[]))
 """  # noqa: S608 - our own columns
 """Bodies of few lines are alike by chance."""
+_USED = """
+SELECT DISTINCT r.name, coalesce(r.receiver, '') FROM now_file f JOIN reference r ON r.blob = f.blob
+WHERE r.name IN (SELECT unnest(?::VARCHAR[]))
+UNION SELECT i.name, '' FROM now_file f JOIN import i ON i.blob = f.blob WHERE i.name IN (SELECT unnest(?::VARCHAR[]))
+"""
 _MEMBERS_THEN = """
 SELECT DISTINCT c.name FROM file_span f JOIN symbol s ON s.blob = f.blob JOIN symbol c ON c.blob = s.blob AND c.parent = s.idx
 WHERE f.path = ? AND s.qualname = ? AND s.kind = ?
@@ -160,7 +166,24 @@ class SymbolCheck:
                 found[case.wanted] = Finding(state, there.key.path, there.line, shown, ordinal)
             else:
                 found[case.wanted] = Finding("gone", last.key.path, last.line, "", ordinal)
-        return found
+        return found | self._of_others([case for case in cases if found[case.wanted].state == "gone"], found)
+
+    def _of_others(self, cases: Sequence[_Case], found: Mapping[NameRange, Finding]) -> dict[NameRange, Finding]:
+        """Return those of removed names that the project uses long after it took the definition out, as alive.
+
+        Code does not stand broken for `SOON` commits: another library defines what it uses (`ResponseInterface`).
+        """
+        old = [case for case in cases if 0 < found[case.wanted].ordinal <= self._known.head - SOON]
+        names = sorted({QualifiedName(case.wanted.name).ends[0] for case in old})
+        receivers: dict[str, list[str]] = defaultdict(list)
+        for name, receiver in self._db.rows(_USED, [names, names]) if names else ():
+            receivers[name].append(receiver)
+        named = {case.wanted: (QualifiedName(case.wanted.name), case.then) for case in old}
+        return {
+            wanted: Finding("alive")
+            for wanted, (name, then) in named.items()
+            if any(_may_mean(name, receiver, then) for receiver in receivers[name.ends[0]])
+        }
 
     def _ends(self, cases: Sequence[_Case]) -> dict[SymbolKey, int]:
         """Return by symbol the ordinal of the commit that took it away."""
@@ -252,6 +275,14 @@ def _of_few(case: _Case) -> _Case:
     """For a single word such as `run()`, nothing matches if many symbols have the name: it may be another library's."""
     single = case.wanted.name.isalpha() and case.wanted.name.islower()
     return _Case(case.wanted, [], []) if single and len(case.then or case.now) > _FEW else case
+
+
+def _may_mean(name: QualifiedName, receiver: str, then: Iterable[_SymbolVersion]) -> bool:
+    """Return whether a use of a name's last part, on a receiver, may be of the name: of `server.close` on a `server`."""
+    around = _WORDS.findall(receiver.lower())
+    if len(name.parts) > 1:
+        return around[-1:] == [name.parts[-2].lower()]
+    return not around or all(one.key.kind not in _OUTERMOST for one in then)
 
 
 def _current(case: _Case) -> Finding:

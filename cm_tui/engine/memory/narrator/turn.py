@@ -18,6 +18,7 @@ from cm_tui.engine.memory.narrator.own_words import sentences_of
 from cm_tui.engine.memory.narrator.runs import Run, runs_of
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import FactKind
+from cm_tui.paths import PROJECT_FOLDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ _HEADER = "diff --git "
 _TARGET = re.compile(r"^\+\+\+ b/([^\t\n]+)", re.MULTILINE)
 _NAMES = re.compile(r"a/(.+) b/\1$")
 _IS_NEW = re.compile(r"^(?:new file mode|--- /dev/null)", re.MULTILINE)
+_ELSEWHERE = ("/", "~", f"{PROJECT_FOLDER}/")
 _ODD = re.compile(r"[`\n\r\t\"<>|*?\0]|^-|(?:^|/)\.\.(?:/|$)")
 
 
@@ -169,11 +171,11 @@ def changes_of(record: EpisodeRecord, earlier: EpisodeRecord | None) -> Changes:
 
 
 def _path(name: str, root: str) -> str:
-    """Return a path below the checkout; empty where it is elsewhere, or odd."""
+    """Return a path below the checkout; empty where it is elsewhere, odd, or in the folder that cm itself writes."""
     if root and name.startswith(f"{root}/"):
         name = name[len(root) + 1 :]
     name = name.replace("\\", "/").removeprefix("./")
-    return "" if not name or len(name) > _LONGEST or name.startswith(("/", "~")) or _ODD.search(name) else name
+    return "" if not name or len(name) > _LONGEST or name.startswith(_ELSEWHERE) or _ODD.search(name) else name
 
 
 def _sections(patch: str) -> Iterator[tuple[str, _Section]]:

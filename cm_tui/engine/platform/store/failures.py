@@ -17,6 +17,7 @@ CONSEQUENCE = "What it lacks would be missing from answers, so none are given."
 
 _DAMAGED = re.compile(r"not a valid DuckDB database|truncat|corrupt|checksum|read enough bytes", re.IGNORECASE)
 _UNWRITABLE = re.compile(r"could not (?:write|sync|allocate|move)|no space left|file too large", re.IGNORECASE)
+_FULL = re.compile(r"no space left|quota exceeded", re.IGNORECASE)
 _CHECKSUM = re.compile(r"does not match stored checksum (\d+) in block at location (\d+)")
 _LOG = re.compile(r"corrupt wal|replaying wal file .*is a directory", re.IGNORECASE | re.DOTALL)
 _LOCKED = re.compile(r"could not set lock", re.IGNORECASE)
@@ -57,6 +58,8 @@ def failure(file: Path, error: duckdb.Error) -> StoreError | StoreBusyError | No
         return _damage(file, text)
     if "read-only mode" in text:
         return read_only(file)
+    if _FULL.search(text):
+        return _full(file)
     if isinstance(
         error, duckdb.IOException | duckdb.FatalException | duckdb.OutOfMemoryException
     ) or _UNWRITABLE.search(text):
@@ -65,6 +68,10 @@ def failure(file: Path, error: duckdb.Error) -> StoreError | StoreBusyError | No
             hint="Free some space or check its permissions, then run the command again.",
         )
     return None
+
+
+def _full(file: Path) -> StoreError:
+    return StoreError(f"The disk is full: {file} cannot grow.", hint="Free some space there.")
 
 
 def read_only(file: Path) -> StoreReadOnlyError:
@@ -78,14 +85,12 @@ def read_only(file: Path) -> StoreReadOnlyError:
 def unopened(file: Path, error: duckdb.Error, *, is_new: bool = False) -> StoreError | StoreBusyError:
     """Return why a store could not be opened, or made where it is new."""
     text = str(error)
-    if is_new and not _LOCKED.search(text):
-        return StoreError(
-            f"Cannot make {file}: {_first_line(text)}.",
-            hint="Free some space there or check its permissions, then run the command again.",
-        )
+    if _LOCKED.search(text):
+        return _busy(file, text)
+    if is_new:
+        hint = "Free some space there or check its permissions, then run the command again."
+        return _full(file) if _FULL.search(text) else StoreError(f"Cannot make {file}: {_first_line(text)}.", hint=hint)
     if isinstance(error, duckdb.IOException):
-        if _LOCKED.search(text):
-            return _busy(file, text)
         if file.is_dir():
             return damaged(file, "store-foreign", "it is a folder where the database belongs")
         if _length(file) < _FIRST_BLOCK:

@@ -78,3 +78,8 @@ def test_what_was_changed_before_and_only_is_not_committed_yet_does_not_count() 
 def test_only_files_of_the_checkout_count() -> None:
     assert of("/home/ann/shop/a", "./b", "/etc/hosts", "../x", "~/y", "q`q", "a\nb", "x" * 300) == {"a\nb"}
     assert of("src\\a.cs", "src/b.cs") == {"src/a.cs\nsrc/b.cs"}
+
+
+def test_what_cm_itself_writes_does_not_count() -> None:
+    """The first entry and each note would go together with whatever the turn changed."""
+    assert of("a", ".cm/memory.json", "/home/ann/shop/.cm/.gitignore", "./.cm/notes/x.md", "b") == {"a\nb"}
