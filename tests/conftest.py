@@ -7,6 +7,7 @@ import itertools
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
@@ -23,6 +24,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Nobody starts a daemon that would outlive its test; tests of the daemon say so, and end theirs."""
     config.pluginmanager.register(processor_time)
     os.environ["CM_DAEMON__USE"] = "never"
+    if "CM_HOME" not in os.environ:
+        # A test that forgets to set it must not write into the home of whoever runs it.
+        os.environ["CM_HOME"] = tempfile.mkdtemp(prefix="cm-home-of-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(os.environ["CM_HOME"], ignore_errors=True))
     # Tests start hundreds of processes: each would compile all of its modules where bytecode is not kept.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
