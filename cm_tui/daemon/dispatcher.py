@@ -169,6 +169,8 @@ class Dispatcher:
         self.jobs = jobs
         self.events = events
         self.turns = Turns()
+        self.followed: tuple[Path, ...] = ()
+        """Roots of projects that background work goes on to follow."""
         self._same = SharedResults()
         self._wait_s = wait_s
         self._work = LongWork(pool, jobs, events, self.turns)

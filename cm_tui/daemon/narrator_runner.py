@@ -29,6 +29,9 @@ class NarratorRunner(ProjectFollower):
     `interval_s`: seconds between two rounds; `quiet_s`: seconds without a request; `clock`: measures both.
     """
 
+    resumes = False
+    """A pass that nothing new asks for would open the project again."""
+
     def __init__(self, interval_s: float = INTERVAL_S, quiet_s: float = QUIET_S, clock: Clock = SYSTEM) -> None:
         super().__init__("looking at the episodes of", "cm-narrator", interval_s, clock)
         self._quiet_s = quiet_s

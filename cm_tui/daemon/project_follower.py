@@ -28,6 +28,9 @@ class ProjectFollower:
     `work`: what a visit does, for the log; `interval_s`: seconds between two rounds; `clock`: measures them.
     """
 
+    resumes = True
+    """Whether a daemon that starts again in its process goes on with the projects it followed before."""
+
     def __init__(self, work: str, name: str, interval_s: float = INTERVAL_S, clock: Clock = SYSTEM) -> None:
         self._work = work
         self._clock = clock
@@ -48,6 +51,8 @@ class ProjectFollower:
     def start(self, dispatcher: Dispatcher) -> None:
         """Start the rounds."""
         self._dispatcher = dispatcher
+        for root in dispatcher.followed if self.resumes else ():
+            self._note(root, self._clock.monotonic())
         self._thread.start()
 
     def on_nudge(self, root: Path) -> None:
@@ -72,6 +77,10 @@ class ProjectFollower:
         for project in self.dispatcher.pool.opened():
             self._note(project.root, project.used)
         return list(self._used)
+
+    def followed(self) -> list[Path]:
+        """Return the projects that are followed, to go on with them later."""
+        return list(self._used) if self.resumes else []
 
     def visit(self, root: Path) -> None:
         """Do what is due in a project.

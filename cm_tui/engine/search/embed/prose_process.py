@@ -135,6 +135,11 @@ class ProseProcesses:
         """
         return self._embed(texts, self._many if len(texts) >= MANY else self._few)
 
+    @property
+    def is_running(self) -> bool:
+        """Return whether a process of the model is running."""
+        return any(process.is_running for process in (self._many, self._few) if process is not None)
+
     def release_if_unused(self, seconds: float) -> bool:
         """End idle processes; return whether the model was released in this one, unused for so many seconds."""
         for process in filter(None, (self._many, self._few)):

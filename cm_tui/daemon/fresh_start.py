@@ -1,0 +1,122 @@
+"""Starting the daemon's program again in the same process: what work on projects left in memory goes.
+
+Its socket stays open meanwhile, so a client that connects then waits a moment, and no other daemon is started.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from cm_tui.clock import SYSTEM, Clock
+from cm_tui.daemon import daemon_log, runtime_dir
+from cm_tui.daemon.daemon_state import DaemonState, resident
+from cm_tui.daemon.narrator_runner import QUIET_S
+from cm_tui.daemon.project_follower import INTERVAL_S
+from cm_tui.files import users_umask
+
+GROWN_BYTES = 32 << 20
+"""How much more memory than at its start a daemon must have: its imports and the first requests take some."""
+EVERY_S = 300.0
+"""Least time between two starts: after each, the next request imports the database again."""
+_VARIABLE = "CM_FRESH_START"
+_ALLOCATOR = "PYTHONMALLOC"
+
+_allocator = ""
+
+
+def forget_allocator() -> None:
+    """Remove the daemon's allocator from the environment of its children: those soon end, and Python's own is quicker."""
+    global _allocator  # noqa: PLW0603 - of the process, like the environment
+    _allocator = os.environ.pop(_ALLOCATOR, _allocator)
+
+
+@dataclass(frozen=True)
+class Handover:
+    """What a daemon passes on to its next start."""
+
+    lock: int
+    """Descriptor that holds the daemon's lock."""
+    listener: int
+    """Descriptor of the listening socket."""
+    at: float
+    """When it started again; like `rested_since` in seconds of `time.monotonic`, which goes on."""
+    rested_since: float
+    started: float
+    """When the first one started, in seconds since the epoch."""
+    errors: int
+    last_error: str
+    followed: Sequence[str]
+    """Roots of projects whose transcripts and pipelines are followed."""
+
+    def resume(self, state: DaemonState) -> None:
+        """Continue where the daemon before was."""
+        state.started = self.started
+        state.rested_since = self.rested_since
+        daemon_log.errors.count, daemon_log.errors.last = self.errors, self.last_error
+        state.dispatcher.followed = tuple(Path(root) for root in self.followed)
+
+
+def received() -> Handover | None:
+    """Return what the daemon before passed on in this process; None: there was none."""
+    text = os.environ.pop(_VARIABLE, "")
+    with suppress(ValueError, TypeError):
+        handover = Handover(**json.loads(text))
+        for descriptor in (handover.lock, handover.listener):
+            os.set_inheritable(descriptor, False)
+        return handover
+    return None
+
+
+def start_again(handover: Handover | None = None) -> None:
+    """Replace the program of this process by a new start of it; returns only by an error. Raises OSError."""
+    environment = dict(os.environ)
+    if _allocator:
+        environment[_ALLOCATOR] = _allocator
+    if handover is not None:
+        environment[_VARIABLE] = json.dumps(asdict(handover))
+        for descriptor in (handover.lock, handover.listener):
+            os.set_inheritable(descriptor, True)
+    os.umask(users_umask())
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)
+
+
+class FreshStart:
+    """Decides when a daemon starts again: it has grown, and rests with every project closed.
+
+    `state`: of the daemon; `handover`: what the one before passed on; `clock`: measures the time since that.
+    """
+
+    def __init__(self, state: DaemonState, handover: Handover | None, clock: Clock = SYSTEM) -> None:
+        self._state = state
+        self._clock = clock
+        self._not_before = handover.at + EVERY_S if handover is not None else 0.0
+        self._first: int | None = None
+
+    def is_due(self) -> bool:
+        """Return whether the daemon should start again now; never where the system does not report its memory."""
+        now = resident()
+        if self._first is None:
+            self._first = now
+        # The narrator begins a due pass one round after this time.
+        quiet_s = max(self._state.config.project_idle_seconds, QUIET_S) + 1.5 * INTERVAL_S
+        return (
+            runtime_dir.HAS_UNIX
+            and now - self._first >= GROWN_BYTES
+            and self._state.idle_seconds >= quiet_s
+            and self._clock.monotonic() >= self._not_before
+            and not self._state.projects.opened()
+        )
+
+    def handover(self, lock: int, listener: int) -> Handover:
+        """Return what the next start needs to know. `lock`, `listener`: descriptors."""
+        state, errors = self._state, daemon_log.errors
+        return Handover(
+            lock, listener, self._clock.monotonic(), state.rested_since, state.started, errors.count, errors.last,
+            [str(root) for root in state.followed()],
+        )  # fmt: skip
