@@ -111,10 +111,10 @@ class DaemonState:
                 self.rested_since = self._clock.monotonic()
             return self._clock.monotonic() - self.rested_since
 
-    def followed(self) -> list[Path]:
-        """Return the roots of projects that background work follows."""
-        followers = [worker for worker in self.extensions.background if isinstance(worker, ProjectFollower)]
-        return list(dict.fromkeys(root for follower in followers for root in follower.followed()))
+    @property
+    def followers(self) -> list[ProjectFollower]:
+        """Return the background work that visits projects."""
+        return [worker for worker in self.extensions.background if isinstance(worker, ProjectFollower)]
 
     def leave(self, *, handover: bool = False) -> None:
         """Begin to end: cancel work, wait for its current step, end all streams. Returns at once.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon.events import Events
@@ -21,11 +21,12 @@ from cm_tui.daemon.upkeep import Upkeep
 from cm_tui.engine.api.needs import Written
 from cm_tui.engine.code.freshness import policy
 from cm_tui.engine.code.freshness.watcher import NAME as WATCHER
-from cm_tui.engine.code.index.index_run import IndexOutcome
 from cm_tui.engine.platform.shared_results import SharedResults
 from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreBusyError, UsageError
-from cm_tui.integrations.external_layers import with_external_layers
 from cm_tui.model import Candidates, Freshness, Page
+
+if TYPE_CHECKING:
+    from cm_tui.engine.code.index.index_run import IndexOutcome
 
 # --- the daemon's side of the freshness policy: runs are jobs, and a sync follows the files ---
 
@@ -169,8 +170,6 @@ class Dispatcher:
         self.jobs = jobs
         self.events = events
         self.turns = Turns()
-        self.followed: tuple[Path, ...] = ()
-        """Roots of projects that background work goes on to follow."""
         self._same = SharedResults()
         self._wait_s = wait_s
         self._work = LongWork(pool, jobs, events, self.turns)
@@ -287,6 +286,9 @@ class Dispatcher:
         return IndexCheck(where, self.pool, self._work, self.sync_manager, self._wait_s)
 
     def _freshness(self, where: ProjectRef) -> Freshness:
+        # Its checks of git's hooks import libgit2, which a daemon without a project does not need.
+        from cm_tui.integrations.external_layers import with_external_layers
+
         root, store = self.pool.locate(where)
         found = self.sync_manager.freshness(root, store)
         if found is not None:

@@ -52,14 +52,15 @@ class Handover:
     errors: int
     last_error: str
     followed: Sequence[str]
-    """Roots of projects whose transcripts and pipelines are followed."""
+    """Roots of projects whose transcripts and pipelines are followed; the one used last is the last."""
 
     def resume(self, state: DaemonState) -> None:
         """Continue where the daemon before was."""
         state.started = self.started
         state.rested_since = self.rested_since
         daemon_log.errors.count, daemon_log.errors.last = self.errors, self.last_error
-        state.dispatcher.followed = tuple(Path(root) for root in self.followed)
+        for follower in state.followers:
+            follower.resume([Path(root) for root in self.followed])
 
 
 def received() -> Handover | None:
@@ -118,5 +119,5 @@ class FreshStart:
         state, errors = self._state, daemon_log.errors
         return Handover(
             lock, listener, self._clock.monotonic(), state.rested_since, state.started, errors.count, errors.last,
-            [str(root) for root in state.followed()],
+            list(dict.fromkeys(str(root) for follower in state.followers for root in follower.followed())),
         )  # fmt: skip

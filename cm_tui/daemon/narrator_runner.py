@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,9 +30,6 @@ class NarratorRunner(ProjectFollower):
     `interval_s`: seconds between two rounds; `quiet_s`: seconds without a request; `clock`: measures both.
     """
 
-    resumes = False
-    """A pass that nothing new asks for would open the project again."""
-
     def __init__(self, interval_s: float = INTERVAL_S, quiet_s: float = QUIET_S, clock: Clock = SYSTEM) -> None:
         super().__init__("looking at the episodes of", "cm-narrator", interval_s, clock)
         self._quiet_s = quiet_s
@@ -45,6 +43,9 @@ class NarratorRunner(ProjectFollower):
         super().forget(root)
         self._seen.pop(root, None)
         self._done.pop(root, None)
+
+    def resume(self, roots: Sequence[Path]) -> None:
+        """Do nothing: a pass that nothing new asks for would open the project again."""
 
     def visit(self, root: Path) -> None:
         """Make a pass over a project's new episodes if one is due."""

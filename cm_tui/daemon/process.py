@@ -19,7 +19,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h11
 import uvicorn
@@ -27,7 +27,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from cm_tui import __version__
+from cm_tui import __version__, worker_process
 from cm_tui.config import DaemonConfig, load_config
 from cm_tui.daemon import endpoint, runtime_dir
 from cm_tui.daemon.daemon_log import set_up_log
@@ -36,9 +36,11 @@ from cm_tui.daemon.fresh_start import FreshStart, Handover, forget_allocator, re
 from cm_tui.daemon.http_api import service
 from cm_tui.daemon.port_token import port_token
 from cm_tui.daemon.runtime_dir import drop_socket_folder
-from cm_tui.engine.search.embed.prose_process import shared_provider
 from cm_tui.errors import DaemonError, RefusedError
 from cm_tui.files import Stamp, stamp_of
+
+if TYPE_CHECKING:
+    from cm_tui.engine.search.embed.prose_process import ProseProcesses
 
 CONNECTIONS = 128
 """Connections at once; when there are more, the one that has waited longest without a whole request is ended."""
@@ -188,7 +190,7 @@ def _set_up_process() -> None:
     gc.freeze()
     gc.set_threshold(20_000, 10, 20)
     forget_allocator()
-    shared_provider().keep_apart()
+    worker_process.is_long_lived = True
 
 
 def _new_state(config: DaemonConfig, extend: MakeExtensions, handover: Handover | None) -> DaemonState:
@@ -329,6 +331,13 @@ def _inode(path: Path) -> int | None:
         return None
 
 
+def _prose() -> ProseProcesses | None:
+    """Return the model of prose if it was used: its module imports numpy, which a daemon without a project does not need."""
+    module = sys.modules.get("cm_tui.engine.search.embed.prose_process")
+    found: ProseProcesses | None = module.shared_provider() if module is not None else None
+    return found
+
+
 class _Server(uvicorn.Server):
     """uvicorn, which ends when the daemon is done, and closes what is idle.
 
@@ -416,9 +425,10 @@ class _Server(uvicorn.Server):
             _log.info("%s is gone", root)
             self._state.events.publish("gone", project=str(root))
         self._state.projects.rest()
-        if shared_provider().release_if_unused(self._state.config.project_idle_seconds):
+        prose = _prose()
+        if prose is not None and prose.release_if_unused(self._state.config.project_idle_seconds):
             _log.info("the model of prose was not needed for long, and is no longer in memory")
-        if self._fresh is not None and not shared_provider().is_running and self._fresh.is_due():
+        if self._fresh is not None and not (prose and prose.is_running) and self._fresh.is_due():
             _log.info("starting again: the daemon rests, and has more memory than it needs")
             self.starts_fresh = True
             self._state.leave(handover=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,9 +29,6 @@ class ProjectFollower:
     `work`: what a visit does, for the log; `interval_s`: seconds between two rounds; `clock`: measures them.
     """
 
-    resumes = True
-    """Whether a daemon that starts again in its process goes on with the projects it followed before."""
-
     def __init__(self, work: str, name: str, interval_s: float = INTERVAL_S, clock: Clock = SYSTEM) -> None:
         self._work = work
         self._clock = clock
@@ -51,8 +49,6 @@ class ProjectFollower:
     def start(self, dispatcher: Dispatcher) -> None:
         """Start the rounds."""
         self._dispatcher = dispatcher
-        for root in dispatcher.followed if self.resumes else ():
-            self._note(root, self._clock.monotonic())
         self._thread.start()
 
     def on_nudge(self, root: Path) -> None:
@@ -79,8 +75,13 @@ class ProjectFollower:
         return list(self._used)
 
     def followed(self) -> list[Path]:
-        """Return the projects that are followed, to go on with them later."""
-        return list(self._used) if self.resumes else []
+        """Return the projects that a daemon goes on to follow when it starts again in its process."""
+        return list(self._used)
+
+    def resume(self, roots: Sequence[Path]) -> None:
+        """Go on with what the daemon before followed."""
+        for root in roots:
+            self._note(root, self._clock.monotonic())
 
     def visit(self, root: Path) -> None:
         """Do what is due in a project.

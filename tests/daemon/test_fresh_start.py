@@ -11,7 +11,7 @@ import pytest
 
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import daemon_log, fresh_start
-from cm_tui.daemon.daemon_state import DaemonState
+from cm_tui.daemon.daemon_state import DaemonState, Extensions
 from cm_tui.daemon.fresh_start import EVERY_S, GROWN_BYTES, FreshStart, Handover
 from cm_tui.daemon.narrator_runner import NarratorRunner
 from cm_tui.daemon.transcript_follower import TranscriptFollower
@@ -63,9 +63,8 @@ def test_the_next_start_goes_on_with_what_the_last_one_knew(
     clock = FakeClock()
     before = DaemonState(DaemonConfig(), clock=clock)
     transcripts, narrator = TranscriptFollower(clock=clock), NarratorRunner(clock=clock)
-    before.extensions = cast("Any", SimpleNamespace(background=(transcripts, narrator)))
+    before.extensions = Extensions(background=(transcripts, narrator))
     transcripts.on_nudge(tmp_path)
-    narrator.on_nudge(tmp_path / "new")
     before.started, before.rested_since = 5.0, 7.0
     monkeypatch.setattr(daemon_log.errors, "count", 2)
     monkeypatch.setattr(daemon_log.errors, "last", "full disk")
@@ -83,8 +82,11 @@ def test_the_next_start_goes_on_with_what_the_last_one_knew(
     assert not os.get_inheritable(first)
     assert not os.get_inheritable(second)
     after = DaemonState(DaemonConfig(), clock=clock)
+    transcripts, narrator = TranscriptFollower(clock=clock), NarratorRunner(clock=clock)
+    after.extensions = Extensions(background=(transcripts, narrator))
     handover.resume(after)
-    assert (after.started, after.rested_since, after.dispatcher.followed) == (5.0, 7.0, (tmp_path,))
+    assert (after.started, after.rested_since) == (5.0, 7.0)
+    assert (transcripts.followed(), narrator.followed()) == ([tmp_path], [])
     assert (daemon_log.errors.count, daemon_log.errors.last) == (2, "full disk")
     os.close(first)
     os.close(second)

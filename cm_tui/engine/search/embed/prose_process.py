@@ -15,6 +15,7 @@ from functools import cache
 
 import numpy as np
 
+from cm_tui import worker_process
 from cm_tui.engine.search.embed.prose import DIMENSIONS, ProseProvider
 from cm_tui.engine.search.embed.provider import Matrix
 from cm_tui.engine.search.embed.worker_process import EmbeddingProcess, Model
@@ -150,4 +151,7 @@ class ProseProcesses:
 @cache
 def shared_provider() -> ProseProcesses:
     """Return the one of this process: the model is in memory only once, for any number of projects."""
-    return ProseProcesses(ProseProvider())
+    provider = ProseProcesses(ProseProvider())
+    if worker_process.is_long_lived:
+        provider.keep_apart()
+    return provider
