@@ -90,6 +90,7 @@ class DaemonState:
         self._inside = 0
         self.rested_since = clock.monotonic()
         """Since when nothing is asked or done, in seconds of the clock."""
+        self._asked = self.rested_since
 
     @contextmanager
     def visit(self) -> Iterator[None]:
@@ -101,7 +102,13 @@ class DaemonState:
         finally:
             with self._lock:
                 self._inside -= 1
-                self.rested_since = self._clock.monotonic()
+                self.rested_since = self._asked = self._clock.monotonic()
+
+    @property
+    def quiet_seconds(self) -> float:
+        """Return the seconds without requests and listeners, whatever jobs are on."""
+        with self._lock:
+            return 0.0 if self._inside else self._clock.monotonic() - self._asked
 
     @property
     def idle_seconds(self) -> float:

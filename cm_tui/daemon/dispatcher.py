@@ -314,6 +314,10 @@ class Dispatcher:
             return self._work.submit_narrate(where, values)
         return self._work.submit(IndexRun(where, name, values))
 
+    def read_history(self, where: ProjectRef) -> None:
+        """Have a project's history read in the background, as far as the configuration wants it."""
+        self._work.catch_up(where)
+
     def narrate_by_itself(self, where: ProjectRef) -> Job:
         """Start an automatic pass of the narrator."""
         return self._work.submit_narrate(where, {}, by_itself=True)

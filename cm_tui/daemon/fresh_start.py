@@ -16,8 +16,11 @@ from pathlib import Path
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.daemon import daemon_log, runtime_dir
 from cm_tui.daemon.daemon_state import DaemonState, resident
+from cm_tui.daemon.long_work import HISTORY
 from cm_tui.daemon.narrator_runner import QUIET_S
 from cm_tui.daemon.project_follower import INTERVAL_S
+from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.errors import CmError
 from cm_tui.files import users_umask
 
 GROWN_BYTES = 32 << 20
@@ -51,11 +54,13 @@ class Handover:
     """When the first one started, in seconds since the epoch."""
     errors: int
     last_error: str
+    histories: Sequence[str]
+    """Roots of projects whose history is not read to its end."""
     followed: Sequence[str]
     """Roots of projects whose transcripts and pipelines are followed; the one used last is the last."""
 
     def resume(self, state: DaemonState) -> None:
-        """Continue where the daemon before was."""
+        """Continue where the daemon before was, apart from histories."""
         state.started = self.started
         state.rested_since = self.rested_since
         daemon_log.errors.count, daemon_log.errors.last = self.errors, self.last_error
@@ -88,7 +93,7 @@ def start_again(handover: Handover | None = None) -> None:
 
 
 class FreshStart:
-    """Decides when a daemon starts again: it has grown, and rests with every project closed.
+    """Decides when a daemon starts again: it has grown, and rests, or reads nothing but histories, which can go on later.
 
     `state`: of the daemon; `handover`: what the one before passed on; `clock`: measures the time since that.
     """
@@ -96,6 +101,7 @@ class FreshStart:
     def __init__(self, state: DaemonState, handover: Handover | None, clock: Clock = SYSTEM) -> None:
         self._state = state
         self._clock = clock
+        self._handover = handover
         self._not_before = handover.at + EVERY_S if handover is not None else 0.0
         self._first: int | None = None
 
@@ -109,15 +115,27 @@ class FreshStart:
         return (
             runtime_dir.HAS_UNIX
             and now - self._first >= GROWN_BYTES
-            and self._state.idle_seconds >= quiet_s
+            and self._state.quiet_seconds >= quiet_s
             and self._clock.monotonic() >= self._not_before
-            and not self._state.projects.opened()
+            and self._reads_at_most_histories()
         )
 
-    def handover(self, lock: int, listener: int) -> Handover:
-        """Return what the next start needs to know. `lock`, `listener`: descriptors."""
+    def _reads_at_most_histories(self) -> bool:
+        jobs, state = self._state.jobs.unfinished(), self._state
+        opened = {project.store for project in state.projects.opened()}
+        return all(job.queue == HISTORY for job in jobs) and opened <= {job.store for job in jobs}
+
+    def read_histories(self) -> None:
+        """Read on the histories that the daemon before was reading."""
+        for root in self._handover.histories if self._handover is not None else ():
+            with suppress(CmError):
+                self._state.dispatcher.read_history(ProjectRef(root, force=True))
+
+    def handover(self) -> Handover:
+        """Return what the next start needs to know, apart from descriptors; to be asked for before jobs are ended."""
         state, errors = self._state, daemon_log.errors
         return Handover(
-            lock, listener, self._clock.monotonic(), state.rested_since, state.started, errors.count, errors.last,
+            -1, -1, self._clock.monotonic(), state.rested_since, state.started, errors.count, errors.last,
+            [job.project for job in state.jobs.unfinished() if job.queue == HISTORY],
             list(dict.fromkeys(str(root) for follower in state.followers for root in follower.followed())),
         )  # fmt: skip

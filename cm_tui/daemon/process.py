@@ -18,6 +18,7 @@ import stat
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -222,9 +223,9 @@ def _serve(
             )
             # The server closes its own.
             server.run(sockets=[listener.dup()])
-            if server.starts_fresh and fresh is not None:
+            if server.handover is not None:
                 state.projects.close()
-                _start_fresh(fresh, lock, listener)
+                _start_fresh(server.handover, lock, listener)
             return server.is_outdated
         finally:
             state.projects.close()
@@ -232,7 +233,7 @@ def _serve(
             _log.info("daemon ended")
 
 
-def _start_fresh(fresh: FreshStart, lock: BaseFileLock, listener: socket.socket) -> None:
+def _start_fresh(handover: Handover, lock: BaseFileLock, listener: socket.socket) -> None:
     """Start the program again with the socket open; logs why where that is not possible."""
     import fcntl
 
@@ -240,7 +241,7 @@ def _start_fresh(fresh: FreshStart, lock: BaseFileLock, listener: socket.socket)
         descriptor = os.open(lock.lock_file, os.O_RDWR)
         lock.release()
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        start_again(fresh.handover(descriptor, listener.fileno()))
+        start_again(replace(handover, lock=descriptor, listener=listener.fileno()))
     except OSError as error:
         _log.warning("the daemon ends, as it cannot start again: %s", error)
 
@@ -363,7 +364,9 @@ class _Server(uvicorn.Server):
         self._stays = stays
         self._code = code
         self._fresh = fresh
-        self.is_outdated = self.starts_fresh = False
+        self.is_outdated = False
+        self.handover: Handover | None = None
+        """Set where the program is to start again."""
         self._path = Path(listener.getsockname()) if runtime_dir.HAS_UNIX else None
         self._ours = _inode(self._path) if self._path else None
         self._sweeping: asyncio.Future[None] | None = None
@@ -373,6 +376,8 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self._port is not None:
             self._port.begin()
+        if self._fresh is not None:
+            await asyncio.to_thread(self._fresh.read_histories)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """The port first: what it serves lives as long as this server."""
@@ -429,6 +434,6 @@ class _Server(uvicorn.Server):
         if prose is not None and prose.release_if_unused(self._state.config.project_idle_seconds):
             _log.info("the model of prose was not needed for long, and is no longer in memory")
         if self._fresh is not None and not (prose and prose.is_running) and self._fresh.is_due():
-            _log.info("starting again: the daemon rests, and has more memory than it needs")
-            self.starts_fresh = True
+            _log.info("starting again: nothing is asked, and the daemon has more memory than it needs")
+            self.handover = self._fresh.handover()
             self._state.leave(handover=True)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,8 +16,10 @@ from cm_tui.config import DaemonConfig
 from cm_tui.daemon import daemon_log, fresh_start
 from cm_tui.daemon.daemon_state import DaemonState, Extensions
 from cm_tui.daemon.fresh_start import EVERY_S, GROWN_BYTES, FreshStart, Handover
+from cm_tui.daemon.long_work import HISTORY
 from cm_tui.daemon.narrator_runner import NarratorRunner
 from cm_tui.daemon.transcript_follower import TranscriptFollower
+from cm_tui.model import Cancel, Progress
 from tests.fake_clock import FakeClock
 
 
@@ -22,9 +27,12 @@ class _Daemon:
     """A daemon as far as the decision sees it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.bytes, self.idle_seconds, self.open = 100, 1000.0, 0
+        self.bytes, self.quiet_seconds = 100, 1000.0
+        self.open: list[str] = []
+        self.queues: list[str] = []
         self.config = DaemonConfig()
-        self.projects = SimpleNamespace(opened=lambda: [object()] * self.open)
+        self.projects = SimpleNamespace(opened=lambda: [SimpleNamespace(store=one) for one in self.open])
+        self.jobs = SimpleNamespace(unfinished=lambda: [SimpleNamespace(queue=one, store="a") for one in self.queues])
         monkeypatch.setattr(fresh_start, "resident", lambda: self.bytes)
 
     def due(self, handover: Handover | None, clock: FakeClock) -> FreshStart:
@@ -38,18 +46,25 @@ def test_it_starts_again_once_it_has_grown_and_rests(monkeypatch: pytest.MonkeyP
     fresh = daemon.due(None, FakeClock())
     daemon.bytes += GROWN_BYTES
     assert fresh.is_due()
-    daemon.open = 1
+    daemon.open = ["a"]
+    assert not fresh.is_due()
+    # Reading the history can go on later; all else would have to begin again.
+    daemon.queues = [HISTORY]
+    assert fresh.is_due()
+    daemon.open = ["a", "b"]
+    assert not fresh.is_due()
+    daemon.open, daemon.queues = ["a"], [HISTORY, "#vectors"]
     assert not fresh.is_due()
     # The narrator would begin a pass after a minute without a request.
-    daemon.open, daemon.idle_seconds = 0, 61.0
+    daemon.open, daemon.queues, daemon.quiet_seconds = [], [], 61.0
     assert not fresh.is_due()
-    daemon.idle_seconds, daemon.bytes = 100.0, daemon.bytes - 1
+    daemon.quiet_seconds, daemon.bytes = 100.0, daemon.bytes - 1
     assert not fresh.is_due()
 
 
 def test_it_does_not_start_again_just_after_it_has(monkeypatch: pytest.MonkeyPatch):
     daemon, clock = _Daemon(monkeypatch), FakeClock()
-    fresh = daemon.due(Handover(0, 0, 0.0, 0.0, 0.0, 0, "", ()), clock)
+    fresh = daemon.due(Handover(0, 0, 0.0, 0.0, 0.0, 0, "", (), ()), clock)
     daemon.bytes += GROWN_BYTES
     clock.advance(EVERY_S - 1)
     assert not fresh.is_due()
@@ -72,7 +87,18 @@ def test_the_next_start_goes_on_with_what_the_last_one_knew(
     monkeypatch.setattr(os, "execve", lambda _file, _arguments, environment: saved.update(environment))
     monkeypatch.setattr(os, "umask", lambda _: 0)
     first, second = os.pipe()
-    fresh_start.start_again(FreshStart(before, None, clock).handover(first, second))
+    reading = threading.Event()
+
+    def steps(_: Cancel) -> Iterator[Progress]:
+        reading.wait(60)
+        yield from ()
+
+    before.jobs.submit(tmp_path / "store", tmp_path / "long", "history", steps, lane=HISTORY)
+    before.jobs.submit(tmp_path / "store", tmp_path / "longer", "history", steps, lane=HISTORY)
+    fresh = FreshStart(before, None, clock)
+    fresh_start.start_again(replace(fresh.handover(), lock=first, listener=second))
+    reading.set()
+    before.jobs.close()
     assert os.get_inheritable(first)
     monkeypatch.setenv("CM_FRESH_START", saved["CM_FRESH_START"])
     daemon_log.errors.begin()
@@ -88,6 +114,10 @@ def test_the_next_start_goes_on_with_what_the_last_one_knew(
     assert (after.started, after.rested_since) == (5.0, 7.0)
     assert (transcripts.followed(), narrator.followed()) == ([tmp_path], [])
     assert (daemon_log.errors.count, daemon_log.errors.last) == (2, "full disk")
+    read: list[str] = []
+    monkeypatch.setattr(after.dispatcher, "read_history", lambda where: read.append(where.folder))
+    FreshStart(after, handover, clock).read_histories()
+    assert read == [str(tmp_path / "long"), str(tmp_path / "longer")]
     os.close(first)
     os.close(second)
 
