@@ -6,6 +6,7 @@ Its socket stays open meanwhile, so a client that connects then waits a moment, 
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -26,7 +27,8 @@ from cm_tui.files import users_umask
 GROWN_BYTES = 32 << 20
 """How much more memory than at its start a daemon must have: its imports and the first requests take some."""
 EVERY_S = 300.0
-"""Least time between two starts: after each, the next request imports the database again."""
+"""Time between two starts of a daemon that has grown by so much; one that has grown more does not wait as long. After
+each start the next request imports the database again."""
 _VARIABLE = "CM_FRESH_START"
 _ALLOCATOR = "PYTHONMALLOC"
 
@@ -102,7 +104,7 @@ class FreshStart:
         self._state = state
         self._clock = clock
         self._handover = handover
-        self._not_before = handover.at + EVERY_S if handover is not None else 0.0
+        self._since = handover.at if handover is not None else -math.inf
         self._first: int | None = None
 
     def is_due(self) -> bool:
@@ -112,11 +114,12 @@ class FreshStart:
             self._first = now
         # The narrator begins a due pass one round after this time.
         quiet_s = max(self._state.config.project_idle_seconds, QUIET_S) + 1.5 * INTERVAL_S
+        grown, passed_s = now - self._first, self._clock.monotonic() - self._since
         return (
             runtime_dir.HAS_UNIX
-            and now - self._first >= GROWN_BYTES
+            and grown >= GROWN_BYTES
+            and grown * passed_s >= GROWN_BYTES * EVERY_S
             and self._state.quiet_seconds >= quiet_s
-            and self._clock.monotonic() >= self._not_before
             and self._reads_at_most_histories()
         )
 

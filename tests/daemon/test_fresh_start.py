@@ -70,6 +70,11 @@ def test_it_does_not_start_again_just_after_it_has(monkeypatch: pytest.MonkeyPat
     assert not fresh.is_due()
     clock.advance(1)
     assert fresh.is_due()
+    # The more there is to return, the sooner.
+    clock.advance(1 - EVERY_S / 2)
+    assert not fresh.is_due()
+    daemon.bytes += GROWN_BYTES
+    assert fresh.is_due()
 
 
 def test_the_next_start_goes_on_with_what_the_last_one_knew(
