@@ -15,7 +15,7 @@ import pytest
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import daemon_log, fresh_start
 from cm_tui.daemon.daemon_state import DaemonState, Extensions
-from cm_tui.daemon.fresh_start import EVERY_S, GROWN_BYTES, FreshStart, Handover
+from cm_tui.daemon.fresh_start import GROWN_BYTES, REST_S, FreshStart, Handover
 from cm_tui.daemon.long_work import HISTORY
 from cm_tui.daemon.narrator_runner import NarratorRunner
 from cm_tui.daemon.transcript_follower import TranscriptFollower
@@ -27,7 +27,7 @@ class _Daemon:
     """A daemon as far as the decision sees it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.bytes, self.quiet_seconds = 100, 1000.0
+        self.bytes, self.quiet_seconds = 100, REST_S
         self.open: list[str] = []
         self.queues: list[str] = []
         self.config = DaemonConfig()
@@ -57,7 +57,11 @@ def test_it_starts_again_once_it_has_grown_and_rests(monkeypatch: pytest.MonkeyP
     assert not fresh.is_due()
     # The narrator would begin a pass after a minute without a request.
     daemon.open, daemon.queues, daemon.quiet_seconds = [], [], 61.0
+    daemon.bytes += 20 * GROWN_BYTES
     assert not fresh.is_due()
+    daemon.quiet_seconds = 76.0
+    assert fresh.is_due()
+    daemon.bytes -= 20 * GROWN_BYTES
     daemon.quiet_seconds, daemon.bytes = 100.0, daemon.bytes - 1
     assert not fresh.is_due()
 
@@ -66,12 +70,12 @@ def test_it_does_not_start_again_just_after_it_has(monkeypatch: pytest.MonkeyPat
     daemon, clock = _Daemon(monkeypatch), FakeClock()
     fresh = daemon.due(Handover(0, 0, 0.0, 0.0, 0.0, 0, "", (), ()), clock)
     daemon.bytes += GROWN_BYTES
-    clock.advance(EVERY_S - 1)
+    clock.advance(REST_S - 1)
     assert not fresh.is_due()
     clock.advance(1)
     assert fresh.is_due()
     # The more there is to return, the sooner.
-    clock.advance(1 - EVERY_S / 2)
+    clock.advance(-REST_S / 2)
     assert not fresh.is_due()
     daemon.bytes += GROWN_BYTES
     assert fresh.is_due()
