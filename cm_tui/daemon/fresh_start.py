@@ -29,6 +29,7 @@ GROWN_BYTES = 32 << 20
 REST_S = 600.0
 """How long a daemon rests that has grown by so much; one that has grown by more rests less. After each start the next
 request imports the database again, which takes 0.3 s."""
+_END_S = 60.0
 _VARIABLE = "CM_FRESH_START"
 _ALLOCATOR = "PYTHONMALLOC"
 
@@ -73,7 +74,7 @@ class Handover:
 def received() -> Handover | None:
     """Return what the daemon before passed on in this process; None: there was none."""
     text = os.environ.pop(_VARIABLE, "")
-    with suppress(ValueError, TypeError):
+    with suppress(ValueError, TypeError, OSError):
         handover = Handover(**json.loads(text))
         for descriptor in (handover.lock, handover.listener):
             os.set_inheritable(descriptor, False)
@@ -129,12 +130,30 @@ class FreshStart:
 
     def read_histories(self) -> None:
         """Read on the histories that the daemon before was reading."""
-        for root in self._handover.histories if self._handover is not None else ():
+        self._read(self._handover.histories if self._handover is not None else ())
+
+    def _read(self, roots: Sequence[str]) -> None:
+        for root in roots:
             with suppress(CmError):
                 self._state.dispatcher.read_history(ProjectRef(root, force=True))
 
-    def handover(self) -> Handover:
-        """Return what the next start needs to know, apart from descriptors; to be asked for before jobs are ended."""
+    def end_histories(self) -> Handover | None:
+        """End the reading of histories; return what the next start needs to know, apart from descriptors.
+
+        A step of it takes seconds, in which requests are answered: None if there was one, and reading goes on.
+        """
+        handover, jobs = self._passed_on(), self._state.jobs.unfinished()
+        quiet_s = self._state.quiet_seconds
+        for job in jobs:
+            self._state.jobs.cancel(job)
+        for job in jobs:
+            job.join(seconds=_END_S)
+        if self._state.quiet_seconds >= quiet_s and all(job.is_over for job in self._state.jobs.unfinished()):
+            return handover
+        self._read(handover.histories)
+        return None
+
+    def _passed_on(self) -> Handover:
         state, errors = self._state, daemon_log.errors
         return Handover(
             -1, -1, self._clock.monotonic(), state.rested_since, state.started, errors.count, errors.last,

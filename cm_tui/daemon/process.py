@@ -433,9 +433,9 @@ class _Server(uvicorn.Server):
         prose = _prose()
         if prose is not None and prose.release_if_unused(self._state.config.project_idle_seconds):
             _log.info("the model of prose was not needed for long, and is no longer in memory")
-        # Once: its jobs end before it does.
         fresh = self._fresh if self.handover is None else None
         if fresh is not None and not (prose and prose.is_running) and fresh.is_due():
-            _log.info("starting again: nothing is asked, and the daemon has more memory than it needs")
-            self.handover = fresh.handover()
-            self._state.leave(handover=True)
+            self.handover = fresh.end_histories()
+            if self.handover is not None:
+                _log.info("starting again: nothing is asked, and the daemon has more memory than it needs")
+                self._state.leave(handover=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from cm_tui.daemon.narrator_runner import NarratorRunner
 from cm_tui.daemon.transcript_follower import TranscriptFollower
 from cm_tui.model import Cancel, Progress
 from tests.fake_clock import FakeClock
+from tests.waiting import until
 
 
 class _Daemon:
@@ -39,6 +39,12 @@ class _Daemon:
         fresh = FreshStart(cast("Any", self), handover, clock)
         assert not fresh.is_due()
         return fresh
+
+
+def _until_cancelled(cancel: Cancel) -> Iterator[Progress]:
+    until(lambda: cancel.is_set, "the end")
+    cancel.check()
+    yield from ()
 
 
 def test_it_starts_again_once_it_has_grown_and_rests(monkeypatch: pytest.MonkeyPatch):
@@ -96,18 +102,11 @@ def test_the_next_start_goes_on_with_what_the_last_one_knew(
     monkeypatch.setattr(os, "execve", lambda _file, _arguments, environment: saved.update(environment))
     monkeypatch.setattr(os, "umask", lambda _: 0)
     first, second = os.pipe()
-    reading = threading.Event()
-
-    def steps(_: Cancel) -> Iterator[Progress]:
-        reading.wait(60)
-        yield from ()
-
-    before.jobs.submit(tmp_path / "store", tmp_path / "long", "history", steps, lane=HISTORY)
-    before.jobs.submit(tmp_path / "store", tmp_path / "longer", "history", steps, lane=HISTORY)
-    fresh = FreshStart(before, None, clock)
-    fresh_start.start_again(replace(fresh.handover(), lock=first, listener=second))
-    reading.set()
-    before.jobs.close()
+    for name in ("long", "longer"):
+        before.jobs.submit(tmp_path / "store", tmp_path / name, "history", _until_cancelled, lane=HISTORY)
+    passed_on = FreshStart(before, None, clock).end_histories()
+    assert passed_on is not None
+    fresh_start.start_again(replace(passed_on, lock=first, listener=second))
     assert os.get_inheritable(first)
     monkeypatch.setenv("CM_FRESH_START", saved["CM_FRESH_START"])
     daemon_log.errors.begin()
@@ -129,6 +128,24 @@ def test_the_next_start_goes_on_with_what_the_last_one_knew(
     assert read == [str(tmp_path / "long"), str(tmp_path / "longer")]
     os.close(first)
     os.close(second)
+
+
+def test_a_request_while_histories_end_puts_the_start_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, owned: Path):
+    clock = FakeClock()
+    daemon = DaemonState(DaemonConfig(), clock=clock)
+    clock.advance(REST_S)
+
+    def steps(cancel: Cancel) -> Iterator[Progress]:
+        until(lambda: cancel.is_set, "the end")
+        with daemon.visit():
+            yield from ()
+
+    read: list[str] = []
+    monkeypatch.setattr(daemon.dispatcher, "read_history", lambda where: read.append(where.folder))
+    job = daemon.jobs.submit(tmp_path / "store", tmp_path / "long", "history", steps, lane=HISTORY)
+    until(lambda: job.state == "running", "the job")
+    assert FreshStart(daemon, None, clock).end_histories() is None
+    assert read == [str(tmp_path / "long")]
 
 
 def test_children_and_the_next_start_get_their_allocators(monkeypatch: pytest.MonkeyPatch):
