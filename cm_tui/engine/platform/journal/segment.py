@@ -13,6 +13,8 @@ from typing import BinaryIO
 from cm_tui.engine.platform.journal.event import MAX_BYTES, Event, Position, Problem, as_event, parse_line
 
 _PIECE = 65_536
+_HEAD = 256
+_KIND = b'"kind":"'
 
 
 def lines(file: BinaryIO, start: Position, *, torn: bool, kinds: Collection[str] = ()) -> Iterator[Event | Problem]:
@@ -38,8 +40,12 @@ def lines(file: BinaryIO, start: Position, *, torn: bool, kinds: Collection[str]
         if not ended and not torn:
             return
         # What was overwritten has zeros, and is reported.
-        if marks and ended and line.startswith(b"{") and not any(mark in line for mark in marks):
-            continue
+        if marks and ended and line.startswith(b"{"):
+            # Data, which may be long, comes behind the kind; a quote in a text is escaped.
+            name = line.find(_KIND, 0, _HEAD)
+            searched = line if name < 0 else line[name : name + _HEAD]
+            if not any(mark in searched for mark in marks):
+                continue
         fields = parse_line(line) if ended else "torn"
         if isinstance(fields, dict):
             yield as_event(fields, Position(start.segment, at))
