@@ -253,7 +253,7 @@ async def _stream(request: Request) -> Response:
     except CmError:
         if not state.handing_over:
             raise
-        # No job begins any more. Without a word, once nobody is let in: the client goes on with the next daemon.
+        # No job begins any more. A reply without a word, once the server is closed: the client goes on with the next daemon.
         await _on_thread(request, state.done.wait, LEAVE_S)
         await asyncio.sleep(CLOSE_S)
         return Response(media_type="application/x-ndjson")
