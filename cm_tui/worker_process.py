@@ -19,6 +19,9 @@ W = TypeVar("W", bound="Worker")
 T = TypeVar("T")
 R = TypeVar("R")
 
+is_long_lived = False
+"""Whether this process stays, as the daemon does: models then run in processes that end after their work."""
+
 
 def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
     """Start a process of this Python with pipes for its input and output.

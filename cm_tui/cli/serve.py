@@ -38,7 +38,7 @@ def serve(*, background: bool = False, stop: bool = False, status: bool = False)
     else:
         from cm_tui.daemon.process import serve as own
 
-        done = own(extensions, background=background, follows_code=True)
+        done = own(extensions, background=background, starts_again=True)
         if not done and not background:
             _say({"started": False}, "", "A daemon runs already: `cm serve --status`.")
 

@@ -19,6 +19,7 @@ from cm_tui.daemon import daemon_log, endpoint, runtime_dir
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Jobs
+from cm_tui.daemon.project_follower import ProjectFollower
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import plain
 
@@ -87,7 +88,9 @@ class DaemonState:
         self._leaving = False
         self._lock = threading.Lock()
         self._inside = 0
-        self._rested_since = clock.monotonic()
+        self.rested_since = clock.monotonic()
+        """Since when nothing is asked or done, in seconds of the clock."""
+        self._asked = self.rested_since
 
     @contextmanager
     def visit(self) -> Iterator[None]:
@@ -99,15 +102,26 @@ class DaemonState:
         finally:
             with self._lock:
                 self._inside -= 1
-                self._rested_since = self._clock.monotonic()
+                self.rested_since = self._asked = self._clock.monotonic()
+
+    @property
+    def quiet_seconds(self) -> float:
+        """Return the seconds without requests and listeners, whatever jobs are on."""
+        with self._lock:
+            return 0.0 if self._inside else self._clock.monotonic() - self._asked
 
     @property
     def idle_seconds(self) -> float:
         """Return the seconds without requests, listeners and jobs."""
         with self._lock:
             if self._inside or self.jobs.busy:
-                self._rested_since = self._clock.monotonic()
-            return self._clock.monotonic() - self._rested_since
+                self.rested_since = self._clock.monotonic()
+            return self._clock.monotonic() - self.rested_since
+
+    @property
+    def followers(self) -> list[ProjectFollower]:
+        """Return the background work that visits projects."""
+        return [worker for worker in self.extensions.background if isinstance(worker, ProjectFollower)]
 
     def leave(self, *, handover: bool = False) -> None:
         """Begin to end: cancel work, wait for its current step, end all streams. Returns at once.
@@ -138,7 +152,7 @@ class DaemonState:
             "started": self.started,
             "settings": runtime_dir.settings_digest(),
             "idle_seconds": round(self.idle_seconds, 1),
-            "memory_bytes": _resident(),
+            "memory_bytes": resident(),
             "projects": [
                 {"root": str(project.root), "store": str(project.store), "users": project.users}
                 for project in self.projects.opened()
@@ -150,8 +164,8 @@ class DaemonState:
         }
 
 
-def _resident() -> int:
-    """Memory of this process; 0 where the system does not say."""
+def resident() -> int:
+    """Return the bytes of memory that this process has; 0 where the system does not report them."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):

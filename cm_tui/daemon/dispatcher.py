@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon.events import Events
@@ -22,11 +22,12 @@ from cm_tui.daemon.upkeep import Upkeep
 from cm_tui.engine.api.needs import Written
 from cm_tui.engine.code.freshness import policy
 from cm_tui.engine.code.freshness.watcher import NAME as WATCHER
-from cm_tui.engine.code.index.index_run import IndexOutcome
 from cm_tui.engine.platform.shared_results import SharedResults
 from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreBusyError, UsageError
-from cm_tui.integrations.external_layers import with_external_layers
 from cm_tui.model import Candidates, Freshness, Page
+
+if TYPE_CHECKING:
+    from cm_tui.engine.code.index.index_run import IndexOutcome
 
 # --- the daemon's side of the freshness policy: runs are jobs, and a sync follows the files ---
 
@@ -286,6 +287,9 @@ class Dispatcher:
         return IndexCheck(where, self.pool, self._work, self.sync_manager, self._wait_s)
 
     def _freshness(self, where: ProjectRef) -> Freshness:
+        # Its checks of git's hooks import libgit2, which a daemon without a project does not need.
+        from cm_tui.integrations.external_layers import with_external_layers
+
         root, store = self.pool.locate(where)
         found = self.sync_manager.freshness(root, store)
         if found is not None:
@@ -313,6 +317,10 @@ class Dispatcher:
             return self._work.submit(IndexRun(where, name, values))
         begin = partial(self.sync_manager.compare, *self.pool.locate(where))
         return self._work.submit(IndexRun(where, name, values, begin=begin))
+
+    def read_history(self, where: ProjectRef) -> None:
+        """Have a project's history read in the background, as far as the configuration wants it."""
+        self._work.catch_up(where)
 
     def narrate_by_itself(self, where: ProjectRef) -> Job:
         """Start an automatic pass of the narrator."""

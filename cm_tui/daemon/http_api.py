@@ -86,6 +86,8 @@ _adapter = functools.cache(TypeAdapter)
 """Makes what checks values of a type, once: that takes longer than most requests."""
 
 
+LEAVE_S, CLOSE_S = 30.0, 0.3
+"""How long a daemon that hands over takes at most to end its jobs, and then to close its server."""
 THREADS = 32
 """Questions that are worked on at once; the others wait."""
 
@@ -245,8 +247,16 @@ async def _stream(request: Request) -> Response:
     body = await body_of(request)
     where = where_of(body)
     attached = value_of(body, "attached", bool, default=False)
-    state = _state(request)
-    job = await _on_thread(request, state.dispatcher.start, request.path_params["method"], where, body.get("arguments"))
+    state, name = _state(request), request.path_params["method"]
+    try:
+        job = await _on_thread(request, state.dispatcher.start, name, where, body.get("arguments"))
+    except CmError:
+        if not state.handing_over:
+            raise
+        # No job begins any more. A reply without a word, once the server is closed: the client goes on with the next daemon.
+        await _on_thread(request, state.done.wait, LEAVE_S)
+        await asyncio.sleep(CLOSE_S)
+        return Response(media_type="application/x-ndjson")
     return _following(state, job, attached=attached)
 
 

@@ -197,6 +197,11 @@ class Jobs:
         with self._lock:
             return [job for job in self._queues.get(_queue_of(store, lane), ()) if job.store == store]
 
+    def unfinished(self) -> list[Job]:
+        """Return all jobs that are not over; those of a queue in their order."""
+        with self._lock:
+            return [job for queue in self._queues.values() for job in queue]
+
     def cancel(self, job: Job) -> None:
         """Ask a job to stop; one that waits behind others ends at once."""
         job.cancel.set()

@@ -19,7 +19,6 @@ from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.turns import Turns
 from cm_tui.engine.api import projects
-from cm_tui.engine.code.index.index_run import IndexOutcome
 from cm_tui.engine.platform.store import memory
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, IndexSummary, Progress
@@ -28,6 +27,7 @@ from cm_tui.worker_process import lower_thread_priority
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
+    from cm_tui.engine.code.index.index_run import IndexOutcome
 
 SLICE_S = 0.02
 """Time slice of long work between two checks for waiting requests."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,9 @@ class NarratorRunner(ProjectFollower):
         super().forget(root)
         self._seen.pop(root, None)
         self._done.pop(root, None)
+
+    def resume(self, roots: Sequence[Path]) -> None:
+        """Do nothing: a pass that nothing new asks for would open the project again."""
 
     def visit(self, root: Path) -> None:
         """Make a pass over a project's new episodes if one is due."""

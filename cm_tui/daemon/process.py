@@ -18,26 +18,30 @@ import stat
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h11
 import uvicorn
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from cm_tui import __version__
+from cm_tui import __version__, worker_process
 from cm_tui.config import DaemonConfig, load_config
 from cm_tui.daemon import endpoint, runtime_dir
 from cm_tui.daemon.daemon_log import set_up_log
 from cm_tui.daemon.daemon_state import DaemonState, MakeExtensions
+from cm_tui.daemon.fresh_start import FreshStart, Handover, forget_allocator, received, start_again
 from cm_tui.daemon.http_api import service
 from cm_tui.daemon.port_token import port_token
 from cm_tui.daemon.runtime_dir import drop_socket_folder
-from cm_tui.engine.search.embed.prose_process import shared_provider
 from cm_tui.errors import DaemonError, RefusedError
-from cm_tui.files import Stamp, stamp_of, users_umask
+from cm_tui.files import Stamp, stamp_of
+
+if TYPE_CHECKING:
+    from cm_tui.engine.search.embed.prose_process import ProseProcesses
 
 CONNECTIONS = 128
 """Connections at once; when there are more, the one that has waited longest without a whole request is ended."""
@@ -134,16 +138,19 @@ Python's 5 ms after each of them while an index run computes."""
 _log = logging.getLogger(__name__)
 
 
-def serve(extend: MakeExtensions, *, background: bool, follows_code: bool = False) -> bool:
+def serve(extend: MakeExtensions, *, background: bool, starts_again: bool = False) -> bool:
     """Own all stores until shutdown; a background daemon also exits when idle.
 
-    `extend`: makes what joins it. `follows_code`: run again when the code of cm was replaced. Returns False when another daemon is running. Raises RefusedError if the runtime
-    folder is not private, or something foreign listens on the socket; CmError: settings cannot be read, or the socket
-    cannot be made.
+    `extend`: makes what joins it. `starts_again`: run the program again, in this process, when the code of cm was
+    replaced, and when the daemon rests with more memory than it needs. Returns False when another daemon is running.
+    Raises RefusedError if the runtime folder is not private, or something foreign listens on the socket; CmError:
+    settings cannot be read, or the socket cannot be made.
     """
-    home = runtime_dir.folder()
+    home, handover = runtime_dir.folder(), received()
     runtime_dir.refuse_obstacles()
     lock = FileLock(home / runtime_dir.LOCK, timeout=0, mode=0o600)
+    if handover is not None:
+        os.close(handover.lock)
     try:
         lock.acquire()
     except Timeout:
@@ -151,14 +158,12 @@ def serve(extend: MakeExtensions, *, background: bool, follows_code: bool = Fals
     try:
         _set_up_process()
         set_up_log()
-        is_outdated = _serve(
-            load_config().daemon, extend, background=background, code=LoadedCode() if follows_code else None
-        )
+        state = _new_state(load_config().daemon, extend, handover)
+        is_outdated = _serve(state, lock, handover, background=background, starts_again=starts_again)
     finally:
         lock.release()
     if is_outdated:
-        os.umask(users_umask())
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+        start_again()
     return True
 
 
@@ -185,27 +190,42 @@ def _set_up_process() -> None:
     # Commands hardly ever look for cycles, and end soon; here those would stay until the next look. What is imported stays.
     gc.freeze()
     gc.set_threshold(20_000, 10, 20)
-    # Processes that parse and embed soon end, and are quicker with Python's own allocator.
-    os.environ.pop("PYTHONMALLOC", None)
-    shared_provider().keep_apart()
+    forget_allocator()
+    worker_process.is_long_lived = True
 
 
-def _serve(config: DaemonConfig, extend: MakeExtensions, *, background: bool, code: LoadedCode | None) -> bool:
-    """Answer until the end; returns whether that is because its code was replaced."""
+def _new_state(config: DaemonConfig, extend: MakeExtensions, handover: Handover | None) -> DaemonState:
     token = "" if runtime_dir.HAS_UNIX and not config.port else port_token(replace=True)
     state = DaemonState(config, token, extend)
-    with _listening() as listener, _also_on(config.port, state) as more:
+    if handover is not None:
+        handover.resume(state)
+    return state
+
+
+def _serve(
+    state: DaemonState, lock: BaseFileLock, handover: Handover | None, *, background: bool, starts_again: bool
+) -> bool:
+    """Answer until the end; returns whether that is because its code was replaced."""
+    with _listening(handover) as listener, _also_on(state.config.port, state) as more:
         # Do not record a port that another program has: clients would send it the token.
         port = more.getsockname()[1] if more is not None else 0
         port = port if runtime_dir.HAS_UNIX else listener.getsockname()[1]
         info = endpoint.DaemonInfo(
-            os.getpid(), __version__, endpoint.PROTOCOL, state.started, runtime_dir.settings_digest(), token, port
+            os.getpid(), __version__, endpoint.PROTOCOL, state.started, runtime_dir.settings_digest(), state.token, port
         )
         endpoint.write_info(info)
         _log.info("daemon %s started, process %d", __version__, os.getpid())
+        # Clients of the port may have sessions, which end with the program.
+        fresh = FreshStart(state, handover) if starts_again and more is None else None
         try:
-            server = _Server(state, listener, more, stays=not background, code=code)
-            server.run(sockets=[listener])
+            server = _Server(
+                state, listener, more, stays=not background, code=LoadedCode() if starts_again else None, fresh=fresh
+            )
+            # The server closes its own.
+            server.run(sockets=[listener.dup()])
+            if server.handover is not None:
+                state.projects.close()
+                _start_fresh(server.handover, lock, listener)
             return server.is_outdated
         finally:
             state.projects.close()
@@ -213,14 +233,44 @@ def _serve(config: DaemonConfig, extend: MakeExtensions, *, background: bool, co
             _log.info("daemon ended")
 
 
+def _start_fresh(handover: Handover, lock: BaseFileLock, listener: socket.socket) -> None:
+    """Start the program again with the socket open; logs why where that is not possible."""
+    import fcntl
+
+    try:
+        descriptor = os.open(lock.lock_file, os.O_RDWR)
+        lock.release()
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        start_again(replace(handover, lock=descriptor, listener=listener.fileno()))
+    except OSError as error:
+        _log.warning("the daemon ends, as it cannot start again: %s", error)
+
+
 @contextlib.contextmanager
-def _listening() -> Iterator[socket.socket]:
-    """The socket, which only this user can reach; removed at the end."""
+def _listening(handover: Handover | None = None) -> Iterator[socket.socket]:
+    """The socket, which only this user can reach; removed at the end. `handover`: one that is open already."""
     if not runtime_dir.HAS_UNIX:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             yield listener
         return
     path = runtime_dir.socket_path(make=True)
+    listener = socket.socket(fileno=handover.listener) if handover is not None else _bound(path)
+    if _inode(path) is None:
+        # Removed while the program started again.
+        listener.close()
+        listener = _bound(path)
+    ours = _inode(path)
+    try:
+        listener.listen(128)
+        yield listener
+    finally:
+        listener.close()
+        if ours is not None and _inode(path) == ours:
+            path.unlink(missing_ok=True)
+        drop_socket_folder()
+
+
+def _bound(path: Path) -> socket.socket:
     _clear(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
@@ -230,15 +280,7 @@ def _listening() -> Iterator[socket.socket]:
         raise DaemonError(f"Cannot listen on {path}: {error}", hint="Check its folder's permissions.") from error
     finally:
         os.umask(before)
-    ours = path.stat().st_ino
-    try:
-        listener.listen(128)
-        yield listener
-    finally:
-        listener.close()
-        if _inode(path) == ours:
-            path.unlink(missing_ok=True)
-        drop_socket_folder()
+    return listener
 
 
 @contextlib.contextmanager
@@ -290,16 +332,24 @@ def _inode(path: Path) -> int | None:
         return None
 
 
+def _prose() -> ProseProcesses | None:
+    """Return the model of prose if it was used: its module imports numpy, which a daemon without a project does not need."""
+    module = sys.modules.get("cm_tui.engine.search.embed.prose_process")
+    found: ProseProcesses | None = module.shared_provider() if module is not None else None
+    return found
+
+
 class _Server(uvicorn.Server):
     """uvicorn, which ends when the daemon is done, and closes what is idle.
 
     `listener`: where clients connect; `more`: the open port, if there is one; `stays`: does not exit when idle; `code`:
-    is looked at now and then, as modules that are imported later would come from another version.
+    is looked at now and then, as modules that are imported later would come from another version; `fresh`: whether to
+    start again for memory.
     """
 
     def __init__(
         self, state: DaemonState, listener: socket.socket, more: socket.socket | None, *, stays: bool,
-        code: LoadedCode | None,
+        code: LoadedCode | None, fresh: FreshStart | None,
     ) -> None:  # fmt: skip
         app = service(state)
         super().__init__(
@@ -313,7 +363,10 @@ class _Server(uvicorn.Server):
         self._port = LoopbackServer(app, more) if more is not None else None
         self._stays = stays
         self._code = code
+        self._fresh = fresh
         self.is_outdated = False
+        self.handover: Handover | None = None
+        """Set where the program is to start again."""
         self._path = Path(listener.getsockname()) if runtime_dir.HAS_UNIX else None
         self._ours = _inode(self._path) if self._path else None
         self._sweeping: asyncio.Future[None] | None = None
@@ -323,6 +376,8 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self._port is not None:
             self._port.begin()
+        if self._fresh is not None:
+            await asyncio.to_thread(self._fresh.read_histories)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """The port first: what it serves lives as long as this server."""
@@ -375,5 +430,12 @@ class _Server(uvicorn.Server):
             _log.info("%s is gone", root)
             self._state.events.publish("gone", project=str(root))
         self._state.projects.rest()
-        if shared_provider().release_if_unused(self._state.config.project_idle_seconds):
+        prose = _prose()
+        if prose is not None and prose.release_if_unused(self._state.config.project_idle_seconds):
             _log.info("the model of prose was not needed for long, and is no longer in memory")
+        fresh = self._fresh if self.handover is None else None
+        if fresh is not None and not (prose and prose.is_running) and fresh.is_due():
+            self.handover = fresh.end_histories()
+            if self.handover is not None:
+                _log.info("starting again: nothing is asked, and the daemon has more memory than it needs")
+                self._state.leave(handover=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,6 +73,15 @@ class ProjectFollower:
         for project in self.dispatcher.pool.opened():
             self._note(project.root, project.used)
         return list(self._used)
+
+    def followed(self) -> list[Path]:
+        """Return the projects that a daemon goes on to follow when it starts again in its process."""
+        return list(self._used)
+
+    def resume(self, roots: Sequence[Path]) -> None:
+        """Go on with what the daemon before followed."""
+        for root in roots:
+            self._note(root, self._clock.monotonic())
 
     def visit(self, root: Path) -> None:
         """Do what is due in a project.

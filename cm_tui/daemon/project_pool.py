@@ -6,7 +6,7 @@ import gc
 import logging
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,8 @@ _LOCATED_SECONDS = 5.0
 _LOCATED = 256
 _SETTLE_S = 2.0
 _REST_S = 10.0
+_CACHES_S = 60.0
+"""After so long without a question, caches are emptied though projects are open: filling them takes 0.2 s."""
 _CANDIDATES = 16
 _MOST_OPEN = 6
 """Most unused projects that stay open; the least recently used are closed."""
@@ -97,6 +99,8 @@ class ProjectPool:
         self._waiting: dict[Path, list[_Ticket]] = {}
         self._closed_at: float | None = clock.monotonic()
         """Time at which a project was closed whose memory was not released yet; at first, that of the start."""
+        self._emptied = 0.0
+        """Time of the last use of a project before caches were emptied."""
         self._located: LRU[ProjectRef, tuple[float, Path, Path]] = LRU(_LOCATED)
 
     def locate(self, where: ProjectRef) -> tuple[Path, Path]:
@@ -291,13 +295,20 @@ class ProjectPool:
             # Background work of a closed project has released it.
             self._closed_at = None
             has_rested = True
-        if has_rested and not self.opened():
-            # Half of what is left: nothing counts tokens or splits words until a project is opened.
+        used = [project.used for project in self.opened()]
+        if (has_rested and not used) or self._may_empty_caches(used):
+            # Half of what is left: nothing counts tokens or splits words until the next question.
+            self._emptied, has_rested = max(used, default=0.0), True
             memory.release_caches()
         if has_rested:
             # What a project worked with refers to itself, and is rarely collected otherwise.
             gc.collect()
             memory.release_memory()
+
+    def _may_empty_caches(self, used: Sequence[float]) -> bool:
+        """Return whether the open projects were not asked for long, such as one whose history is being read."""
+        last = max(used, default=self._emptied)
+        return last > self._emptied and self._clock.monotonic() - last >= _CACHES_S
 
     def _take(self, project: Project) -> bool:
         """Take an unused project out of the pool; the caller holds the lock."""

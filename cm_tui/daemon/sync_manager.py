@@ -7,22 +7,25 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cm_tui.config import Config, load_config
 from cm_tui.engine.code.freshness.project_sync import ProjectSync
 from cm_tui.engine.code.freshness.scheduler import PathFilter, path_filter
 from cm_tui.engine.code.freshness.staleness import StalenessCheck
-from cm_tui.engine.code.index.index_run import IndexOutcome
 from cm_tui.errors import StoreBusyError
 from cm_tui.lru import LRU
 from cm_tui.model import Freshness
+
+if TYPE_CHECKING:
+    from cm_tui.engine.code.index.index_run import IndexOutcome
 
 MOST = 6
 """Projects that are watched at once; the one asked about longest ago is let go."""
 _NOT_COMPARED = "The files are being compared with the index: what changed since its last run may be missing."
 _log = logging.getLogger(__name__)
 
-RunIndexJob = Callable[[Path, Sequence[str], Callable[[], bool]], IndexOutcome | None]
+RunIndexJob = Callable[[Path, Sequence[str], Callable[[], bool]], "IndexOutcome | None"]
 """Runs an index as a job, and waits for it.
 
 Arguments: the checkout, the paths (none: everything), and a check whether the run is still wanted when its turn comes,

@@ -23,7 +23,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from cm_tui.config import DaemonConfig
-from cm_tui.daemon import auth, bootstrap, endpoint, rpc, runtime_dir
+from cm_tui.daemon import auth, bootstrap, endpoint, http_api, rpc, runtime_dir
 from cm_tui.daemon.connection import Connection
 from cm_tui.daemon.daemon_state import DaemonState, Extensions
 from cm_tui.daemon.dispatcher import Dispatcher
@@ -223,6 +223,21 @@ def test_mounted_application_and_background(tmp_path: Path):
 
 
 # --- over the socket ---
+
+
+def test_long_work_that_is_asked_of_a_daemon_that_hands_over_is_left_to_the_next(
+    inside: Inside, shop_root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(http_api, "CLOSE_S", 0.0)
+    asked = "POST", "/v1/stream/index", {"where": {"folder": str(shop_root)}, "arguments": {}}
+    inside.state.handing_over = True
+    inside.state.jobs.close()
+    inside.state.done.set()
+    answer = inside.ask(*asked)
+    # A job's stream ends with a word about its end: without one the client goes on with the next daemon.
+    assert (answer.status_code, answer.content) == (200, b"")
+    inside.state.handing_over = False
+    assert "ending" in clean(inside.ask(*asked))["message"]
 
 
 def test_nudge_is_heard_by_listeners(owned: Path):

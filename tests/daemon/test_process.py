@@ -30,6 +30,7 @@ sys.stdin.readline()
 bootstrap.start_daemon()
 print(bootstrap.health()["pid"], flush=True)
 """
+ROOT = Path(cm_tui.__file__).parents[1]
 SERVE = [sys.executable, "-m", "cm_tui", "serve"]
 
 
@@ -184,7 +185,7 @@ def test_a_daemon_whose_code_is_replaced_goes_on_with_the_new_code(owned: Path, 
         "from cm_tui.daemon import process\n"
         "from cm_tui.daemon.daemon_state import Extensions\n"
         "process.CODE_TICKS = 2\n"
-        "process.serve(lambda _: Extensions(), background=True, follows_code=True)\n"
+        "process.serve(lambda _: Extensions(), background=True, starts_again=True)\n"
     )
     daemon = subprocess.Popen([sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": str(package.parent)})
     until(lambda: bootstrap.health() is not None, "the daemon")
@@ -196,6 +197,48 @@ def test_a_daemon_whose_code_is_replaced_goes_on_with_the_new_code(owned: Path, 
     assert bootstrap.notify(shop_root)
     bootstrap.stop_daemon()
     assert daemon.wait(60) == 0
+
+
+def test_a_daemon_that_rests_starts_again_without_a_moment_in_which_it_cannot_be_reached(
+    owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("CM_DAEMON__PROJECT_IDLE_SECONDS", "0.1")
+    code = (
+        "from cm_tui.cli.serve import extensions\n"
+        "from cm_tui.daemon import fresh_start, process\n"
+        "fresh_start.GROWN_BYTES, fresh_start.QUIET_S, fresh_start.INTERVAL_S = 1, 0, 0\n"
+        "process.serve(extensions, background=True, starts_again=True)\n"
+    )
+    daemon = subprocess.Popen([sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)})
+    until(lambda: bootstrap.health() is not None, "the daemon")
+    before = endpoint.daemon_info()
+    with open_engine(shop_root) as engine:
+        list(engine.index())
+        found = engine.search("tax").hits
+    log = owned / "state/daemon.log"
+
+    def has_started_again() -> bool:
+        # The socket is open all the time; a request would count as use.
+        channel = endpoint.connect_socket(5.0)
+        assert channel is not None
+        channel.close()
+        return log.read_text().count(f"started, process {daemon.pid}") > 1
+
+    # Connections that nothing accepts yet fill the socket's queue, which has room for 128.
+    until(has_started_again, "the next start", every=0.1)
+    assert endpoint.daemon_info() == before
+    if sys.platform == "linux":
+        mapped = Path(f"/proc/{daemon.pid}/maps").read_text()
+        assert not [name for name in ("_duckdb", "_multiarray_umath") if name in mapped]
+    with open_engine(shop_root) as engine:
+        assert engine.search("tax").hits == found
+    # A daemon that is started meanwhile gives way.
+    assert subprocess.run(SERVE, capture_output=True, timeout=120, check=False).returncode == 0
+    assert pid_of_daemon() == daemon.pid
+    assert bootstrap.stop_daemon()
+    assert daemon.wait(60) == 0
+    assert not runtime_dir.socket_path().exists()
+    assert "Traceback" not in log.read_text()
 
 
 def _hook(root: Path, event: str, tool: dict[str, str], **more: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.daemon.project_pool import _MOST_OPEN, _REST_S, _SETTLE_S, ProjectPool
+from cm_tui.daemon.project_pool import _CACHES_S, _MOST_OPEN, _REST_S, _SETTLE_S, ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.store.database import LOG, Database
@@ -59,6 +59,26 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
     assert not tokenizer._encoding.cache_info().currsize
     assert not tokens.stem.cache_info().currsize
     assert tokens.word_lists.cache_info().currsize, "what is read once stays"
+
+
+def test_caches_are_emptied_once_while_only_the_history_of_a_project_is_read(cm_home: Path, tmp_path: Path) -> None:
+    clock = FakeClock()
+    pool = ProjectPool(clock)
+    root = make_project(tmp_path / "shop")
+    clock.advance(1)
+    with pool.acquire(ProjectRef(str(root)), run=True):
+        tokens.stem("stones")
+        clock.advance(_CACHES_S - 1)
+        pool.rest()
+        assert tokens.stem.cache_info().currsize
+        clock.advance(1)
+        pool.rest()
+        assert not tokens.stem.cache_info().currsize
+        tokens.stem("stones")
+        clock.advance(_CACHES_S)
+        pool.rest()
+        assert tokens.stem.cache_info().currsize, "what the reading itself needs stays"
+    pool.close()
 
 
 def test_a_folder_that_becomes_a_repository_is_located_again(cm_home: Path, tmp_path: Path) -> None:

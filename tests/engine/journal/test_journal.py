@@ -10,14 +10,16 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.platform.journal import journal as module
-from cm_tui.engine.platform.journal.event import MAX_BYTES, Position
-from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal import segment
+from cm_tui.engine.platform.journal.event import MAX_BYTES, Position, Problem, parse_line
+from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import StoreError, UsageError
 from tests.forked import Python
 from tests.tiers import examples
@@ -40,6 +42,26 @@ def test_what_was_appended_is_read_in_order_and_from_any_place(journal: Journal)
     assert len({event.id for event in written}) == 5
     assert sorted(event.id for event in written) == [event.id for event in written]
     assert journal.problems() == ()
+
+
+def test_events_of_some_kinds_are_read_without_parsing_the_others(journal: Journal, monkeypatch: pytest.MonkeyPatch):
+    for number in range(6):
+        journal.append("hook.stop" if number == 3 else "episode", {"number": number})
+    journal.append("episode", {"text": 'about "hook.stop"'})
+    wanted = [event for event in journal.read() if event.kind == "hook.stop"]
+    parsed: list[bytes] = []
+
+    def parse(line: bytes) -> dict[str, Any] | str:
+        parsed.append(line)
+        return parse_line(line)
+
+    monkeypatch.setattr(segment, "parse_line", parse)
+    assert list(journal.read(kinds={"hook.stop"})) == wanted
+    assert len(parsed) <= 2
+    # What was overwritten meanwhile is noticed all the same.
+    with journal.file(1).open("r+b") as file:
+        file.write(bytes(20))
+    assert len([one for one in journal.scan(START, kinds={"hook.stop"}) if isinstance(one, Problem)]) == 1
 
 
 def test_a_journal_without_events_is_empty_and_not_made(journal: Journal):

@@ -13,8 +13,9 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.packs.budget import tokens
 from cm_tui.engine.context.packs.work_brief import TOKENS, work_brief
 from cm_tui.engine.memory.narrator.turn import Turn
-from cm_tui.engine.memory.narrator.work_state import RECENT_S, last_turns, work_state
+from cm_tui.engine.memory.narrator.work_state import RECENT_S, last_turns, under_way, work_state
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
+from cm_tui.engine.platform.journal import segment
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import EpisodeEdit, Step, WorkState
@@ -267,6 +268,23 @@ def test_the_last_session_of_this_week_that_is_shown_is_taken(machine: Machine):
             engine.work_state("nothing-of-that-name")
         with pytest.raises(UsageError):
             engine.work_state("main")
+
+
+def test_turns_under_way_are_found_without_reading_what_was_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    journal, root = Journal(tmp_path / "journal"), tmp_path / "shop"
+    who = {"agent": "codex", "session": "open", "root": str(root)}
+    journal.append("hook.prompt", {**who, "prompt": "add tax"})
+    for number in range(20):
+        journal.append("episode", {**who, "session": f"s{number}", "prompts": ["done"]})
+    journal.append("hook.edit", {**who, "paths": ["cart.py"]})
+    parsed: list[bytes] = []
+    parse = segment.parse_line
+    monkeypatch.setattr(segment, "parse_line", lambda line: parsed.append(line) or parse(line))
+    found = under_way(journal, root)
+    assert [(name, one.agent, one.turn.prompts, one.turn.files) for name, one in found.items()] == [
+        ("open", "codex", ["add tax"], ["cart.py"])
+    ]
+    assert len(parsed) == 2
 
 
 def test_a_turn_under_way_counts_with_what_its_transcript_has(machine: Machine, monkeypatch: pytest.MonkeyPatch):

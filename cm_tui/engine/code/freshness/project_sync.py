@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cm_tui.config import WatchConfig
 from cm_tui.counts import count
@@ -12,14 +13,16 @@ from cm_tui.engine.code.freshness import staleness, watcher
 from cm_tui.engine.code.freshness.scheduler import DEBOUNCE_S, EVERYTHING, LONGEST_S, Changes, PathFilter, Scheduler
 from cm_tui.engine.code.freshness.staleness import StalenessCheck
 from cm_tui.engine.code.freshness.watcher import Watcher
-from cm_tui.engine.code.index.index_run import IndexOutcome
 from cm_tui.errors import NotIndexedError, RefusedError
 from cm_tui.model import IndexSummary
 from cm_tui.model.freshness import Freshness, LayerState
 
+if TYPE_CHECKING:
+    from cm_tui.engine.code.index.index_run import IndexOutcome
+
 START = "start"
 
-RunIndex = Callable[[Sequence[str]], IndexOutcome]
+RunIndex = Callable[[Sequence[str]], "IndexOutcome"]
 """Updates the index from the working tree, or only from given paths; returns when that is done."""
 
 

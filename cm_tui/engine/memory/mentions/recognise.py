@@ -41,6 +41,8 @@ _BARE_PATH = re.compile(
 _LINE_OF = re.compile(r"^(.*?)(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)$")
 _SUFFIX = re.compile(r"\.([A-Za-z]\w{0,9})$")
 _CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+_MARK = re.compile(rf"[_.(]|::|->|{_CAMEL.pattern}")
+"""Something that a word must have to be taken for a name of code."""
 _SETTING = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _KEY = re.compile(r"\[?([A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)*)\]?")
 _ASSIGNED = re.compile(r"([A-Za-z][\w.-]*)\s*[=:]\s*\S.*")
@@ -113,11 +115,14 @@ def _is_placeholder(name: str) -> bool:
 
 
 def _of_line(line: str) -> Iterator[Named]:
-    for found in _LINK.finditer(line):
+    for found in _LINK.finditer(line) if "](" in line else ():
         yield from _as_path(found[1].partition("#")[0])
     prompt = _PROMPT.match(line)
     if prompt is not None and (command := named_command(prompt[1])):
         yield Named(("command",), command, 0)
+    if "`" not in line:
+        yield from _of_words(line)
+        return
     rest, last = [], 0
     for found in _CODE.finditer(line):
         yield from _of_code(found[2].strip())
@@ -166,13 +171,17 @@ def _key(key: str) -> Iterator[Named]:
 
 def _of_words(words: str) -> Iterator[Named]:
     """Text among words, where only unmistakable names count."""
-    words = _URL.sub(" ", words)
-    for found in _BARE_PATH.finditer(words):
+    # Most lines are plain words: what cannot be in them is not sought.
+    if "://" in words or "@" in words or "www." in words.lower():
+        words = _URL.sub(" ", words)
+    for found in _BARE_PATH.finditer(words) if "/" in words or "." in words else ():
         path = found[1].rstrip(".")
         if path not in _PRODUCTS and (_is_file_name(path) or (path.endswith("/") and path.count("/") > 1)):
             yield from _as_path(path)
-    for found in _BARE_SYMBOL.finditer(words):
+    for found in _BARE_SYMBOL.finditer(words) if _MARK.search(words) else ():
         name, called = found[1], found[2] is not None
+        if not called and name.isalpha() and (name.islower() or name.istitle()):
+            continue
         if _is_file_name(name) or name in _PRODUCTS:
             continue
         if _is_unmistakable(name, called=called):
@@ -206,14 +215,14 @@ def _is_unmistakable(name: str, *, called: bool) -> bool:
 
 
 def _is_file_name(word: str) -> bool:
-    found = _SUFFIX.search(_without_line(word))
     if word.rpartition("/")[2] in _FILE_NAMES:
         return True
+    found = _SUFFIX.search(_without_line(word)) if "." in word else None
     return found is not None and found[1].lower() in _FILE_SUFFIXES
 
 
 def _without_line(path: str) -> str:
-    found = _LINE_OF.match(path)
+    found = _LINE_OF.match(path) if ":" in path or "#" in path else None
     return found[1] if found else path
 
 

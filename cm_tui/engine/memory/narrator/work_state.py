@@ -215,7 +215,8 @@ def under_way(journal: Journal, root: Path) -> dict[str, UnderWay]:
     kept = JournalCursor(journal.folder.name).read()
     at = kept.start if journal.holds(kept.past, kept.event) else START
     turns, agents = hook_turns.Turns(), dict[str, str]()
-    for event in journal.read(at):
+    # Of what is recorded it takes nothing: without a daemon that is hundreds of megabytes.
+    for event in journal.read(at, kinds=hook_turns.UNDER_WAY):
         if event.data.get("root") == str(root) and event.data.get(RESTORED) is not True:
             agents[str(event.data.get("session", ""))] = str(event.data.get("agent", ""))
             turns.follow(event, at)

@@ -64,6 +64,8 @@ class WaitingTurns:
 
 PROMPT_CHARACTERS = 8_000
 """Most characters of each prompt."""
+UNDER_WAY = frozenset({"hook.prompt", "hook.edit", "hook.stop", ERASURE})
+"""Kinds of the events that decide which turns are under way."""
 FORGOTTEN_SECONDS = 86_400.0
 """A session silent for so long is given up when another event comes."""
 _PROMPTS = 20

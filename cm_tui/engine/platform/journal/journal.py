@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, islice
 from pathlib import Path
@@ -120,14 +120,15 @@ class Journal:
         fields, line = new_line(kind, data, head)
         return as_event(fields, self._write(line))
 
-    def read(self, after: Position | None = None) -> Iterator[Event]:
+    def read(self, after: Position | None = None, *, kinds: Collection[str] = ()) -> Iterator[Event]:
         """Events in the order in which they were written; invalid lines are skipped.
 
         An event that is being written is left for the next time. `after`: an event's position, to read on behind it;
-        None: from the beginning. Raises StoreError if a file cannot be read.
+        None: from the beginning; `kinds`: of the events wanted, which is a tenth of the work where they are few; empty:
+        all. Raises StoreError if a file cannot be read.
         """
-        for found in self.scan(after or START):
-            if isinstance(found, Event):
+        for found in self.scan(after or START, kinds=kinds):
+            if isinstance(found, Event) and (not kinds or found.kind in kinds):
                 yield found
 
     def problems(self) -> tuple[Problem, ...]:
@@ -202,10 +203,11 @@ class Journal:
 
     # --- reading ---
 
-    def scan(self, start: Position, *, torn: bool = False) -> Iterator[Event | Problem]:
+    def scan(self, start: Position, *, torn: bool = False, kinds: Collection[str] = ()) -> Iterator[Event | Problem]:
         """Events and invalid lines from a position on.
 
-        `start`: between two lines; `torn`: a last line without an end is a problem, and not one that is being written.
+        `start`: between two lines; `torn`: a last line without an end is a problem, and not one that is being written;
+        `kinds`: events of other kinds, and invalid lines without their names, may be missing.
         Raises StoreError if a file cannot be read.
         """
         at = start
@@ -214,18 +216,18 @@ class Journal:
             segments = self.segments()
             closed = any(segment > at.segment for segment in segments)
             if at.segment in segments:
-                yield from self._segment(at, torn=torn or closed)
+                yield from self._segment(at, torn=torn or closed, kinds=kinds)
             if not closed:
                 return
             at = Position(min(segment for segment in segments if segment > at.segment), 0)
 
-    def _segment(self, start: Position, *, torn: bool) -> Iterator[Event | Problem]:
+    def _segment(self, start: Position, *, torn: bool, kinds: Collection[str]) -> Iterator[Event | Problem]:
         """Read one file; if it is replaced, it is being overwritten, and reading continues in its successor."""
         at: Position | None = start
         while at is not None:
             with self._reported(), self.file(start.segment).open("rb") as file:
                 begun, at = at, None
-                for found in lines(file, begun, torn=torn):
+                for found in lines(file, begun, torn=torn, kinds=kinds):
                     if isinstance(found, Problem) and os.fstat(file.fileno()).st_nlink == 0:
                         at = found.position
                         break

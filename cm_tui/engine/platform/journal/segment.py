@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -12,10 +13,16 @@ from typing import BinaryIO
 from cm_tui.engine.platform.journal.event import MAX_BYTES, Event, Position, Problem, as_event, parse_line
 
 _PIECE = 65_536
+_HEAD = 256
+_KIND = b'"kind":"'
 
 
-def lines(file: BinaryIO, start: Position, *, torn: bool) -> Iterator[Event | Problem]:
-    """Events and problems from a position on; a last line without an end counts only when `torn`."""
+def lines(file: BinaryIO, start: Position, *, torn: bool, kinds: Collection[str] = ()) -> Iterator[Event | Problem]:
+    """Events and problems from a position on; a last line without an end counts only when `torn`.
+
+    `kinds`: lines in which none of these names occurs are skipped unread; empty: none are.
+    """
+    marks = [json.dumps(kind).encode() for kind in kinds]
     at = start.offset
     size = os.fstat(file.fileno()).st_size
     if at > size:
@@ -32,6 +39,13 @@ def lines(file: BinaryIO, start: Position, *, torn: bool) -> Iterator[Event | Pr
         ended = whole or _ends_with_newline(file)
         if not ended and not torn:
             return
+        # What was overwritten has zeros, and is reported.
+        if marks and ended and line.startswith(b"{"):
+            # Data, which may be long, comes behind the kind; a quote in a text is escaped.
+            name = line.find(_KIND, 0, _HEAD)
+            searched = line if name < 0 else line[name : name + _HEAD]
+            if not any(mark in searched for mark in marks):
+                continue
         fields = parse_line(line) if ended else "torn"
         if isinstance(fields, dict):
             yield as_event(fields, Position(start.segment, at))

@@ -15,6 +15,7 @@ from functools import cache
 
 import numpy as np
 
+from cm_tui import worker_process
 from cm_tui.engine.search.embed.prose import DIMENSIONS, ProseProvider
 from cm_tui.engine.search.embed.provider import Matrix
 from cm_tui.engine.search.embed.worker_process import EmbeddingProcess, Model
@@ -145,6 +146,11 @@ class ProseProcesses:
         """
         return self._embed(texts, self._many if len(texts) >= MANY else self._few)
 
+    @property
+    def is_running(self) -> bool:
+        """Return whether a process of the model is running."""
+        return any(process.is_running for process in (self._many, self._few) if process is not None)
+
     def release_if_unused(self, seconds: float) -> bool:
         """End idle processes; return whether the model was released in this one, unused for so many seconds."""
         for process in filter(None, (self._many, self._few)):
@@ -155,4 +161,7 @@ class ProseProcesses:
 @cache
 def shared_provider() -> ProseProcesses:
     """Return the one of this process: the model is in memory only once, for any number of projects."""
-    return ProseProcesses(ProseProvider())
+    provider = ProseProcesses(ProseProvider())
+    if worker_process.is_long_lived:
+        provider.keep_apart()
+    return provider
