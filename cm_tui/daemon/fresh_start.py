@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
 
 from cm_tui.clock import SYSTEM, Clock
@@ -30,6 +31,10 @@ REST_S = 600.0
 """How long a daemon rests that has grown by so much; one that has grown by more rests less. After each start the next
 request imports the database again, which takes 0.3 s."""
 _END_S = 60.0
+_NEXT_NEEDED = (
+    "cm_tui.engine.platform.store.database", "cm_tui.engine.search.ranking.pipeline",
+    "cm_tui.engine.context.packs.from_query", "cm_tui.engine.search.vectors.index",
+)  # fmt: skip
 _VARIABLE = "CM_FRESH_START"
 _ALLOCATOR = "PYTHONMALLOC"
 
@@ -128,9 +133,15 @@ class FreshStart:
         opened = {project.store for project in state.projects.opened()}
         return all(job.queue == HISTORY for job in jobs) and opened <= {job.store for job in jobs}
 
-    def read_histories(self) -> None:
-        """Read on the histories that the daemon before was reading."""
-        self._read(self._handover.histories if self._handover is not None else ())
+    def begin(self) -> None:
+        """Continue after another daemon: import what the next question needs, and read on the histories.
+
+        A hook would wait for these imports, and give up on a busy machine.
+        """
+        if self._handover is not None:
+            for name in _NEXT_NEEDED:
+                import_module(name)
+            self._read(self._handover.histories)
 
     def _read(self, roots: Sequence[str]) -> None:
         for root in roots:

@@ -377,7 +377,7 @@ class _Server(uvicorn.Server):
         if self._port is not None:
             self._port.begin()
         if self._fresh is not None:
-            await asyncio.to_thread(self._fresh.read_histories)
+            await asyncio.to_thread(self._fresh.begin)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """The port first: what it serves lives as long as this server."""

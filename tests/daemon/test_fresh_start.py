@@ -124,7 +124,7 @@ def test_the_next_start_goes_on_with_what_the_last_one_knew(
     assert (daemon_log.errors.count, daemon_log.errors.last) == (2, "full disk")
     read: list[str] = []
     monkeypatch.setattr(after.dispatcher, "read_history", lambda where: read.append(where.folder))
-    FreshStart(after, handover, clock).read_histories()
+    FreshStart(after, handover, clock).begin()
     assert read == [str(tmp_path / "long"), str(tmp_path / "longer")]
     os.close(first)
     os.close(second)
