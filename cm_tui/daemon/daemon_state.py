@@ -81,6 +81,8 @@ class DaemonState:
         self.extensions = extend(self.dispatcher)
         self.started = clock.now()
         self.handing_over = False
+        self.starts_again = False
+        """Whether its process runs the program again at the end."""
         self.complaints: list[str] = []
         """What it cannot do although the settings ask for it."""
         self.done = threading.Event()
@@ -123,12 +125,14 @@ class DaemonState:
         """Return the background work that visits projects."""
         return [worker for worker in self.extensions.background if isinstance(worker, ProjectFollower)]
 
-    def leave(self, *, handover: bool = False) -> None:
+    def leave(self, *, handover: bool = False, again: bool = False) -> None:
         """Begin to end: cancel work, wait for its current step, end all streams. Returns at once.
 
-        `handover`: another daemon follows, with which clients go on.
+        `handover`: another daemon follows, with which clients go on; `again`: it is this process, unless it is asked to
+        end meanwhile.
         """
         with self._lock:
+            self.starts_again = again and not self._leaving
             if self._leaving:
                 return
             self._leaving = True

@@ -223,10 +223,10 @@ def _serve(
             )
             # The server closes its own.
             server.run(sockets=[listener.dup()])
-            if server.handover is not None:
+            if server.handover is not None and state.starts_again:
                 state.projects.close()
                 _start_fresh(server.handover, lock, listener)
-            return server.is_outdated
+            return server.is_outdated and state.starts_again
         finally:
             state.projects.close()
             (runtime_dir.folder() / runtime_dir.INFO).unlink(missing_ok=True)
@@ -424,7 +424,7 @@ class _Server(uvicorn.Server):
         if code is not None and code.is_replaced():
             _log.info("the code of cm was replaced")
             self.is_outdated = True
-            self._state.leave(handover=True)
+            self._state.leave(handover=True, again=True)
             return
         for root in self._state.projects.sweep(self._state.config.project_idle_seconds):
             _log.info("%s is gone", root)
@@ -438,4 +438,4 @@ class _Server(uvicorn.Server):
             self.handover = fresh.end_histories()
             if self.handover is not None:
                 _log.info("starting again: nothing is asked, and the daemon has more memory than it needs")
-                self._state.leave(handover=True)
+                self._state.leave(handover=True, again=True)

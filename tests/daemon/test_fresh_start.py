@@ -148,6 +148,19 @@ def test_a_request_while_histories_end_puts_the_start_off(monkeypatch: pytest.Mo
     assert read == [str(tmp_path / "long")]
 
 
+@pytest.mark.parametrize(
+    ("asked", "goes_on"),
+    [([True], True), ([True, False], False), ([False, True], False), ([False], False)],
+    ids=["it rests", "stopped meanwhile", "stopped before", "stopped"],
+)
+def test_a_daemon_that_is_asked_to_end_does_not_start_again(asked: list[bool], goes_on: bool):
+    state = DaemonState(DaemonConfig(), clock=FakeClock())
+    for again in asked:
+        state.leave(handover=again, again=again)
+    state.done.wait(60)
+    assert state.starts_again == goes_on
+
+
 def test_children_and_the_next_start_get_their_allocators(monkeypatch: pytest.MonkeyPatch):
     saved: dict[str, str] = {}
     monkeypatch.setattr(os, "execve", lambda _file, _arguments, environment: saved.update(environment))
