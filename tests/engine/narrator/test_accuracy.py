@@ -89,10 +89,14 @@ def test_sessions_that_hooks_record_show_what_their_transcripts_show_and_count_o
 
 
 @pytest.mark.deep
-def test_a_history_through_hooks_is_proposed_as_one_that_is_imported(cm_home: Path, tmp_path: Path) -> None:
+def test_a_history_through_hooks_is_proposed_as_one_that_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     history = build(banks.load("dev"), 2, 280)
     texts = []
-    for way in ("import", "hooks", "hooks, then import"):
+    for way in ("import", "hooks", "hooks-import"):
+        # The same commits would be the same project.
+        monkeypatch.setenv("CM_HOME", str(tmp_path / "home" / way))
         played = HookedHistory(history, tmp_path / way / history.ecosystem, 1_780_000_000.0, hooks=way != "import")
         played.play()
         if "import" in way:
