@@ -20,6 +20,10 @@ pytestmark = pytest.mark.process
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
 
+_LAYERS = ("● daemon", "staleness check", "○ git hooks")
+"""The daemon's own, and those of git and of the system, which come with another answer."""
+
+
 async def test_owner_layers_log_and_git_hooks_and_a_lost_owner(owned):
     async with driving(owned, open_engine=through_daemon(owned), mode="9", size=SIZES[0]) as driver:
         await connected(driver)
@@ -28,9 +32,7 @@ async def test_owner_layers_log_and_git_hooks_and_a_lost_owner(owned):
         for size in SIZES:
             await driver.resize(size)
             await driver.press("home")
-            # The daemon's own layers come first, those of git and of the system with the next answer.
-            await driver.until(lambda: "● daemon" in driver.text and "○ git hooks" in driver.text)
-            assert "staleness check" in driver.text
+            await driver.until(lambda: all(one in driver.text for one in _LAYERS))
             assert f"{pid_of_daemon()}, cm " in driver.text
             assert "since" in driver.text
             assert "autostart" in driver.text
