@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Self
 
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.assembly import AssemblyMethods
-from cm_tui.engine.api.curation import CurationMethods
 from cm_tui.engine.api.definitions import DefinitionMethods
 from cm_tui.engine.api.erasure import ErasureMethods
-from cm_tui.engine.api.history import HistoryMethods
 from cm_tui.engine.api.imports import ImportMethods
 from cm_tui.engine.api.narrator import NarratorMethods
 from cm_tui.engine.api.stale import StaleMethods
@@ -22,10 +20,8 @@ if TYPE_CHECKING:
 class Engine(
     AssemblyMethods,
     DefinitionMethods,
-    HistoryMethods,
     NarratorMethods,
     StaleMethods,
-    CurationMethods,
     ImportMethods,
     ErasureMethods,
 ):

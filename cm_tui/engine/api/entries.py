@@ -1,20 +1,25 @@
-"""Entries: what people and agents write down to be remembered."""
+"""Entries: what people and agents write down to be remembered, its curation, and forgetting it and episodes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cm_tui import model
-from cm_tui.engine.api.forgetting import ForgettingMethods, waits_as
+from cm_tui.engine.api.memory import MemoryMethods
 from cm_tui.engine.api.needs import needs
 from cm_tui.errors import NotFoundError, RefusedError
 
 if TYPE_CHECKING:
+    from cm_tui.engine.memory.entries.duplicates import Vectors
     from cm_tui.engine.memory.entries.entries import Entries
+    from cm_tui.engine.memory.entries.proposals import Proposals
+
+_FIRST_PASSAGES = "SELECT path, id FROM passage WHERE source = ? AND start_line = 1"
 
 
-class EntryMethods(ForgettingMethods):
+class EntryMethods(MemoryMethods):
     """Entries of the project and of its user, and agents' proposals.
 
     An agent's change becomes a proposal if the entry holds in all projects, or if the user wrote, changed, pinned or
@@ -95,7 +100,7 @@ class EntryMethods(ForgettingMethods):
         wanted = self._entries().draft(text, who, category=category, title=title, keywords=keywords, scope="user")
         if (known := self._proposals().written_already(wanted)) is not None:
             return model.MemoryChange(known.id, "entry", f"the {known.category} {known.id} says that already")
-        return waits_as(self._proposals().add_writing(wanted, who, reason))
+        return _waits_as(self._proposals().add_writing(wanted, who, reason))
 
     @needs("nothing")
     def entries(
@@ -184,7 +189,7 @@ class EntryMethods(ForgettingMethods):
             return model.MemoryChange(entry.id, "entry", f"the entry {entry.id} says that already", entry=entry)
         if actor != "person" and (entries.is_protected(entry) or (edit.pinned, edit.never_recall) != (None, None)):
             made = self._proposals().add_change(entry, changed_by(wanted, who), who, reason)
-            return waits_as(made)
+            return _waits_as(made)
         change = entries.change(entry, edit, who)
         return model.MemoryChange(entry.id, "entry", f"changed the entry {entry.id}", change.event, entry=change.after)
 
@@ -211,6 +216,160 @@ class EntryMethods(ForgettingMethods):
         done = self._accept(found)
         proposals.close(found, accepted=True)
         return done
+
+    @needs("nothing", writes=("memory",))
+    def forget_memory(
+        self,
+        name: str,
+        *,
+        undo: bool = False,
+        scope: str = "",
+        actor: model.Actor = "person",
+        agent: str = "",
+        session: str = "",
+        reason: str = "",
+    ) -> model.MemoryChange:
+        """Forget an entry or an episode, or restore it; the journal keeps forgotten ones.
+
+        Args:
+            name: its id, or a unique prefix of it.
+            undo: restore a forgotten one.
+            scope: only an entry of this scope, where both have one with that id.
+            actor: who forgets it; anyone but the user only proposes it for what the user wrote, chose or imported, what
+                holds in all projects, and what an approved entry is based on.
+            agent: name of the agent, if any.
+            session: id of its session.
+            reason: shown to the user who decides on a proposal.
+
+        Raises:
+            NotFoundError: no item has that name.
+            UsageError: the name is ambiguous.
+            StoreError: it cannot be written.
+        """
+        who, kind = model.Author(actor, agent, session), model.kind_and_id(name)[0]
+        if undo:
+            return self._restore(name, who)
+        if kind == model.EPISODES:
+            return self._forget_episode(name, who, reason)
+        try:
+            entry = self._entries().named(name, scope, held=actor == "person")
+        except NotFoundError:
+            return self._forget_episode(name, who, reason)
+        return self._forget_entry(entry, who, reason)
+
+    # --- curation ---
+
+    @needs("nothing", writes=("memory",))
+    def approve_entry(self, shown: model.Entry) -> model.MemoryChange:
+        """Approve a Rule exactly as shown: agents receive it from then on.
+
+        `shown`: the Rule as the user read it. Raises NotFoundError if it no longer exists; UsageError if it is not a
+        Rule, or is approved already; RefusedError if it was changed since, or came with the repository and waits for
+        trust; StoreError if it cannot be written.
+        """
+        from cm_tui.engine.memory.entries.curation import approve
+
+        event = approve(self._entries(), shown)
+        self._sync_memory()
+        entry = self._entries().named(shown.id, shown.scope)
+        return model.MemoryChange(entry.id, "entry", f"approved the Rule {entry.id}", event, entry=entry)
+
+    @needs("nothing", writes=("memory",))
+    def move_entry(self, name: str, to: model.Scope, *, actor: model.Actor = "person") -> model.MemoryChange:
+        """Move an entry to the other scope; id and author stay.
+
+        `name`: its id, or a unique prefix of it; `actor`: who moves it. Raises NotFoundError if no entry has that name;
+        UsageError if the prefix is ambiguous, or the entry is already in that scope; RefusedError if the actor is not
+        the user, the entry waits for trust, or the scope has an entry with that id; StoreError if it cannot be written.
+        """
+        from cm_tui.engine.memory.entries.curation import move
+
+        _refuse_agents(actor, "moves an entry to another scope")
+        entries = self._entries()
+        change = move(entries, entries.named(name), to, model.Author(actor))
+        self._sync_memory()
+        entry = change.states[0].told
+        words = f"moved the entry {entry.id} to the scope {to}"
+        return model.MemoryChange(entry.id, "entry", words, change.event, entry=change.after)
+
+    @needs("nothing", writes=("memory",))
+    def merge_entries(
+        self, names: Sequence[str], *, scope: str = "", actor: model.Actor = "person"
+    ) -> model.MemoryChange:
+        """Merge entries into the first one; its text takes in the others', which are forgotten.
+
+        Args:
+            names: ids, or unique prefixes; title, category and scope are those of the first.
+            scope: only entries of this scope; empty: both.
+            actor: who merges them.
+
+        Raises:
+            NotFoundError: a name matches no entry.
+            UsageError: a name is ambiguous, there is only one entry, or together they are too long.
+            RefusedError: the actor is not the user, or one of the entries waits for trust.
+            StoreError: it cannot be written.
+        """
+        from cm_tui.engine.memory.entries.curation import merge
+
+        _refuse_agents(actor, "merges entries")
+        entries = self._entries()
+        found = [entries.named(name, scope) for name in names]
+        change = merge(entries, found, model.Author(actor))
+        self._sync_memory()
+        first, *others = (state.told.id for state in change.states)
+        words = f"merged {', '.join(others)} into the entry {first}"
+        return model.MemoryChange(first, "entry", words, change.event, entry=change.after)
+
+    @needs("nothing")
+    def duplicate_entries(self, *, limit: int = 200) -> model.Page[model.Duplicates]:
+        """Return pairs of similar entries, the most similar first.
+
+        They are compared by words, and by vectors where the index has them. `limit`: how many at most. Raises
+        StoreError if a file cannot be read.
+        """
+        from cm_tui.engine.memory.entries.duplicates import duplicates
+
+        found = self._entries().all()
+        pairs = duplicates(found.shown, self._vectors_of(found.shown))
+        return model.Page(tuple(pairs[: model.bounded(limit)]), len(pairs), " ".join(found.notes))
+
+    @needs("nothing", writes=("memory",))
+    def promote_episode(
+        self,
+        name: str,
+        *,
+        content: str = "",
+        category: str = "Experience",
+        title: str = "",
+        keywords: tuple[str, ...] = (),
+        scope: model.Scope = "project",
+        actor: model.Actor = "person",
+    ) -> model.Entry:
+        """Save what an episode taught as an entry, with a reference to episode, session and commit.
+
+        Args:
+            name: the episode's id, or a unique prefix of it; `last` is the newest.
+            content: the text; empty: the episode's result. A Rule is approved only if the text is given.
+            category: Knowledge, Rule or Experience.
+            title: empty: the prompt.
+            keywords: search words; by default taken from the text.
+            scope: of the entry.
+            actor: who promotes it.
+
+        Raises:
+            NotFoundError: no episode has that name.
+            UsageError: the name is ambiguous, the episode has no result, or a value is invalid.
+            RefusedError: the actor is not the user.
+            StoreError: it cannot be written.
+        """
+        from cm_tui.engine.memory.entries.curation import promote
+
+        _refuse_agents(actor, "makes an entry of an episode")
+        entry, notes = promote(
+            self._entries(), self.episode(name), model.Author(actor), content=content, category=category, title=title,
+            keywords=keywords, scope=scope,
+        )  # fmt: skip
+        return replace(entry, notes=notes)
 
     # --- parts ---
 
@@ -244,3 +403,105 @@ class EntryMethods(ForgettingMethods):
                 raise
             hint = f"The user restores it: `cm forget --undo {gone.id}`."
             raise NotFoundError(f"The entry {gone.id} was forgotten.", hint=hint) from None
+
+    def _proposals(self) -> Proposals:
+        from cm_tui.engine.memory.entries.proposals import Proposals
+
+        return Proposals(self._entries())
+
+    def _forget_entry(self, entry: model.Entry, who: model.Author, reason: str) -> model.MemoryChange:
+        from cm_tui.engine.memory.entries.entry_writing import State
+
+        if who.actor != "person" and self._entries().is_protected(entry):
+            return _waits_as(self._proposals().add_change(entry, None, who, reason))
+        change = self._entries().put([State(entry, None)], who, reason=reason)
+        self._sync_memory()
+        return model.MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", change.event)
+
+    def _forget_episode(self, name: str, who: model.Author, reason: str) -> model.MemoryChange:
+        from cm_tui.engine.memory.episodes import edits
+
+        try:
+            id_ = self._episodes.named(name, hidden=False)
+        except NotFoundError as error:
+            if gone := self._forgotten_before(name):
+                return gone
+            raise NotFoundError(
+                f"There is no entry and no episode {name.strip()[:40]!r}.",
+                hint=model.where_ids_are(name, "`cm remember` lists entries, `cm episodes` episodes."),
+            ) from error
+        try:
+            wish = model.EpisodeEdit(forgotten=True)
+            done = edits.edit_episodes(self._episodes, [id_], wish, who.actor, agent=who.agent, reason=reason)
+            self._read_soon()
+        except RefusedError:
+            episode = self.episode(id_)
+            words = episode.title or next(iter(episode.prompts), "")
+            return _waits_as(self._proposals().add_forgetting(id_, words, who, reason))
+        return model.MemoryChange(id_, "episode", f"forgot the episode {id_}", done.change)
+
+    def _forgotten_before(self, name: str) -> model.MemoryChange | None:
+        """Return the words for something already forgotten; None: nothing of that name was."""
+        from cm_tui.engine.memory.entries.entry_undo import forgotten_named
+
+        entry = None if model.kind_and_id(name)[0] == model.EPISODES else forgotten_named(self._entries(), name)
+        if entry is not None:
+            return model.MemoryChange(entry.id, "entry", f"the entry {entry.id} was forgotten already")
+        try:
+            id_ = self._episodes.named(name, hidden=True)
+        except NotFoundError:
+            return None
+        return model.MemoryChange(id_, "episode", f"the episode {id_} was forgotten already")
+
+    def _restore(self, name: str, who: model.Author) -> model.MemoryChange:
+        from cm_tui.engine.memory.entries.entry_undo import restore
+
+        if who.actor != "person":
+            raise RefusedError("Only the user restores what was forgotten.", hint="Run `cm forget --undo ID`.")
+        try:
+            entry, event = restore(self._entries(), name, who)
+        except NotFoundError:
+            id_ = self._forgotten_episode(name)
+            done = self.edit_episodes([id_], model.EpisodeEdit(forgotten=False))
+            return model.MemoryChange(id_, "episode", f"brought the episode {id_} back", done.change)
+        self._sync_memory()
+        return model.MemoryChange(entry.id, "entry", f"brought the entry {entry.id} back", event, entry=entry)
+
+    def _forgotten_episode(self, name: str) -> str:
+        try:
+            return self._episodes.named(name, hidden=True)
+        except NotFoundError as error:
+            raise NotFoundError(
+                f"No entry and no episode {name.strip()[:40]!r} was forgotten here.",
+                hint="`cm remember --forgotten` and `cm episodes list --state forgotten` list what was forgotten.",
+            ) from error
+
+    def _sync_memory(self) -> str:
+        """Let searches see it at once, or with the next request if an index run is under way; return a warning."""
+        from cm_tui.engine.memory.projection.episode_sync import UNWRITTEN
+
+        note = self._read_journal(0.0)
+        return note if note.startswith(UNWRITTEN) else ""
+
+    def _vectors_of(self, entries: Sequence[model.Entry]) -> dict[int, Vectors]:
+        """Return the indexed vectors of entries by path; of a long entry, that of its beginning."""
+        rows = {str(path): int(id_) for path, id_ in self._db.rows(_FIRST_PASSAGES, [model.ENTRIES])}
+        if not rows or not self._vectors.has_model:
+            return {}
+        ids = {place: rows[path] for place, one in enumerate(entries) if (path := f"{model.ENTRIES}/{one.id}") in rows}
+        index, _ = self._vectors.of(model.ENTRIES)
+        index.refresh()
+        matrix = index.vectors_for(list(ids.values()))
+        return {place: row for place, row in zip(ids, matrix, strict=True) if row.any()}
+
+
+def _waits_as(made: model.Proposal) -> model.MemoryChange:
+    """Return the words for a proposed change that only the user may make."""
+    doing = {"write": "writing for all projects", "change": "changing", "forget": "forgetting"}[made.kind]
+    words = f"only the user does that: {doing} the {made.of} {made.target} waits for the user to decide, as proposal {made.id}"
+    return model.MemoryChange(made.target, made.of, words, proposal=made.id)
+
+
+def _refuse_agents(actor: model.Actor, does: str) -> None:
+    if actor != "person":
+        raise RefusedError(f"Only the user {does}.", hint="Ask the user whose memory it is.")
