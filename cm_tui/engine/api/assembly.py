@@ -124,7 +124,7 @@ class AssemblyMethods(LayerMethods):
 
         `first`: the earlier one, as for `assembly`; `second`: the later one. Raises NotFoundError: no such snapshot.
         """
-        from cm_tui.engine.context.assembly.comparison import compared
+        from cm_tui.engine.context.assembly.snapshots import compared
 
         return compared(self._snapshots.named(first), self._snapshots.named(second))
 

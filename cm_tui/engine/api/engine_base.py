@@ -309,7 +309,7 @@ class EngineBase:
     @shared_property
     def _mentions(self) -> MentionIndex:
         from cm_tui.engine.memory.mentions.mention_index import Confirmations, MentionIndex
-        from cm_tui.engine.memory.mentions.written_at import WrittenCommits
+        from cm_tui.engine.memory.mentions.mention_rows import WrittenCommits
 
         commits, confirmed = WrittenCommits(self._db, self._root), Confirmations(self._episodes)
         return MentionIndex(

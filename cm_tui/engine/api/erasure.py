@@ -67,7 +67,7 @@ class ErasureMethods(MemoryMethods):
 
     def _remove_copies(self, said: EventTexts, ids: Collection[str]) -> None:
         """Remove the rescued copies of transcripts that hold episodes of the archive."""
-        from cm_tui.engine.memory.importers.rescue_erasure import remove_copies
+        from cm_tui.engine.memory.importers.withheld import remove_copies
         from cm_tui.engine.memory.projection.episode_record import origin_of
         from cm_tui.engine.platform.journal.archive import Archive
 

@@ -16,8 +16,8 @@ from cm_tui.errors import ConfigError, ModelError, NotFoundError
 
 if TYPE_CHECKING:
     from cm_tui.engine.context.assembly.reader import MemoryReader
-    from cm_tui.engine.context.layers.item import Reading
     from cm_tui.engine.context.layers.layers import Layers
+    from cm_tui.engine.context.layers.ports import Reading
     from cm_tui.engine.context.layers.working import WorkingMemory
 
 

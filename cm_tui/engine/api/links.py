@@ -24,7 +24,7 @@ from cm_tui.engine.platform.journal import removal
 from cm_tui.engine.platform.journal.event import Position
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.journal.location import base
-from cm_tui.engine.platform.journal.merge import take_over
+from cm_tui.engine.platform.journal.removal import take_over
 from cm_tui.errors import RefusedError, StoreError, UsageError
 from cm_tui.files import read_regular, write_atomically
 

@@ -58,7 +58,7 @@ class StaleMethods(EntryMethods):
         `dry_run`: only report the change. Raises NotFoundError if no entry has that name; UsageError if it is not an
         entry, or there is no new name; StoreError if it cannot be written.
         """
-        from cm_tui.engine.memory.mentions.fixing import replaced, replacements
+        from cm_tui.engine.memory.mentions.report import replaced, replacements
 
         self._update_mentions()
         item = self._item(name)

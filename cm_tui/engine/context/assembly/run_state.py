@@ -10,9 +10,8 @@ from typing import Any, Protocol
 from cm_tui.engine.context.definitions.loaded import Loaded
 from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
 from cm_tui.engine.context.definitions.template import render
-from cm_tui.engine.context.layers.item import Item
 from cm_tui.engine.context.layers.layers import Layers
-from cm_tui.engine.context.layers.ports import MemoryPorts
+from cm_tui.engine.context.layers.ports import Item, MemoryPorts
 from cm_tui.engine.platform.shared_results import SharedResults
 from cm_tui.model import AssemblyStep, StepOutcome
 

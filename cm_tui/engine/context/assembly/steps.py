@@ -14,8 +14,8 @@ from cm_tui.engine.context.definitions.operators import number, prepared
 from cm_tui.engine.context.definitions.shapes import retrieval as shapes
 from cm_tui.engine.context.definitions.shapes.conditions import Condition
 from cm_tui.engine.context.definitions.template import MISSING, lookup, plain, render, variables
-from cm_tui.engine.context.layers.item import Item, text_of
 from cm_tui.engine.context.layers.layers import search_items, value_item
+from cm_tui.engine.context.layers.ports import Item, text_of
 from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.search.ranking.tokens import STOP_WORDS
 from cm_tui.errors import CmError

@@ -14,8 +14,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cm_tui.engine.context.layers.item import Item
-from cm_tui.engine.context.layers.ports import MemoryPorts
+from cm_tui.engine.context.layers.ports import Item, MemoryPorts
 from cm_tui.engine.memory.projection.ingested import KnowledgeGraph
 from cm_tui.errors import UsageError
 from cm_tui.model import Symbol

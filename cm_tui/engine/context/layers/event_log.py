@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from cm_tui.engine.context.definitions.template import MISSING, lookup
-from cm_tui.engine.context.layers.item import Item
+from cm_tui.engine.context.layers.ports import Item
 from cm_tui.engine.memory.projection.ingested import LOG
 from cm_tui.engine.platform.journal.event import ERASURE, MOVED, TRACES, Event, Position
 from cm_tui.engine.platform.journal.journal import START, Journal

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from cm_tui.counts import count
 from cm_tui.engine.context.definitions.lint import wrong_view
 from cm_tui.engine.context.layers import cypher
-from cm_tui.engine.context.layers.item import Item
-from cm_tui.engine.context.layers.ports import MemoryPorts
+from cm_tui.engine.context.layers.ports import Item, MemoryPorts
 from cm_tui.engine.memory.projection.ingested import KnowledgeGraph
 from cm_tui.errors import UsageError
 from cm_tui.model import Edge, ImportEdge, Symbol

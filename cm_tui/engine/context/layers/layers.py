@@ -16,10 +16,9 @@ from cm_tui.engine.context.layers import project_files
 from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.event_log import EventLog
 from cm_tui.engine.context.layers.graph_views import GraphViews
-from cm_tui.engine.context.layers.item import Item, Reading
 from cm_tui.engine.context.layers.json_store import JsonStore
 from cm_tui.engine.context.layers.kv import KvStore, KvValue
-from cm_tui.engine.context.layers.ports import MemoryPorts
+from cm_tui.engine.context.layers.ports import Item, MemoryPorts, Reading
 from cm_tui.engine.context.layers.reference import Reference, parse
 from cm_tui.engine.context.layers.working import WorkingMemory
 from cm_tui.engine.context.packs.clean_source import clean_lines

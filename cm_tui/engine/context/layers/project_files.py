@@ -6,8 +6,7 @@ import re
 from difflib import get_close_matches
 
 from cm_tui.counts import count
-from cm_tui.engine.context.layers.item import Reading
-from cm_tui.engine.context.layers.ports import MemoryPorts
+from cm_tui.engine.context.layers.ports import MemoryPorts, Reading
 from cm_tui.engine.context.layers.reference import Reference
 from cm_tui.engine.context.packs.clean_source import clean_source
 from cm_tui.errors import NotFoundError, UsageError

@@ -14,7 +14,7 @@ from cm_tui.engine.memory.entries import entry_erasure
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.erasure import state_files
 from cm_tui.engine.memory.erasure.selection import Chosen, Selection, secrets_in
-from cm_tui.engine.memory.importers.rescue_erasure import remove_copies
+from cm_tui.engine.memory.importers.withheld import remove_copies
 from cm_tui.engine.memory.notes import note_file, overwritten
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord

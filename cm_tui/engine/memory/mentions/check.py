@@ -8,10 +8,9 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from cm_tui.engine.memory.mentions.commands import Defined, commands_of, definer_of
-from cm_tui.engine.memory.mentions.contents import Contents, File
 from cm_tui.engine.memory.mentions.paths import PathCheck
 from cm_tui.engine.memory.mentions.report import EVER, SOON, Finding, Known, NameRange
-from cm_tui.engine.memory.mentions.settings import SettingCheck
+from cm_tui.engine.memory.mentions.settings import Contents, File, SettingCheck
 from cm_tui.engine.memory.mentions.symbols import SymbolCheck
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.store.database import Database

@@ -7,21 +7,24 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cm_tui.engine.code.history.revisions import Revisions
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
+from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.mentions.check import Answer, NameQuery
 from cm_tui.engine.memory.mentions.recognise import Named
 from cm_tui.engine.memory.mentions.report import SOON, UNCOMMITTED
 from cm_tui.engine.memory.mentions.settings import WAITS
+from cm_tui.engine.memory.projection import entry_source, episode_source
 from cm_tui.engine.platform.git.commits import MissingError
 from cm_tui.engine.platform.store import bulk
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CmError
-from cm_tui.model import CODE
+from cm_tui.model import CODE, ENTRIES, EPISODES
 
 # --- memories as items for checking mentions: a text with a time and, if known, a commit ---
 
@@ -305,3 +308,36 @@ def _word(one: Named) -> str:
     if one.kinds[0] == "path":
         return one.text.rstrip("/").rpartition("/")[2]
     return next(iter(QualifiedName(one.text).ends), one.text)
+
+
+# --- known commits at which entries and episodes were written ---
+
+
+class WrittenCommits:
+    """Commits of one project's memories, by the path of their passages.
+
+    `db`: the store with the episodes; `root`: of the entries' project.
+    """
+
+    def __init__(self, db: Database, root: Path) -> None:
+        self._db = db
+        self._root = root
+
+    def of(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Return the sha at which each was written; those without one are omitted."""
+        wanted = set(paths)
+        found: dict[str, str] = {}
+        if any(path.startswith(f"{ENTRIES}/") for path in wanted):
+            found |= self._of_entries()
+        if any(path.startswith(f"{EPISODES}/") for path in wanted):
+            rows = self._db.rows("SELECT id, sha FROM episode WHERE sha <> ''")
+            found |= {episode_source.path_of(id_): sha for id_, sha in rows}
+        return {path: sha for path, sha in found.items() if path in wanted}
+
+    def _of_entries(self) -> dict[str, str]:
+        try:
+            entries = Entries(self._root).all().entries
+        except CmError:
+            return {}
+        # A changed entry is as recent as its change: use that time.
+        return {entry_source.path_of(one.id): one.commit for one in entries if one.commit and not one.changed_by}
