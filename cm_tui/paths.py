@@ -18,6 +18,8 @@ PROJECT_FOLDER = ".cm"
 _XDG = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
 AGENT_FOLDERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "CURSOR_DATA_DIR")
 """Variables that move the folders of agents' transcripts."""
+AGENT_VARIABLES = (*AGENT_FOLDERS, "XDG_DATA_HOME", "OPENCODE_DB")
+"""All variables by which agents' transcripts are found where they are not in their usual place."""
 
 
 def settle_environment() -> None:

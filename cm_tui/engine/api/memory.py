@@ -223,7 +223,7 @@ class MemoryMethods(IndexMethods):
             RefusedError: a path leads out of the project, or recording is off and the actor is not the user.
             StoreError: the journal cannot be written.
         """
-        from cm_tui.engine.memory.episodes import edits, told_task
+        from cm_tui.engine.memory.episodes import edits
         from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 
         self._check_recorded(actor, session)
@@ -234,7 +234,7 @@ class MemoryMethods(IndexMethods):
             outcome=outcome, tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
         )  # fmt: skip
         if type == "task":
-            return self._episodes.listed(told_task.record(self._root, self._episodes, record))
+            return self._episodes.listed(edits.record_task(self._root, self._episodes, record))
         return self._episodes.listed(edits.record(self._episodes.journal, record, head=head))
 
     def _check_recorded(self, actor: model.Actor, session: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from cm_tui.engine.memory.transcripts.variables import VARIABLES
+from cm_tui.paths import AGENT_VARIABLES
 
 CLEANUP_SETTING = "cleanupPeriodDays"
 """The setting of Claude Code that names the days after which it deletes transcripts."""
@@ -20,4 +20,4 @@ def claude_homes(variables: Mapping[str, str]) -> list[Path]:
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of a process that locate agents' transcripts."""
-    return {name: variables[name] for name in VARIABLES if variables.get(name)}
+    return {name: variables[name] for name in AGENT_VARIABLES if variables.get(name)}

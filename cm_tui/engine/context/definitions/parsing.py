@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from cm_tui.engine.context.definitions import yaml_document
+import yaml
+
 from cm_tui.engine.context.definitions.document import (
     HALF,
     MAX_BYTES,
@@ -15,8 +17,156 @@ from cm_tui.engine.context.definitions.document import (
     MAX_NODES,
     Document,
     DocumentError,
+    Path,
     Place,
 )
+
+# --- YAML with the place of every key and value: no anchors, tags, merge keys or tabs, unique keys, bounded ---
+# Scalars follow YAML 1.2's core schema: `yes`, `no`, `on` and dates are text.
+
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_TRUE, _FALSE = frozenset({"true", "True", "TRUE"}), frozenset({"false", "False", "FALSE"})
+_INT = re.compile(r"[-+]?\d{1,30}")
+_FLOAT = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d{1,3})?")
+_LONGEST_NUMBER = 40
+
+
+def parse_yaml(text: str) -> Document:
+    """Read YAML.
+
+    Raises:
+        DocumentError: it is invalid, has a key twice, anchors, tags or tabs, or exceeds a limit.
+    """
+    found = Document()
+    events = _events(text)
+    try:
+        found.value = _Builder(found, events).document()
+    except yaml.MarkedYAMLError as error:
+        raise _yaml_error(error) from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise DocumentError(_of_reader(text, error), "a character here is not allowed in a text") from error
+    except RecursionError as error:
+        raise DocumentError(Place(1, 1), f"it is nested more than {MAX_DEPTH} deep") from error
+    return found
+
+
+def _events(text: str) -> Iterator[yaml.Event]:
+    depth = nodes = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        nodes += isinstance(event, yaml.NodeEvent)
+        if depth > MAX_DEPTH:
+            raise _error(event, f"it is nested more than {MAX_DEPTH} deep")
+        if nodes > MAX_NODES:
+            raise _error(event, f"there are more than {MAX_NODES:,} values")
+        if isinstance(event, yaml.AliasEvent) or (isinstance(event, yaml.NodeEvent) and event.anchor):
+            raise _error(event, "anchors and aliases are not read", "Write the value out.")
+        if isinstance(event, yaml.ScalarEvent):
+            try:  # Two escapes may name the halves of one character.
+                event.value = str(event.value).encode("utf-16", "surrogatepass").decode("utf-16")
+            except UnicodeDecodeError as error:
+                raise _error(event, HALF, "Write the letter itself.") from error
+        tag = getattr(event, "tag", None)
+        if tag and tag != "!":
+            raise _error(event, f"the tag {tag[:40]!r} is not read", "Write the value without it.")
+        yield event
+
+
+class _Builder:
+    def __init__(self, found: Document, events: Iterator[yaml.Event]) -> None:
+        self._found = found
+        self._events = events
+
+    def document(self) -> Any:
+        """Build the one document of a file."""
+        for event in self._events:
+            if isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
+                continue
+            if isinstance(event, yaml.StreamEndEvent):
+                raise DocumentError(Place(1, 1), "the file is empty", "`cm context new` writes one to begin with.")
+            value = self._node(event, ())
+            break
+        for event in self._events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                raise _error(event, "a second document begins here", "A file holds one.")
+        return value
+
+    def _node(self, event: yaml.Event, path: Path) -> Any:
+        self._found.values[path] = _place(event)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(path)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(path)
+        assert isinstance(event, yaml.ScalarEvent)
+        return _scalar(event)
+
+    def _mapping(self, path: Path) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent):
+                raise _error(event, "a key is a plain text")
+            key = str(event.value)
+            if key == "<<" and event.style is None:
+                raise _error(event, "merge keys are not read", "Write the values out.")
+            if key in found:
+                first = self._found.keys[(*path, key)]
+                raise _error(event, f"{key[:60]!r} is repeated here", f"It is in line {first.line} already.")
+            self._found.keys[(*path, key)] = _place(event)
+            found[key] = self._node(next(self._events), (*path, key))
+        return found
+
+    def _sequence(self, path: Path) -> list[Any]:
+        found: list[Any] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            found.append(self._node(event, (*path, len(found))))
+        return found
+
+
+def _scalar(event: yaml.ScalarEvent) -> Any:
+    text = str(event.value)
+    if event.style is not None:
+        return text
+    if text in _NULL:
+        return None
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    if len(text) <= _LONGEST_NUMBER:
+        if _INT.fullmatch(text):
+            return int(text)
+        if _FLOAT.fullmatch(text):
+            value = float(text)
+            if value in (float("inf"), float("-inf")):
+                raise _error(event, "this number is too large")
+            return value
+    return text
+
+
+def _place(event: yaml.Event) -> Place:
+    mark = event.start_mark
+    return Place(mark.line + 1, mark.column + 1) if mark is not None else Place(1, 1)
+
+
+def _error(event: yaml.Event, message: str, hint: str = "") -> DocumentError:
+    return DocumentError(_place(event), message, hint)
+
+
+def _yaml_error(error: yaml.MarkedYAMLError) -> DocumentError:
+    mark = error.problem_mark or error.context_mark
+    place = Place(mark.line + 1, mark.column + 1) if mark is not None else Place(1, 1)
+    problem = error.problem or "this is no YAML"
+    if "'\\t'" in problem or "\\t" in repr(problem):
+        return DocumentError(place, "there is a tab instead of blanks", "Indent with blanks.")
+    return DocumentError(place, problem, error.context or "")
+
+
+def _of_reader(text: str, error: Exception) -> Place:
+    at = getattr(error, "position", 0)
+    at = at if isinstance(at, int) else 0
+    return Place(text.count("\n", 0, at) + 1, at - (text.rfind("\n", 0, at) + 1) + 1)
+
 
 # --- JSON with the place of every key and value; stricter than Python's: unique keys, no NaN, a bounded depth ---
 
@@ -56,7 +206,7 @@ def _read_places(text: str) -> Document:
     """Read the places of keys and values; JSON is YAML, but for some characters."""
     # One character for one, so that places stay, and different ones for different ones, so that no key is there twice.
     plain = text.replace("\t", " ")
-    return yaml_document.parse(_NOT_YAML.sub(lambda one: chr(0xE000 + ord(one[0]) % 0x1900), plain))
+    return parse_yaml(_NOT_YAML.sub(lambda one: chr(0xE000 + ord(one[0]) % 0x1900), plain))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -107,7 +257,7 @@ def parse(content: bytes, *, is_json: bool) -> Document:
     text = _decoded(content)
     if not text.strip():
         raise DocumentError(Place(1, 1), "the file is empty", "`cm context new` writes one to begin with.")
-    return parse_json(text) if is_json else yaml_document.parse(text)
+    return parse_json(text) if is_json else parse_yaml(text)
 
 
 def _decoded(content: bytes) -> str:

@@ -23,7 +23,7 @@ from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.kv import KvStore
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import CmError, NotFoundError, StoreError
-from cm_tui.files import PRIVATE, write_atomically
+from cm_tui.files import PRIVATE, stamp_of, write_atomically
 from cm_tui.model import IngestRun
 from cm_tui.model.ids import id_named
 from cm_tui.state_file import holding, read_object, reported, write_json
@@ -162,31 +162,19 @@ class Ledger:
             paths.private_dir(self.folder)
             descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
             with os.fdopen(descriptor, "ab") as stream:
-                if stream.tell() and not self._ends_whole():
-                    line = b"\n" + line
-                stream.write(line)
+                # Ends a line torn by a crash.
+                stream.write(b"\n" + line)
                 stream.flush()
                 os.fsync(stream.fileno())
 
-    def _ends_whole(self) -> bool:
-        with self._file.open("rb") as stream:
-            stream.seek(-1, os.SEEK_END)
-            return stream.read(1) == b"\n"
-
     def _follow(self) -> None:
         """Read new lines; of a replaced file, all of them."""
-        try:
-            status = self._file.stat()
-        except FileNotFoundError:
+        now = stamp_of(self._file)
+        if now is None or now.inode != self._inode or now.size < self._read_to:
             self._entries.clear()
             self._by_key.clear()
-            self._read_to = self._inode = 0
-            return
-        if status.st_ino != self._inode or status.st_size < self._read_to:
-            self._entries.clear()
-            self._by_key.clear()
-            self._read_to, self._inode = 0, status.st_ino
-        if status.st_size == self._read_to:
+            self._read_to, self._inode = 0, now.inode if now is not None else 0
+        if now is None or now.size == self._read_to:
             return
         with self._file.open("rb") as stream:
             stream.seek(self._read_to)

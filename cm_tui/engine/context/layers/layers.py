@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.context.definitions.template import parsed_value, plain
-from cm_tui.engine.context.layers import project_files
 from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.event_log import EventLog
-from cm_tui.engine.context.layers.graph_views import GraphViews
+from cm_tui.engine.context.layers.graph_views import GraphViews, file, symbol
 from cm_tui.engine.context.layers.json_store import JsonStore
 from cm_tui.engine.context.layers.kv import KvStore, KvValue
-from cm_tui.engine.context.layers.ports import Item, MemoryPorts, Reading
-from cm_tui.engine.context.layers.reference import Reference, parse
+from cm_tui.engine.context.layers.ports import Item, MemoryPorts, Reading, Reference, parse
 from cm_tui.engine.context.layers.working import WorkingMemory
 from cm_tui.engine.context.packs.clean_source import clean_lines
 from cm_tui.engine.context.packs.injection import as_item, body_of
@@ -107,8 +105,8 @@ class Layers:
             "graph": self._graph,
             "vector": self._vector,
             "log": self._log,
-            "file": lambda reference: project_files.file(self._ports, reference),
-            "symbol": lambda reference: project_files.symbol(self._ports, reference),
+            "file": lambda reference: file(self._ports, reference),
+            "symbol": lambda reference: symbol(self._ports, reference),
             "blob": self._blob,
         }
 

@@ -19,9 +19,9 @@ from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.transcript import Named, Read, Resume, Transcript
 from cm_tui.engine.memory.transcripts.turn import Turn
-from cm_tui.engine.memory.transcripts.variables import VARIABLES
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError
+from cm_tui.paths import AGENT_VARIABLES
 
 _SESSION = re.compile(r"[\w-]{4,100}")
 _DETAILS = ("origin", "title", "parent", "plan", "verdict", "outcome", "steps", "step_count", "tools", "tokens")
@@ -43,7 +43,7 @@ def with_details(record: EpisodeRecord) -> EpisodeRecord:
             return record
         state = ImportState(Journal.of(root))
         named, _ = state.environment()
-        usual = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+        usual = {name: os.environ[name] for name in AGENT_VARIABLES if name in os.environ}
         found = _transcript_of(record, {**usual, **named})
         return _detailed(record, *found, state) if found else record
     except (CmError, OSError):

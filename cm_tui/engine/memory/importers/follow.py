@@ -11,9 +11,9 @@ from cm_tui.engine.memory.importers.project import Found, ProjectTranscripts
 from cm_tui.engine.memory.importers.run import Import
 from cm_tui.engine.memory.importers.state import ImportState
 from cm_tui.engine.memory.transcripts.lines import opened
-from cm_tui.engine.memory.transcripts.variables import VARIABLES
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import Cancel, ImportSummary
+from cm_tui.paths import AGENT_VARIABLES
 
 BYTES = 100_000
 LINES = 50
@@ -36,7 +36,7 @@ class Follower:
 
     def __init__(self, root: Path) -> None:
         named, folders = ImportState(Journal.of(root)).environment()
-        usual = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+        usual = {name: os.environ[name] for name in AGENT_VARIABLES if name in os.environ}
         self._project = ProjectTranscripts(root, (), folders, {**usual, **named})
         self._import = Import(self._project)
         self._others: set[str] = set()

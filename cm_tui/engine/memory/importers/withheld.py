@@ -1,4 +1,4 @@
-"""Transcripts that are not copied: those that must not be recorded, and those with an erased turn."""
+"""Transcripts that are not copied: those that must not be recorded, and those with an erased turn, whose copies go."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from cm_tui.engine.memory.importers.state import ImportState
 from cm_tui.engine.memory.recording.gate import PAUSED, PastGate
 from cm_tui.engine.memory.transcripts import copies
 from cm_tui.engine.memory.transcripts.claude_home import PROMPTS
-from cm_tui.engine.memory.transcripts.files import FoundFile
+from cm_tui.engine.memory.transcripts.files import UNKNOWN, FoundFile
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.lines import is_packed
-from cm_tui.engine.memory.transcripts.named_folders import UNKNOWN
 from cm_tui.engine.memory.transcripts.transcript import Read, Resume, Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.engine.platform.git.markers import marked_around

@@ -21,8 +21,7 @@ from cm_tui.engine.memory.entries.entry_writing import CHANGED as ENTRY_CHANGED
 from cm_tui.engine.memory.entries.entry_writing import changed_ids
 from cm_tui.engine.memory.entries.ledger import RULE
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change
-from cm_tui.engine.memory.episodes.narrated_undo import UndoRequest, refuse_elsewhere, undo_decision
-from cm_tui.engine.memory.episodes.undo import events_of
+from cm_tui.engine.memory.episodes.undo import UndoRequest, events_of, refuse_elsewhere, undo_decision
 from cm_tui.engine.memory.narrator import decisions, line_changes, policy, topic_changes
 from cm_tui.engine.memory.narrator.decisions import STATES, Decision, Open, object_in, read_worded
 from cm_tui.engine.memory.narrator.facts import FactProposal

@@ -18,9 +18,8 @@ from cm_tui.engine.memory.transcripts.claude_prompts import (
     prompt_of,
 )
 from cm_tui.engine.memory.transcripts.format import Format
-from cm_tui.engine.memory.transcripts.line_reading import LineReading
+from cm_tui.engine.memory.transcripts.line_reading import LineReading, ParentsFirst
 from cm_tui.engine.memory.transcripts.lines import Line, as_count, as_id, as_kind, as_list, as_record, as_text
-from cm_tui.engine.memory.transcripts.parents import ParentsFirst
 from cm_tui.engine.memory.transcripts.patches import from_hunks
 from cm_tui.engine.memory.transcripts.tools import use_tool
 from cm_tui.engine.memory.transcripts.transcript import (

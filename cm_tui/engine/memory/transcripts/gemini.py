@@ -17,6 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from cm_tui.engine.memory.transcripts.files import folder_among, paths_in, unknown_folder
 from cm_tui.engine.memory.transcripts.format import FolderFormat
 from cm_tui.engine.memory.transcripts.line_reading import OneTurnReading
 from cm_tui.engine.memory.transcripts.lines import (
@@ -30,7 +31,6 @@ from cm_tui.engine.memory.transcripts.lines import (
     opened_text,
     parse_json,
 )
-from cm_tui.engine.memory.transcripts.named_folders import folder_among, paths_in, unknown_folder
 from cm_tui.engine.memory.transcripts.patches import from_diff
 from cm_tui.engine.memory.transcripts.tools import use_tool
 from cm_tui.engine.memory.transcripts.transcript import Item, Named, Resume, Skipped, Transcript, parse_time

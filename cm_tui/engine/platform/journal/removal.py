@@ -1,4 +1,4 @@
-"""Removing a journal: all that agents' sessions wrote down of a project, for good."""
+"""Removing a journal, all that agents' sessions wrote down of a project, for good; and taking over another one's events."""
 
 from __future__ import annotations
 
