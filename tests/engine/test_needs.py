@@ -86,20 +86,16 @@ def test_every_room_is_there() -> None:
     assert rooms == {
         "index",
         "search",
-        "code",
-        "history",
         "memory",
         "entries",
         "notes",
         "imports",
         "context",
-        "curation",
         "stale",
         "narrator",
         "assembly",
         "definitions",
         "erasure",
-        "forgetting",
         "layers",
     }
 

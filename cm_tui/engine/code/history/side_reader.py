@@ -17,8 +17,8 @@ from cm_tui.engine.code.mainline.side_commits import SideFile
 from cm_tui.engine.code.scan.languages import EXTRACTOR_VERSION
 from cm_tui.engine.code.scan.working_tree import is_text
 from cm_tui.engine.platform.git.commits import MissingError
+from cm_tui.engine.platform.git.delta import Change
 from cm_tui.engine.platform.git.repository import Repository
-from cm_tui.engine.platform.git.trees import Change
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.errors import CmError, NotFoundError

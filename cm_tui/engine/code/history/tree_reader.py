@@ -16,8 +16,9 @@ from cm_tui.engine.code.parse.worker import Task
 from cm_tui.engine.code.scan.languages import EXTRACTOR_VERSION, HEAD_BYTES, language_of
 from cm_tui.engine.code.scan.skip_rules import VENDOR_MARKERS, SkipRules, by_content
 from cm_tui.engine.code.scan.working_tree import is_text, own_folders
+from cm_tui.engine.platform.git.delta import Change, Trees
 from cm_tui.engine.platform.git.repository import Repository
-from cm_tui.engine.platform.git.trees import Change, TreeEntry, Trees
+from cm_tui.engine.platform.git.trees import TreeEntry
 from cm_tui.engine.platform.store import bulk
 from cm_tui.engine.platform.store.database import Database
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 from weakref import proxy
 
@@ -160,7 +160,7 @@ class EpisodeTables:
 
     def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
-        return self.cursor.execute(sql, parameters if isinstance(parameters, Mapping) else list(parameters)).fetchall()
+        return self.cursor.rows(sql, parameters)
 
     def row(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...]:
         """Return the first row of a query that has one."""
@@ -182,19 +182,12 @@ class EpisodeTables:
         finally:
             self.cursor.execute("ROLLBACK")
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> AbstractContextManager[None]:
         """Write all of a block or nothing; the caller holds `writer`.
 
         Raises StoreError if the disk is full or the store cannot be written.
         """
-        self.cursor.execute("BEGIN")
-        try:
-            yield
-            self.cursor.execute("COMMIT")
-        except BaseException:
-            self.cursor.execute("ROLLBACK")
-            raise
+        return self.cursor.transaction()
 
     def release_blocks(self) -> None:
         """Release the store's cached blocks of recent writes."""

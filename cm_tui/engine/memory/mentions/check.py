@@ -13,8 +13,8 @@ from cm_tui.engine.memory.mentions.report import EVER, SOON, UNCOMMITTED, Findin
 from cm_tui.engine.memory.mentions.settings import Contents, File, SettingCheck
 from cm_tui.engine.memory.mentions.symbols import SymbolCheck
 from cm_tui.engine.platform.git.commits import MissingError
+from cm_tui.engine.platform.git.delta import Trees
 from cm_tui.engine.platform.git.repository import Repository
-from cm_tui.engine.platform.git.trees import Trees
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.model.stale import MentionKind
 

@@ -107,7 +107,7 @@ class NarratorTables:
 
     def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
-        return self.cursor.execute(sql, parameters if isinstance(parameters, Mapping) else list(parameters)).fetchall()
+        return self.cursor.rows(sql, parameters)
 
     @contextmanager
     def given(self, view: str, columns: str, rows: Iterable[Sequence[Any]]) -> Iterator[None]:
@@ -139,14 +139,8 @@ class NarratorTables:
 
         Raises StoreError if the store cannot be written.
         """
-        with self.episodes.writer:
-            self.cursor.execute("BEGIN")
-            try:
-                yield
-                self.cursor.execute("COMMIT")
-            except BaseException:
-                self.cursor.execute("ROLLBACK")
-                raise
+        with self.episodes.writer, self.cursor.transaction():
+            yield
 
     # --- how far it is ---
 

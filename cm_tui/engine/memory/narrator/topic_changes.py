@@ -18,10 +18,18 @@ from cm_tui.engine.memory.narrator.note_blocks import new_head
 from cm_tui.engine.memory.narrator.topic_names import MOST_TITLE, name_of, new_topic, retired_named, topic_named
 from cm_tui.engine.memory.narrator.topics import origins_of, tags_of
 from cm_tui.engine.memory.notes.note_file import refuse_locked, writing
-from cm_tui.engine.memory.notes.note_reader import ReadNote, parse_note, read_data, text_of, written_like
+from cm_tui.engine.memory.notes.note_reader import ReadNote, parse_note, text_of, written_like
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import Found
-from cm_tui.engine.memory.notes.topic_files import FileChange, TopicFiles, archived, as_text, restored, shown
+from cm_tui.engine.memory.notes.topic_files import (
+    FileChange,
+    TopicFiles,
+    archived,
+    as_text,
+    content_of,
+    restored,
+    shown,
+)
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.files import Stamp
@@ -104,7 +112,7 @@ def preview(root: Path, proposal: NarratedProposal) -> Look:
     """Return what approving such a proposal would do now; nothing is written."""
     notes = Notes(root)
     try:
-        plan = _plan_of(TopicPlans(notes, _read), proposal)
+        plan = _plan_of(TopicPlans(notes, content_of), proposal)
         for one in plan.files:
             refuse_locked(one.place)
         diff = diff_of(plan)
@@ -153,13 +161,6 @@ def _plan_of(plans: TopicPlans, proposal: NarratedProposal) -> Plan:
     if action == "create":
         return plans.gather(proposal.target, frozenset(proposal.old.split(BETWEEN)), proposal.heading, proposal.tags)
     raise UsageError(f"The proposal {proposal.id} is about a line, not about topics.")
-
-
-def _read(place: Found) -> bytes | None:
-    try:
-        return read_data(place)
-    except NotFoundError:
-        return None
 
 
 def _mixed(root: Path, plan: Plan) -> list[str]:

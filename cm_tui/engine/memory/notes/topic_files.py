@@ -305,7 +305,7 @@ class TopicFiles:
         """
         told = files_of(event)
         places = [place_of(self._notes, one.note) for one in told]
-        data = [_data(place) for place in places]
+        data = [content_of(place) for place in places]
         texts = [as_text(place, one) for place, one in zip(places, data, strict=True)]
         clean = iter(shown([text for text in texts if text is not None]))
         seen = [None if text is None else next(clean) for text in texts]
@@ -352,7 +352,8 @@ def _finished(file: Now) -> _Finished | None:
     return None if merged.conflicts else _Finished(merged.text)
 
 
-def _data(place: Found) -> bytes | None:
+def content_of(place: Found) -> bytes | None:
+    """Return the content of a file; None: it does not exist."""
     try:
         return read_data(place)
     except NotFoundError:

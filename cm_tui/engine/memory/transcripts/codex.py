@@ -210,7 +210,7 @@ class _Reading(OneTurnReading):
         """Another task began: further work is not part of the current turn."""
         self._typed = ""
         """The last prompt as sent to the model."""
-        self._said = self._thought = ""
+        self._said = ""
 
     def _close(self) -> None:
         if self._turn is not None:
@@ -394,8 +394,3 @@ class _Reading(OneTurnReading):
         if text != self._said:
             turn.say(text)
         self._said = text
-
-    def _think(self, turn: Turn, text: str) -> None:
-        if text != self._thought:
-            turn.think(text)
-        self._thought = text

@@ -98,10 +98,6 @@ def _workspace_folder(file: Path) -> str:
 class _Reading(OneTurnReading):
     """Turns from the events of one file."""
 
-    def __init__(self, facts: SessionFacts, resume: Resume) -> None:
-        super().__init__(facts, resume)
-        self._thought = ""
-
     def _record(self, line: Line) -> Iterator[Item]:
         event = line.record
         kind, data, at = as_text(event.get("type")), as_record(event.get("data")), parse_time(event.get("timestamp"))
@@ -159,12 +155,6 @@ class _Reading(OneTurnReading):
             self._think(turn, as_text(data.get("reasoningText")))
             turn.say(as_text(data.get("content")))
             turn.spend(as_text(data.get("messageId")), as_count(data.get("outputTokens")))
-
-    def _think(self, turn: Turn, text: str) -> None:
-        """Add a thought, which may be in two events, one after the other."""
-        if text != self._thought:
-            turn.think(text)
-        self._thought = text
 
     def _use(self, turn: Turn, call: str, data: Mapping[str, Any]) -> None:
         raw, tool = data.get("arguments"), as_text(data.get("toolName"))

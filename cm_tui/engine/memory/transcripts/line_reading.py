@@ -146,6 +146,13 @@ class OneTurnReading(LineReading):
         """Turns up to the one under way."""
         self._before = resume.turns
         """Turns before the one under way."""
+        self._thought = ""
+
+    def _think(self, turn: Turn, text: str) -> None:
+        """Add a thought, which may be in two records, one after the other."""
+        if text != self._thought:
+            turn.think(text)
+        self._thought = text
 
     def _close(self) -> None:
         """Complete the turn under way, before it is yielded."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.platform.git.folder_mark import FolderMark
-from cm_tui.engine.platform.git.git_dir import verified_git_dir
+from cm_tui.engine.platform.git.git_dir import is_same, verified_git_dir
 from cm_tui.state_file import holding, read_object, write_json
 
 _JOURNAL_FOLDERS = "roots.json"
@@ -223,7 +223,7 @@ def _noted(known: dict[str, Any], root: Path) -> tuple[str, Memory] | None:
         if name == owner and memory.mark.is_same(mark):
             return name, memory
         # A path may be written in another case, and git moves the folder of a submodule into that of its project.
-        if memory.mark.is_moved(mark) and (main_folder(name) == str(root) or _is_one(name, owner)):
+        if memory.mark.is_moved(mark) and (main_folder(name) == str(root) or is_same(name, owner)):
             return name, memory
     plain = checkouts.get(str(root))
     if plain is not None and main_folder(owner) == str(root) != owner and _is_there(str(root), plain):
@@ -244,13 +244,6 @@ def _is_there(owner: str, memory: Memory) -> bool:
 
 def _has(owner: str, noted: Memory | None, project: str) -> bool:
     return noted is None or (noted.project == project and _is_there(owner, noted))
-
-
-def _is_one(first: str, second: str) -> bool:
-    try:
-        return os.path.samefile(first, second)  # noqa: PTH121
-    except (OSError, ValueError):
-        return False
 
 
 def _replaced(known: dict[str, Any], memory: Memory, root: Path) -> Memory:

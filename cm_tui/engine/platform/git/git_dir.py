@@ -189,10 +189,10 @@ def verified_git_dir(root: Path) -> Path | None:
     elif has_common:
         # A folder elsewhere could claim any worktree: the repository must list this one.
         back, name = os.path.split(_join(own, (small_text(Path(own, "gitdir")) or "").strip()))
-        is_own = os.path.dirname(own) == _join(common, "worktrees") and name == ".git" and _is_same(back, root)  # noqa: PTH120
+        is_own = os.path.dirname(own) == _join(common, "worktrees") and name == ".git" and is_same(back, root)  # noqa: PTH120
     else:
         named = _core_worktree(own)
-        is_own = bool(named) and _is_same(_join(own, named), root)
+        is_own = bool(named) and is_same(_join(own, named), root)
     return Path(common) if is_own and _is_git_dir(common) else None
 
 
@@ -214,8 +214,9 @@ def _is_git_dir(folder: str) -> bool:
     )
 
 
-def _is_same(folder: str, root: Path) -> bool:
+def is_same(folder: str, other: str | Path) -> bool:
+    """Return whether two paths lead to one folder."""
     try:
-        return os.path.samefile(folder, root)  # noqa: PTH121
+        return os.path.samefile(folder, other)  # noqa: PTH121
     except (OSError, ValueError):
         return False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -97,6 +97,24 @@ class Cursor:
         with self._explained():
             eval(_EXECUTE, call)  # noqa: S307 - our own code
         return self
+
+    def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        return self.execute(sql, parameters if isinstance(parameters, Mapping) else list(parameters)).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all of a block or nothing; the transaction is not part of a generation.
+
+        Raises StoreError if the disk is full or the store cannot be written.
+        """
+        self.execute("BEGIN")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            self.execute("ROLLBACK")
+            raise
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """Return all rows."""
