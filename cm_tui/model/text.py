@@ -54,3 +54,15 @@ def fenced_source(text: str, language: str = "") -> str:
     while fence in text:
         fence += "`"
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+_FENCE = re.compile(r" {0,3}(`{3,}(?!.*`)|~{3,})(.*)")
+
+
+def fence_after(fence: str, line: str) -> str:
+    """Return the mark of fenced code in Markdown that is open behind a line; empty: none. `fence`: the one before it."""
+    mark = _FENCE.match(line)
+    if mark is None:
+        return fence
+    is_end = fence and mark[1].startswith(fence) and not mark[2].strip()
+    return "" if is_end else fence or mark[1]

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 from cm_tui.engine.platform import tokenizer
+from cm_tui.model.text import fence_after
 
 MARK = "…"
 """Marks a cut."""
-_FENCE = re.compile(r"^ {0,3}(`{3,}(?!.*`)|~{3,})")
 _HEADING = re.compile(r"^#{1,6}\s")
 _LEAST = 80
 """Characters of a part that is looked for elsewhere: shorter ones repeat by nature."""
@@ -33,22 +33,8 @@ def blocks(text: str) -> list[str]:
         else:
             found[-1].append(line)
         is_new = False
-        fence = _fence_after(fence, line)
+        fence = fence_after(fence, line)
     return ["\n".join(lines) for lines in found if any(line.strip() for line in lines)]
-
-
-def _fence_after(fence: str, line: str) -> str:
-    """Return the open fence after a line; empty: none.
-
-    Args:
-        fence: the open one before it.
-        line: the next one.
-    """
-    opened = _FENCE.match(line)
-    if not fence:
-        return opened[1] if opened else ""
-    closes = opened is not None and opened[1].startswith(fence) and line.strip() == opened[1]
-    return "" if closes else fence
 
 
 def joined(parts: Sequence[str]) -> str:
@@ -79,7 +65,7 @@ def _lines_of(part: str, most: int) -> str:
     cuts: list[list[str]] = []
     fence = ""
     for number, line in enumerate(lines[:-1], 1):
-        before, fence = fence, _fence_after(fence, line)
+        before, fence = fence, fence_after(fence, line)
         if not fence or before:  # An empty fence is useless.
             cuts.append([*lines[:number], MARK, *([fence] if fence else [])])
     return longest(lambda number: "\n".join(cuts[number - 1]), len(cuts), most)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from cm_tui.engine.memory.notes.marked_lines import without_blank_end
 from cm_tui.engine.search.ranking.wording import stem
+from cm_tui.model.text import fence_after
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _BULLET = re.compile(r"( {0,3})([-*+]|\d{1,9}[.)])[ \t]+(\S.*)")
 MARK = re.compile(r"[ \t]*<!--\s*cm:narrator\s[^<>]*?-->")
 """Mark with the proposal of a line."""
@@ -49,14 +49,13 @@ def blocks(lines: Sequence[str]) -> list[Block]:
     above: list[str] = []
     fence = ""
     for line in lines:
-        mark = _FENCE.match(line)
         if not fence and not line.strip():
             above.append(line)
             continue
         bullet = _BULLET.fullmatch(line)
         goes_on = bool(found) and (
             bool(fence)
-            or (not above and bullet is None and (mark is None or line[:1].isspace()))
+            or (not above and bullet is None and (not fence_after("", line) or line[:1].isspace()))
             or (line[:1].isspace() and bullet is None and bool(found[-1].bullet))
         )
         if goes_on:
@@ -98,15 +97,6 @@ def blank_end(lines: Sequence[str]) -> list[str]:
     """Return the blank lines that some lines end with."""
     stop = len(without_blank_end(lines))
     return list(lines[stop:])
-
-
-def fence_after(fence: str, line: str) -> str:
-    """Return the mark of the fenced code that is open behind a line; empty: none is."""
-    mark = _FENCE.match(line)
-    if mark is None:
-        return fence
-    is_end = fence and mark[1].startswith(fence) and not mark[2].strip()
-    return "" if is_end else fence or mark[1]
 
 
 def closed(text: str) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from cm_tui.engine.code.parse.markdown import Heading
 from cm_tui.engine.code.parse.normalise import MAX_SIGNATURE, fold
+from cm_tui.model.text import fence_after
 
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _MARKS = re.compile(r"`+|(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|!?\[([^\]]*)\]\([^)]*\)")
 _LONGEST = 1_000
@@ -20,13 +20,8 @@ def headings(lines: Sequence[str]) -> Iterator[Heading]:
     """Yield the headings of a note in order, except in code."""
     fence = ""
     for row, line in enumerate(lines):
-        if mark := _FENCE.fullmatch(line):
-            if not fence:
-                fence = mark[1]
-            elif mark[1][0] == fence[0] and len(mark[1]) >= len(fence) and not mark[2].strip():
-                fence = ""
-            continue
-        if fence:
+        before, fence = fence, fence_after(fence, line)
+        if before or fence:
             continue
         if title := _ATX.fullmatch(line[:_LONGEST]):
             if name := _plain(title[2]):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from cm_tui.model.text import fence_after
+
 _OPENS, _CLOSES = re.compile(r"<{7}( |$)"), re.compile(r">{7}( |$)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 def conflict_line(text: str) -> int | None:
@@ -15,11 +16,7 @@ def conflict_line(text: str) -> int | None:
     """
     fence = ""
     for number, line in enumerate(text.split("\n"), start=1):
-        found = _FENCE.match(line)
-        if found is not None and not fence:
-            fence = found[1]
-        elif found is not None and found[1].startswith(fence) and not line[found.end() :].strip():
-            fence = ""
-        elif not fence and (_OPENS.match(line) or _CLOSES.match(line)):
+        fence = fence_after(fence, line)
+        if not fence and (_OPENS.match(line) or _CLOSES.match(line)):
             return number
     return None
