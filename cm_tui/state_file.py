@@ -10,7 +10,16 @@ from typing import Any, TypeVar
 
 from cm_tui import paths
 from cm_tui.errors import RefusedError, StoreError
-from cm_tui.files import read_bounded, set_aside, shared_dir, stamp_of, write_atomically
+from cm_tui.files import (
+    PRIVATE,
+    permissions_of,
+    read_bounded,
+    remove_left_overs,
+    set_aside,
+    shared_dir,
+    stamp_of,
+    write_atomically,
+)
 from cm_tui.locks import locked
 
 T = TypeVar("T")
@@ -63,6 +72,16 @@ def cache_entry(file: Path, key: str, entry: Any, most: int = 500) -> None:
     # Not saved on a full or read-only disk: it costs time, and the next write of state reports the problem.
     with suppress(StoreError):
         write_json(file, dict(list(entries.items())[-most:]), durable=False)
+
+
+def make_room(file: Path, *, private: bool) -> int | None:
+    """Make the folder of a file that is to be written, without what a killed process left there.
+
+    `private`: it is the user's alone. Returns the permissions for writing it. Raises OSError if it cannot be made.
+    """
+    (paths.private_dir if private else shared_dir)(file.parent)
+    remove_left_overs(file)
+    return PRIVATE if private else permissions_of(file)
 
 
 @contextmanager

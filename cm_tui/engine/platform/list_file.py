@@ -21,14 +21,12 @@ from cm_tui.files import (
     read_below,
     read_bounded,
     read_regular,
-    remove_left_overs,
     set_aside,
-    shared_dir,
     wait_until_quiet,
     write_if_unchanged,
 )
 from cm_tui.same_names import twin_of
-from cm_tui.state_file import reported
+from cm_tui.state_file import make_room, reported
 
 _MOST_ATTEMPTS = 5
 """Of writing a file that another program saves again and again."""
@@ -195,16 +193,9 @@ class ListFile(ABC, Generic[C]):
             return note if self._write(data, before) else None
 
     def _write(self, data: bytes, before: bytes | None) -> bool:
-        if self._root is None:
-            paths.private_dir(self.path.parent)
-            permissions: int | None = 0o600
-        else:
-            if self._leads_away():
-                raise self._refusal()
-            shared_dir(self.path.parent)
-            permissions = permissions_of(self.path)
-        remove_left_overs(self.path)
-        return write_if_unchanged(self.path, data, before, permissions)
+        if self._leads_away():
+            raise self._refusal()
+        return write_if_unchanged(self.path, data, before, make_room(self.path, private=self._root is None))
 
     def _set_aside(self) -> str:
         """Give a file that cannot be understood another name."""

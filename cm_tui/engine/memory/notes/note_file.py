@@ -14,16 +14,9 @@ from cm_tui.engine.memory.notes.note_reader import read_data, refuse_links, text
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.platform.git.conflict_marks import conflict_line
 from cm_tui.errors import NotFoundError, RefusedError, StoreError
-from cm_tui.files import (
-    permissions_of,
-    remove_left_overs,
-    shared_dir,
-    wait_until_quiet,
-    write_atomically,
-    write_if_unchanged,
-)
+from cm_tui.files import wait_until_quiet, write_atomically, write_if_unchanged
 from cm_tui.same_names import twin_of
-from cm_tui.state_file import holding, reported
+from cm_tui.state_file import holding, make_room, reported
 
 MOST_WRITTEN = 1_000_000
 """Bytes of a note that cm writes; longer ones are for other programs."""
@@ -70,16 +63,10 @@ def _write_unless_changed(place: Found, data: bytes, before: bytes | None) -> bo
     refuse_links(place)
     refuse_read_only(place)
     try:
-        if place.scope == "user":
-            paths.private_dir(place.file.parent)
-            permissions: int | None = 0o600
-        else:
-            shared_dir(place.file.parent)
-            permissions = permissions_of(place.file)
+        permissions = make_room(place.file, private=place.scope == "user")
         refuse_links(place)
         if place.path.startswith(f"{paths.PROJECT_FOLDER}/"):
             _ignore(place.base / paths.PROJECT_FOLDER)
-        remove_left_overs(place.file)
         return write_if_unchanged(place.file, data, before, permissions)
     except OSError as error:
         raise cannot_write(place, error) from error
