@@ -58,10 +58,7 @@ def make(
     with stream.writing(file, made) as writer, Cleaner() as cleaner:
         rows = tuple(_write(writer, cleaner, project, tell) for project in projects)
 
-    def read_back(done: int, total: int) -> None:
-        tell(Progress("check", done // 1_000, total // 1_000, "kB"))
-
-    lines = sum(1 for _, one, _ in stream.read(file, read_back) if "event" in one or "archived" in one)
+    lines = sum(1 for _, one, _ in stream.read(file, tell) if "event" in one or "archived" in one)
     if lines != sum(row.events + row.archived for row in rows):
         raise StoreError(f"{file} differs from what was written.", hint="Check the disk, and make it again.")
     return BackupReport(str(file), made, rows, file.stat().st_size, dry_run=False)

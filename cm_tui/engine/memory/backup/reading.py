@@ -18,6 +18,7 @@ from cm_tui.engine.platform.journal.archive import ARCHIVED
 from cm_tui.engine.platform.journal.event import MAX_BYTES, TRACES
 from cm_tui.engine.platform.journal.removal import EPISODE
 from cm_tui.errors import RefusedError
+from cm_tui.model.progress import Tell, ignore_progress
 
 # --- valid data of a backup's events: the types that later events and `cm undo` rely on, by known kind ---
 
@@ -107,17 +108,15 @@ Belongs = Callable[[str, str], bool]
 """Whether a project, by name and identity, is the user's current one."""
 
 
-def walk(
-    file: Path, belongs: Belongs, told: stream.OnProgress = stream.no_progress
-) -> Iterator[tuple[Section, Record | None]]:
+def walk(file: Path, belongs: Belongs, tell: Tell = ignore_progress) -> Iterator[tuple[Section, Record | None]]:
     """Yield each project of a file, without an event, then its events; its marks and choices are added to it.
 
-    `file`: of `cm backup`; `belongs`: recognises the user's current project; `told`: called with the bytes read so far.
+    `file`: of `cm backup`; `belongs`: recognises the user's current project; `tell`: called with the progress.
     Raises RefusedError if it is not a backup, or is damaged; CmError if it cannot be read.
     """
     section: Section | None = None
     turn, number = _Turn(), 0
-    for number, line, length in stream.read(file, told):
+    for number, line, length in stream.read(file, tell):
         if length > _MOST_OF_AN_EVENT and not line.keys() & {"choices", "entry"}:
             raise refused(file, number)
         if "project" in line and not turn.events:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from cm_tui import paths
 from cm_tui.counts import count, noun
 from cm_tui.engine.code.mainline import user_marks
-from cm_tui.engine.memory.backup import stream
 from cm_tui.engine.memory.backup.merging import ExistingIds, Merge
 from cm_tui.engine.memory.backup.reading import Belongs, Record, Section, walk
 from cm_tui.engine.memory.entries import entry_backup
@@ -175,10 +174,7 @@ def look_at(file: Path, wish: RestoreOptions = _NO_WISH, *, tell: Tell = ignore_
     known: dict[str, ExistingIds] = {}
     sections: list[Section] = []
 
-    def told(done: int, total: int) -> None:
-        tell(Progress("check", done // 1_000, total // 1_000, "kB"))
-
-    for section, records in _by_project(file, wish, told):
+    for section, records in _by_project(file, wish, tell):
         sections.append(section)
         journal = journal_of(section, wish.target(section))
         name = journal.folder.name
@@ -221,9 +217,9 @@ _TELL_EVERY = 100
 
 
 def _by_project(
-    file: Path, wish: RestoreOptions, *told: stream.OnProgress
+    file: Path, wish: RestoreOptions, tell: Tell = ignore_progress
 ) -> Iterator[tuple[Section, Iterator[Record]]]:
-    for _, found in groupby(walk(file, wish.belongs, *told), key=lambda pair: id(pair[0])):
+    for _, found in groupby(walk(file, wish.belongs, tell), key=lambda pair: id(pair[0])):
         # The first record identifies the project.
         section, _ = next(found)
         yield section, _records(found)  # noqa: B031 - the rest of the group

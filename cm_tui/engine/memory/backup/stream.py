@@ -11,7 +11,7 @@ import json
 import os
 import stat
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 from cm_tui import __version__
 from cm_tui.errors import NotFoundError, RefusedError, StoreError
 from cm_tui.files import replacing
+from cm_tui.model.progress import Progress, Tell, ignore_progress
 from cm_tui.state_file import reported
 
 FORMAT = "cm-tui backup"
@@ -36,13 +37,6 @@ _RATIO = 200
 """Beyond the free bytes: what unpacks to more than this many times its size is no journal."""
 _LEVEL = 4
 """Of compression: the highest takes thrice the time for a tenth of the size."""
-
-OnProgress = Callable[[int, int], None]
-"""Called with progress and total."""
-
-
-def no_progress(done: int, total: int) -> None:
-    """Ignore progress."""
 
 
 class Writer:
@@ -88,10 +82,10 @@ def writing(file: Path, made: float) -> Iterator[Writer]:
         writer.close()
 
 
-def read(file: Path, told: OnProgress = no_progress) -> Iterator[tuple[int, dict[str, Any], int]]:
+def read(file: Path, tell: Tell = ignore_progress) -> Iterator[tuple[int, dict[str, Any], int]]:
     """Yield number, fields and length of each line between the first and the last; errors are raised where they occur.
 
-    `told`: called with the bytes read so far. Raises NotFoundError if there is no such file; RefusedError if it is not
+    `tell`: called with the progress. Raises NotFoundError if there is no such file; RefusedError if it is not
     a backup, is damaged or truncated, is of a later version, or unpacks to too much; StoreError if it cannot be read.
     """
     digest, number = sha256(), 0
@@ -112,7 +106,7 @@ def read(file: Path, told: OnProgress = no_progress) -> Iterator[tuple[int, dict
             else:
                 yield number + 1, fields, len(line)
             if number % _TELL_EVERY == 0:
-                told(raw.tell(), size)
+                tell(Progress("check", raw.tell() // 1_000, size // 1_000, "kB"))
             digest.update(line)
             number += 1
     raise _refused(file, "is cut short" if number else "is empty")
