@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import errno
 import gzip
 import io
@@ -19,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
+from cm_tui.engine.platform.git.encodings import BOMS
 from cm_tui.engine.platform.redaction.redact import redact
 
 _DECODER = json.JSONDecoder()
@@ -109,10 +109,7 @@ _LARGEST = 1e18
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 
 _MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    *(one for one in BOMS if one[1] != "utf-8"),
     # Without a byte order mark: how a first record begins.
     *(('{"'.encode(codec), codec) for codec in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")),
 )

@@ -35,13 +35,14 @@ _SUPERSETS = {
 _WIDE = ("utf-16", "utf-32")
 _SEVEN_BIT = frozenset(name for name in _CODECS if name.startswith(("iso2022", "hz")))
 """Encodings whose bytes are all ASCII, so that they pass for UTF-8."""
-_BOMS = (
+BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+"""Byte order marks, a longer one before one that it begins with."""
 _HEAD_BYTES = 1_024
 _MODELINES = 5
 """Lines at each end of a file in which Vim looks for settings."""
@@ -119,7 +120,7 @@ def to_utf8(data: bytes, encoding: str) -> bytes | None:
 
 
 def _decoded(data: bytes, encoding: str) -> SourceText:
-    mark, name = next((one for one in _BOMS if data.startswith(one[0])), (b"", ""))
+    mark, name = next((one for one in BOMS if data.startswith(one[0])), (b"", ""))
     if mark:
         text = _strict(data[len(mark) :], name)
         if text is not None:
@@ -162,7 +163,7 @@ def _declared(data: bytes, encoding: str) -> Iterator[str]:
 
 
 def _wide_codec(data: bytes, encoding: str) -> str:
-    for mark, name in _BOMS:
+    for mark, name in BOMS:
         if data.startswith(mark) and name.startswith(_WIDE):
             return name
     name = codec_of(encoding)
