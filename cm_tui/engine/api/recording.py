@@ -158,14 +158,11 @@ def _known_session(root: Path | None, name: str) -> str | None:
 
 def _chosen(name: str, known: Iterable[str]) -> str | None:
     """Return the known id that matches a name."""
-    from cm_tui.model.ids import SHORTEST_NAME
-
-    begun = [one for one in known if one == name or (len(name) >= SHORTEST_NAME and one.startswith(name))]
-    if name in begun:
-        return name
-    if len(begun) > 1:
-        raise UsageError(f"{name!r} is more than one session: {', '.join(begun[:5])}.", hint="Give more of the id.")
-    return begun[0] if begun else None
+    try:
+        chosen: str = model.id_named(name, known, "session", _SESSIONS_HINT)
+    except NotFoundError:
+        return None
+    return chosen
 
 
 def _not_known(name: str) -> NoReturn:

@@ -19,11 +19,11 @@ from cm_tui.engine.memory.entries.entry_record import (
 from cm_tui.engine.memory.entries.ledger import Ledger
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.redaction.redact import redact
-from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Entry, Proposal
 from cm_tui.model.author import Author
 from cm_tui.model.entry import REASON_CHARACTERS
-from cm_tui.model.ids import SHORTEST_NAME, plain_id, quoted, where_ids_are
+from cm_tui.model.ids import id_named
 
 PROPOSED = "memory.proposed"
 """Kind of the event for an agent's proposal."""
@@ -79,16 +79,10 @@ class Proposals:
 
         Raises NotFoundError if no proposal has that name; UsageError if the name is ambiguous.
         """
-        wanted = plain_id(name).lower()
         waiting = self.all()
-        found = [one for one in waiting if one.id == wanted]
-        if not found and len(wanted) >= SHORTEST_NAME:
-            found = [one for one in waiting if one.id.startswith(wanted) or one.target.startswith(wanted)]
-        if not found:
-            raise NotFoundError(
-                f"There is no proposal {quoted(wanted)}.",
-                hint=where_ids_are(wanted, "`cm forget --proposed` lists them."),
-            )
+        known = dict.fromkeys(id_ for one in waiting for id_ in (one.id, one.target))
+        wanted = id_named(name.lower(), known, "proposal", "`cm forget --proposed` lists them.")
+        found = [one for one in waiting if wanted in (one.id, one.target)]
         if len(found) > 1:
             raise UsageError(
                 f"{name!r} is more than one proposal: {', '.join(one.id for one in found[:5])}.",
