@@ -160,10 +160,13 @@ class Ledger:
     def _append(self, line: bytes) -> None:
         with reported(self._file):
             paths.private_dir(self.folder)
-            descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
-            with os.fdopen(descriptor, "ab") as stream:
-                # Ends a line torn by a crash.
-                stream.write(b"\n" + line)
+            descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE)
+            with os.fdopen(descriptor, "a+b") as stream:
+                if stream.tell():
+                    stream.seek(-1, os.SEEK_END)
+                    # Ends a line torn by a crash.
+                    line = line if stream.read(1) == b"\n" else b"\n" + line
+                stream.write(line)
                 stream.flush()
                 os.fsync(stream.fileno())
 
