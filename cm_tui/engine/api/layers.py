@@ -16,9 +16,9 @@ from cm_tui.errors import ConfigError, ModelError, NotFoundError
 
 if TYPE_CHECKING:
     from cm_tui.engine.context.assembly.reader import MemoryReader
+    from cm_tui.engine.context.layers.kv import WorkingMemory
     from cm_tui.engine.context.layers.layers import Layers
     from cm_tui.engine.context.layers.ports import Reading
-    from cm_tui.engine.context.layers.working import WorkingMemory
 
 
 _SOURCES = {"episodes": "episode", "entries": "entry", "notes": "note"}
@@ -58,7 +58,7 @@ class LayerMethods(ContextMethods, NoteMethods):
 
     @shared_property
     def _working(self) -> WorkingMemory:
-        from cm_tui.engine.context.layers.working import WorkingMemory
+        from cm_tui.engine.context.layers.kv import WorkingMemory
 
         return WorkingMemory()
 

@@ -14,7 +14,7 @@ from cm_tui.engine.platform.lazy import shared_property
 from cm_tui.errors import CmError, RefusedError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.context.layers.working import WorkingMemory
+    from cm_tui.engine.context.layers.kv import WorkingMemory
 
 _OWN_FILES = (".cm/.gitignore", ".cm/memory.json", ".cm/notes/", ".cm/memory/")
 """Beginnings of paths that the memory itself writes: no work of a session."""
@@ -293,7 +293,7 @@ class MemoryMethods(IndexMethods):
 
     @shared_property
     def _session_cache(self) -> WorkingMemory:
-        from cm_tui.engine.context.layers.working import WorkingMemory
+        from cm_tui.engine.context.layers.kv import WorkingMemory
 
         return WorkingMemory(keys=3, ttl=1_800.0, characters=100_000)
 

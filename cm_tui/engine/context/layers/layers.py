@@ -16,9 +16,8 @@ from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.event_log import EventLog
 from cm_tui.engine.context.layers.graph_views import GraphViews, file, symbol
 from cm_tui.engine.context.layers.json_store import JsonStore
-from cm_tui.engine.context.layers.kv import KvStore, KvValue
+from cm_tui.engine.context.layers.kv import KvStore, KvValue, WorkingMemory
 from cm_tui.engine.context.layers.ports import Item, MemoryPorts, Reading, Reference, parse
-from cm_tui.engine.context.layers.working import WorkingMemory
 from cm_tui.engine.context.packs.clean_source import clean_lines
 from cm_tui.engine.context.packs.injection import as_item, body_of
 from cm_tui.engine.memory.projection.ingested import KnowledgeGraph
