@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 from cm_tui import __version__
-from cm_tui.cli.serve import extensions
+from cm_tui.cli.daemon import extensions
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import bootstrap, daemon_use, endpoint, process, runtime_dir
 from cm_tui.daemon.checkup import examine
