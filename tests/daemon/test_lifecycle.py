@@ -325,3 +325,7 @@ def test_replaced_code_counts_once_all_of_it_is_there(tmp_path: Path, monkeypatc
     assert [code.is_replaced() for _ in range(3)] == [False] * 3
     file.write_text("x = 1")
     assert [code.is_replaced() for _ in range(2)] == [False, True]
+    # Also before the first look at it.
+    code = process.LoadedCode()
+    file.write_text("x = 12")
+    assert [code.is_replaced() for _ in range(2)] == [False, True]
