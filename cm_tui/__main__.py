@@ -72,6 +72,11 @@ def _run() -> int:
         from cm_tui.cli.tui import launch
 
         return guarded(launch)
+    if sys.argv[1:] == ["serve", "--background"]:
+        from cm_tui.cli.daemon import in_background
+        from cm_tui.cli.failures import guarded
+
+        return guarded(in_background)
     from cm_tui.cli.app import run
 
     return run(sys.argv[1:])

@@ -11,10 +11,6 @@ from cm_tui.errors import UsageError
 from cm_tui.model.dates import local_minute
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
-
-    from cm_tui.daemon.daemon_state import Extensions
-    from cm_tui.daemon.dispatcher import Dispatcher
     from cm_tui.model.freshness import Autostart
 
 
@@ -36,9 +32,9 @@ def serve(*, background: bool = False, stop: bool = False, status: bool = False)
     elif status:
         _show(bootstrap.health())
     else:
-        from cm_tui.daemon.process import serve as own
+        from cm_tui.cli.daemon import own_stores
 
-        done = own(extensions, background=background, starts_again=True)
+        done = own_stores(background=background)
         if not done and not background:
             _say({"started": False}, "", "A daemon runs already: `cm serve --status`.")
 
@@ -98,36 +94,6 @@ def _show_autostart(autostart: Autostart, *, whole: bool = False) -> None:
         write_text(autostart.text)
     write(f"{autostart.system:<16} {autostart.state:<12} {autostart.path}".rstrip())
     narrate_notes(autostart.notes)
-
-
-def extensions(dispatcher: Dispatcher) -> Extensions:
-    """Return everything that joins the daemon. This is the place to add to.
-
-    `dispatcher`: the way to the projects, jobs and events.
-    """
-    from cm_tui.agent_hooks.http import prompts
-    from cm_tui.daemon.daemon_state import Extensions
-    from cm_tui.daemon.ingestion_runner import IngestionRunner
-    from cm_tui.daemon.journal_work import JournalWork
-    from cm_tui.daemon.lazy_app import Lazy
-    from cm_tui.daemon.narrator_runner import NarratorRunner
-    from cm_tui.daemon.note_follower import NoteFollower
-    from cm_tui.daemon.transcript_follower import TranscriptFollower
-    from cm_tui.daemon.warm_up import WarmUp
-
-    journals = JournalWork()
-    return Extensions(
-        mounts={"/v1/hook": prompts(dispatcher, journals), "/mcp": Lazy(_mcp)},
-        background=(journals, TranscriptFollower(), NoteFollower(), NarratorRunner(), IngestionRunner(), WarmUp()),
-    )
-
-
-def _mcp() -> Starlette:
-    from cm_tui.mcp import http_app
-    from cm_tui.mcp.access import Access
-    from cm_tui.mcp.engine_pool import EnginePool
-
-    return http_app(EnginePool(None, Access.of_indexed()), path="/")
 
 
 autostart = Family("Start `cm serve` with your session: install, uninstall, status.", (install, uninstall, status))

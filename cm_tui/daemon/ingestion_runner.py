@@ -10,7 +10,7 @@ from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.project_follower import ProjectFollower
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.context.definitions.library import load
+from cm_tui.engine.context.definitions.definition_files import has_files
 from cm_tui.engine.platform.journal.journal import START, Journal
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class IngestionRunner(ProjectFollower):
 
     def _is_due(self, root: Path) -> bool:
         """Return whether a project has pipelines, and something happened, or long enough nothing did."""
-        if not root.is_dir() or not any(one.value.enabled and not one.is_held for one in load(root).pipelines):
+        if not root.is_dir() or not _has_pipelines(root):
             return False
         end, last = Journal.of(root).end(), self._seen.get(root, (None, 0.0))
         if end == START or (end == last[0] and self._clock.monotonic() - last[1] < QUIET_S):
@@ -59,3 +59,13 @@ class IngestionRunner(ProjectFollower):
         failed = sum(one["outcome"] == "failed" for one in done) if isinstance(done, list) else 0
         if done:
             _log.info("%s: pipelines ran %d times, %d failed", root, len(done), failed)
+
+
+def _has_pipelines(root: Path) -> bool:
+    """Return whether a project has pipelines that may run."""
+    if not has_files(root, "ingestion"):
+        return False
+    # Most projects have none, and a daemon that starts has a prompt to answer first.
+    from cm_tui.engine.context.definitions.library import load
+
+    return any(one.value.enabled and not one.is_held for one in load(root).pipelines)

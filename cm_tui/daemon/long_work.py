@@ -72,8 +72,6 @@ REFRESH = "refresh"
 _PAUSE_S = 0.2
 _OTHERS_S = 2.0
 """How long another checkout has the store for its requests, each of which takes it several times."""
-_NICENESS = 19
-"""Of the thread that embeds: a large import takes it an hour, in which questions are answered as quickly as before."""
 
 
 Steps = Generator[Progress, None, None]
@@ -284,7 +282,7 @@ class LongWork:
 
     def _embed(self, where: ProjectRef, store: Path, cancel: Cancel) -> Iterator[Progress]:
         def begin(engine: Engine) -> Steps:
-            lower_thread_priority(_NICENESS)
+            lower_thread_priority()
             return engine.embed_recorded(cancel=cancel)
 
         # An index run embeds what it finds, and has the processor for itself.

@@ -168,19 +168,24 @@ def serve(extend: MakeExtensions, *, background: bool, starts_again: bool = Fals
 
 
 class LoadedCode:
-    """The files of this process's modules, as they were when they were first looked at."""
+    """The files of this process's modules, as they are now, or when a later one is first looked at."""
 
     def __init__(self) -> None:
-        self._first: dict[str, Stamp | None] = {}
+        # Before the first request: who hears of the daemon may replace them at once.
+        self._first = _stamps()
         self._last: dict[str, Stamp | None] = {}
 
     def is_replaced(self) -> bool:
         """Return whether other files are in their place, all of them and the same ones twice in a row."""
-        files = (getattr(one, "__file__", None) for name, one in list(sys.modules.items()) if name.startswith("cm_tui"))
-        now = {file: stamp_of(Path(file)) for file in files if file}
+        now = _stamps()
         changed = None not in now.values() and any(self._first.setdefault(file, now[file]) != now[file] for file in now)
         is_settled, self._last = now == self._last, now
         return changed and is_settled
+
+
+def _stamps() -> dict[str, Stamp | None]:
+    files = (getattr(one, "__file__", None) for name, one in list(sys.modules.items()) if name.startswith("cm_tui"))
+    return {file: stamp_of(Path(file)) for file in files if file}
 
 
 def _set_up_process() -> None:

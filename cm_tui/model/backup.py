@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from cm_tui.model.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProjectBackup:
     """A project in a backup."""
 
@@ -20,7 +20,7 @@ class ProjectBackup:
     """Episodes of the archive, each with its turn."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BackupReport:
     """A backup that was made, or would be."""
 
@@ -33,7 +33,7 @@ class BackupReport:
     dry_run: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RestoredProject:
     """A project of a backup, and where it goes."""
 
@@ -65,7 +65,7 @@ class RestoredProject:
         return bool(self.new or self.new_archived or self.new_entries)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RestoreReport:
     """What was restored, or would be."""
 

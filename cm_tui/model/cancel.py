@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cm_tui.errors import CancelledError
+from cm_tui.model.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cancel:
     """A flag that long work looks at between its steps."""
 

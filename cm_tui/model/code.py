@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from cm_tui.model.record import record
 
 SymbolKind = Literal[
     "module", "namespace", "class", "struct", "interface", "trait", "enum", "type", "function", "method", "constructor",
@@ -23,7 +24,7 @@ package, namespace or project, or a base class, as the language has it);
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SymbolKey:
     """Identity of a symbol across time: never a line."""
 
@@ -33,7 +34,7 @@ class SymbolKey:
     overload: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Symbol:
     """A definition as it stands in one file.
 
@@ -64,7 +65,7 @@ class Symbol:
         return self.start_line
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edge:
     """One call site (or other reference) between two symbols.
 
@@ -93,7 +94,7 @@ class Edge:
     """Where the symbol named by `qualname` is defined (0: outside the project or module level)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImportEdge:
     """One import statement's name, tied to the file it brings in where that is in the project."""
 
@@ -115,7 +116,7 @@ class ImportEdge:
     """The file to open: the imported one, or the first of the package."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileEntry:
     """A file of the project as the index knows it."""
 
@@ -130,7 +131,7 @@ class FileEntry:
     """`head` (as committed), `modified`, `untracked` or `deleted`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SkippedFile:
     """A file that the walk skipped, and the reason."""
 
@@ -138,7 +139,7 @@ class SkippedFile:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """Lines of a file, from the working tree or from the store when the file has vanished."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from cm_tui.model.record import record
 
 DefinitionKind = Literal["retrieval", "rule", "ingestion"]
 DefinitionState = Literal["counts", "off", "held", "broken"]
@@ -15,7 +16,7 @@ IngestOutcome = Literal["done", "nothing", "failed", "known"]
 """`nothing`: no route wrote; `known`: the same was ingested before, and nothing was written again."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DefinitionProblem:
     """Something wrong in a file, with its place."""
 
@@ -35,7 +36,7 @@ class DefinitionProblem:
         return f"{self.file}:{self.line}:{self.column}: {self.severity}: {self.message}{hint}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DefinitionInfo:
     """A definition, a rule or a pipeline, as it stands."""
 
@@ -53,7 +54,7 @@ class DefinitionInfo:
     shipped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Definitions:
     """All of a project, in the order in which they count, and what is wrong with their files."""
 
@@ -63,7 +64,7 @@ class Definitions:
     """Files that were read."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IngestedInto:
     """What a run wrote to one destination."""
 
@@ -72,7 +73,7 @@ class IngestedInto:
     items: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IngestRun:
     """One run of a pipeline over one input."""
 
@@ -93,7 +94,7 @@ class IngestRun:
     """The event of the journal that it came from."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MemoryValue:
     """What one memory reference leads to."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from cm_tui.model.episode import Actor, Forgetting
+from cm_tui.model.record import record
 from cm_tui.model.search import ScorePart
 
 Category = Literal["Knowledge", "Rule", "Experience"]
@@ -20,7 +21,7 @@ Remembered = Literal["entry", "episode", "note"]
 """What of the memory is meant."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """Something that was written down to be remembered.
 
@@ -67,7 +68,7 @@ class Entry:
     """Warnings from writing it, such as a damaged file that was moved aside."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EntryEdit:
     """Changes to an entry; None keeps a field."""
 
@@ -79,7 +80,7 @@ class EntryEdit:
     never_recall: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Duplicates:
     """Two entries that say nearly the same, and why that is thought."""
 
@@ -97,7 +98,7 @@ class Duplicates:
     only_second: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Proposal:
     """Something that an agent may not do by itself: it waits until a person accepts or declines it."""
 
@@ -119,7 +120,7 @@ class Proposal:
     """The entry as it would be; None: it would be forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MemoryChange:
     """A change of the memory that was made, or that waits for a person."""
 
@@ -136,7 +137,7 @@ class MemoryChange:
     """The entry as it is now."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InjectedEntry:
     """An entry that is given to an agent."""
 
@@ -148,7 +149,7 @@ class InjectedEntry:
     """What its line takes, estimated."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeftOut:
     """An entry for which there was no room."""
 
@@ -157,7 +158,7 @@ class LeftOut:
     value: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Injection:
     """Entries as text for a prompt, within a budget."""
 
@@ -180,7 +181,7 @@ class Injection:
     """Warnings about the files."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecalledBy:
     """How often one person or agent was given something."""
 
@@ -191,7 +192,7 @@ class RecalledBy:
     """Seconds since the epoch."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recalls:
     """How often something was in an answer."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cm_tui.model.history import CommitPoint
+from cm_tui.model.record import record
 
 EpisodeType = Literal["task", "command", "query", "response", "tool_call", "error", "note"]
 """`task` is a whole turn, from prompt to outcome; the others are single events, `note` one by the user."""
@@ -18,7 +19,7 @@ EpisodeState = Literal["shown", "forgotten", "archived"]
 StepKind = Literal["said", "thought", "plan", "tool"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """One thing that an agent did on the way to its answer."""
 
@@ -34,7 +35,7 @@ class Step:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Forgetting:
     """Who forgot something, when and why."""
 
@@ -120,7 +121,7 @@ class Episode(EpisodeTexts):
     """Of one that is asked for by its name: who forgot it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EpisodeFilter:
     """Which episodes are wanted: those that fit everything that is given; of several values of a field one is enough."""
 
@@ -145,7 +146,7 @@ class EpisodeFilter:
     """True: only those without an agent or without a session; False: only the others."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Session:
     """The episodes of one session of an agent, or of a person."""
 
@@ -165,7 +166,7 @@ class Session:
     root: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Facet:
     """One value of a field, and how many episodes have it."""
 
@@ -173,7 +174,7 @@ class Facet:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EpisodeStats:
     """Totals of the episodes that a filter leaves."""
 
@@ -192,7 +193,7 @@ class EpisodeStats:
     """What they leave out, such as what is not read yet."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EpisodeEdit:
     """Changes to episodes; None keeps a field."""
 
@@ -203,7 +204,7 @@ class EpisodeEdit:
     forgotten: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edited:
     """A change that was made, and can be undone."""
 
@@ -215,7 +216,7 @@ class Edited:
     """What it did, for people: `pinned 3 episodes`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conflict:
     """A text that was changed after the change to undo."""
 
@@ -231,7 +232,7 @@ class Conflict:
     """Who changed it last, such as `agent codex`; empty: unknown, or the item was forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Undone:
     """A change that was undone, or would be."""
 
@@ -248,7 +249,7 @@ class Undone:
     """Warnings, such as a later change that cannot be undone."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RetentionRow:
     """An episode that would leave the journal, or did."""
 
@@ -259,7 +260,7 @@ class RetentionRow:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RetentionReport:
     """What leaves the journal by its age, what waits, and how much space it all takes."""
 
@@ -289,7 +290,7 @@ class RetentionReport:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PurgeReport:
     """What was deleted from the archive for good, or would be."""
 
@@ -300,7 +301,7 @@ class PurgeReport:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WorkState:
     """Where the last session of a project stopped, from its own record and git; without a session all of it is empty.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from cm_tui.model.record import record
 
 Need = Literal["files", "head", "checkout", "nothing"]
 """What the index must reflect before a method is called.
@@ -14,7 +15,7 @@ not of another clone or worktree of the project. `nothing`: no requirement.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LayerState:
     """One layer that notices changes."""
 
@@ -41,7 +42,7 @@ def label_of(layer: str) -> str:
     return "staleness check" if layer == "guard" else layer
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Freshness:
     """How far the index is behind the project, and who would notice."""
 
@@ -63,7 +64,7 @@ class Freshness:
     layers: tuple[LayerState, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GitHook:
     """One of git's hooks, as it lies there."""
 
@@ -74,7 +75,7 @@ class GitHook:
     """How it is chained to a hook that was there before, or why it does not run."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GitHooks:
     """All hooks of a repository that keep its index fresh."""
 
@@ -88,7 +89,7 @@ class GitHooks:
     """True when git's `core.hooksPath` points to a place without hooks."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Autostart:
     """Whether the daemon begins with the user's session."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from cm_tui.model.record import record
 
 AGENT_TITLES = {
     "claude-code": "Claude Code", "codex": "Codex", "opencode": "OpenCode", "gemini": "Gemini CLI", "cursor": "Cursor",
@@ -12,7 +14,7 @@ AGENT_TITLES = {
 """Agents whose sessions are imported: how each is called in words."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImportSource:
     """The transcripts of one agent that are of this project."""
 
@@ -33,7 +35,7 @@ class ImportSource:
     """When one of them was changed last."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TranscriptCounts:
     """The transcripts that were looked at on this machine, each counted in one of the parts."""
 
@@ -49,7 +51,7 @@ class TranscriptCounts:
     """Those that could not be read: notes have the reasons."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImportPlan:
     """What an import would add to this project."""
 
@@ -78,7 +80,7 @@ class ImportPlan:
         return sum(source.new for source in self.sources)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImportSummary:
     """What an import did."""
 
@@ -111,7 +113,7 @@ class ImportSummary:
     looked_at: TranscriptCounts = TranscriptCounts()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UnknownRecord:
     """A record of a transcript that is not understood, kept as it was but for secrets."""
 
@@ -131,7 +133,7 @@ class UnknownRecord:
     """Number of characters cut off at its end."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProjectSessions:
     """The sessions of one project on this machine."""
 
@@ -145,7 +147,7 @@ class ProjectSessions:
     """How much there is to read."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AllImports:
     """What an import of all projects would add."""
 

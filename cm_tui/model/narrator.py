@@ -7,6 +7,7 @@ from typing import Literal
 
 from cm_tui.model.entry import Scope
 from cm_tui.model.episode import Actor
+from cm_tui.model.record import record
 
 FactKind = Literal[
     "command", "workflow", "fix", "statement", "decision", "rejected", "correction", "cochange", "convention",
@@ -25,7 +26,7 @@ Verdict = Literal["approve", "reject", "defer"]
 TopicAction = Literal["create", "merge", "split", "retire", "restore"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConfidencePart:
     """One named share of a confidence; the product of all is the confidence."""
 
@@ -36,7 +37,7 @@ class ConfidencePart:
     """What it was counted from, for people: `3 of 3 sessions say so`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evidence:
     """An episode that a proposal stands on."""
 
@@ -120,7 +121,7 @@ class NarratedProposal:
         return self.action in LINE_ACTIONS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NarratedFilter:
     """Which proposals are wanted: those that fit everything that is given."""
 
@@ -132,7 +133,7 @@ class NarratedFilter:
     """True: only those that a policy approved."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NarratedDecision:
     """What a person decides on a proposal."""
 
@@ -147,7 +148,7 @@ class NarratedDecision:
     """Another note to write it into."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NarratedChange:
     """A decision that was made or undone, or that failed."""
 
@@ -166,7 +167,7 @@ class NarratedChange:
     """As it is now."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelCost:
     """What a language model takes for a pass, in tokens."""
 
@@ -180,7 +181,7 @@ class ModelCost:
     """What failed, and what was done without it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NarratorReport:
     """What a pass of the narrator did, or would do."""
 
@@ -206,7 +207,7 @@ class NarratorReport:
     """The first of those that are new."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TopicOverlap:
     """Another topic with which one shares tags."""
 
@@ -215,7 +216,7 @@ class TopicOverlap:
     """Tags that both have, as a share of those that either has."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Topic:
     """A note about one subject, and how it fares."""
 
@@ -245,7 +246,7 @@ class Topic:
         return f"{-(-self.bytes // 1024):,} of {self.cap_bytes // 1024:,} KB"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TopicMap:
     """The topics of a project and of its user, and the notes that have a size cap besides."""
 

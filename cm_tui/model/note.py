@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from cm_tui.model.entry import Scope
+from cm_tui.model.record import record
 
 NoteKind = Literal["long-term", "day", "project", "user", "topic", "extra", "instructions"]
 """`long-term`: a `MEMORY.md`; `day`: the log of a day; `project`, `user`: notes of either; `topic`: what is known of one
@@ -16,7 +17,7 @@ Decision = Literal["", "mine", "theirs", "both"]
 """What becomes of lines that two have changed: nothing is written; one side counts; both stand there, one behind the other."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Note:
     """A note, without its text.
 
@@ -47,7 +48,7 @@ class Note:
     """Why it is not searched, or what could not be understood of it; empty: all is well."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteText:
     """Lines of a note, as its file has them now, without what looks like a secret."""
 
@@ -59,7 +60,7 @@ class NoteText:
     """Where it goes on; None: that was all."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteConflict:
     """Lines of a note that two have changed differently: nothing was written, and nothing is lost."""
 
@@ -76,7 +77,7 @@ class NoteConflict:
     """That keeps both sides; empty: they are in this record alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteChange:
     """A change of a note that was made, or that waits for a decision."""
 
@@ -96,7 +97,7 @@ class NoteChange:
     """Warnings."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleBlock:
     """What writing the approved rules into a file of instructions changes, or has changed."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from cm_tui.model.record import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class PackItem:
     """A piece of source chosen for a pack.
 
@@ -29,7 +30,7 @@ class PackItem:
     """Kind and age of what is remembered, such as `episode, 3 days ago`; empty: it is source."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PackRequest:
     """What to put into a pack: lines of a file, in the order wanted."""
 
@@ -40,7 +41,7 @@ class PackRequest:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pack:
     """A ranked selection within a token budget, and its Markdown."""
 

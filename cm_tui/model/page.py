@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from cm_tui.model.record import record
 
 T = TypeVar("T")
 
@@ -16,7 +17,7 @@ def bounded(count: int) -> int:
     return max(0, min(count, MOST_ROWS))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Page(Generic[T]):
     """Some rows of a list, and how many there are in all.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from cm_tui.model.record import record
 from cm_tui.model.search import CODE
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Profile:
     """The numbers of one ranking; the pipeline is the same code for all profiles.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from cm_tui.model.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RescueSource:
     """The transcripts of one agent."""
 
@@ -27,7 +29,7 @@ class RescueSource:
     new_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RescuePlan:
     """What a rescue would copy."""
 
@@ -46,7 +48,7 @@ class RescuePlan:
         return sum(source.new for source in self.sources)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RescueSummary:
     """What a rescue copied."""
 

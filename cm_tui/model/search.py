@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from cm_tui.model.record import record
 
 Mode = Literal["hybrid", "keyword", "vector"]
 By = Literal["passage", "file"]
@@ -26,7 +27,7 @@ over its source's quota; found by neither keywords nor vectors; excluded by a fi
 file is not in the index; no such name."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScorePart:
     """A named share of a hit's score.
 
@@ -47,7 +48,7 @@ class ScorePart:
     """Of a keyword: the index term that it was looked up by, which its relatives share; `name` has it as written."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hit:
     """A passage that answers a query. Lines are 1-based, inclusive; `path` is relative with `/`."""
 
@@ -77,7 +78,7 @@ class Hit:
     """How likely it is in the right place: the share of hits with such a score and cosine that were; None: not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileHits:
     """A file that answers a query, with its best passages. What is remembered counts as a file by its name."""
 
@@ -92,7 +93,7 @@ class FileHits:
     """How many further passages of it were ranked."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Suggestion:
     """A symbol that a query may mean by a name that is nowhere in the project."""
 
@@ -101,7 +102,7 @@ class Suggestion:
     """The query with it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchResult:
     """A ranked answer."""
 
@@ -132,7 +133,7 @@ class SearchResult:
     """What was meant, the likeliest first, where the query has a name that is nowhere."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidates:
     """What retrieval found, before any ranking: re-rank it as often as the profile changes.
 
@@ -152,7 +153,7 @@ class Candidates:
     """What was meant, where the query has a name that is nowhere."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Standing:
     """The answer to "why not this one?"."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from cm_tui.model.record import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class SecretFinding:
     """A place that holds what looks like secrets of one kind; the secrets themselves are never told."""
 
@@ -26,7 +27,7 @@ class SecretFinding:
     """Of the event: seconds since the epoch."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SecretsReport:
     """What a scan found."""
 
@@ -43,7 +44,7 @@ class SecretsReport:
         return sum(one.count for one in self.findings)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ErasedEvent:
     """An event whose content is erased, or would be."""
 
@@ -55,7 +56,7 @@ class ErasedEvent:
     """How it begins, in one line without secrets; only of what would go."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ErasureReport:
     """What was erased, or would be."""
 

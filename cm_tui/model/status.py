@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from cm_tui.model.record import record
 
 NO_MODEL = "none"
 """Fingerprint where vectors are switched off."""
@@ -12,7 +13,7 @@ Recording = Literal["on", "paused", "never", "off"]
 """`never`: the folder is one that is never recorded. `off`: the settings say so. `paused`: for a time, or until resumed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProjectStatus:
     """One view of a project and its index."""
 
@@ -68,7 +69,7 @@ class ProjectStatus:
         return self.git and self.head != self.indexed_head
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CheckoutHead:
     """What is checked out, as git's own file says at this moment."""
 
@@ -78,7 +79,7 @@ class CheckoutHead:
     """None before the first commit, and where git keeps its references in another form."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexPlan:
     """What an index run would do: `cm index --dry-run`, and the first screen on a new project."""
 
@@ -95,7 +96,7 @@ class IndexPlan:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """One line of `cm doctor`."""
 
@@ -108,7 +109,7 @@ class Check:
     """Name of the damage; empty when nothing is damaged."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KnownProject:
     """A project that has an index or a journal."""
 
@@ -129,7 +130,7 @@ class KnownProject:
     """When it was used last, in seconds since the epoch."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecordingState:
     """Whether what sessions do in a project is recorded."""
 

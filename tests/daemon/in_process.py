@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 from unittest import mock
 
-from cm_tui.cli.serve import extensions
+from cm_tui.cli.daemon import extensions
 from cm_tui.daemon import bootstrap, daemon_log, process
 from cm_tui.engine.memory.notes import known_scan
 from cm_tui.errors import CmError

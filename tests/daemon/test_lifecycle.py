@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 from cm_tui import __version__
-from cm_tui.cli.serve import extensions
+from cm_tui.cli.daemon import extensions
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import bootstrap, daemon_use, endpoint, process, runtime_dir
 from cm_tui.daemon.checkup import examine
@@ -324,4 +324,8 @@ def test_replaced_code_counts_once_all_of_it_is_there(tmp_path: Path, monkeypatc
     file.unlink()
     assert [code.is_replaced() for _ in range(3)] == [False] * 3
     file.write_text("x = 1")
+    assert [code.is_replaced() for _ in range(2)] == [False, True]
+    # Also before the first look at it.
+    code = process.LoadedCode()
+    file.write_text("x = 12")
     assert [code.is_replaced() for _ in range(2)] == [False, True]

@@ -20,6 +20,7 @@ from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import DaemonError
 from tests.cli.conftest import Shop
 from tests.daemon.conftest import is_running, pid_of_daemon, until
+from tests.forked import run_python
 
 pytestmark = pytest.mark.process
 
@@ -52,6 +53,20 @@ def test_four_at_once_start_one_and_a_second_gives_way(owned: Path):
     assert pid_of_daemon() == pid
     assert bootstrap.stop_daemon()
     until(lambda: not is_running(pid), "its end")
+
+
+def test_a_daemon_in_the_background_starts_without_the_library_for_command_lines(owned: Path):
+    done = run_python(
+        "import sys\n"
+        "from cm_tui import __main__\n"
+        "from cm_tui.config import DaemonConfig\n"
+        "from cm_tui.daemon import process\n"
+        "from cm_tui.daemon.daemon_state import DaemonState\n"
+        "process.serve = lambda extend, **options: print(options, len(DaemonState(DaemonConfig(), '', extend).followers))\n"
+        "sys.argv = ['cm', 'serve', '--background']\n"
+        "print(__main__._run(), 'typer' in sys.modules)\n"
+    )
+    assert done.stdout.splitlines() == ["{'background': True, 'starts_again': True} 4", "0 False"]
 
 
 def test_daemons_that_race_past_the_engines_leave_one(owned: Path):
@@ -204,7 +219,7 @@ def test_a_daemon_that_rests_starts_again_without_a_moment_in_which_it_cannot_be
 ):
     monkeypatch.setenv("CM_DAEMON__PROJECT_IDLE_SECONDS", "0.1")
     code = (
-        "from cm_tui.cli.serve import extensions\n"
+        "from cm_tui.cli.daemon import extensions\n"
         "from cm_tui.daemon import fresh_start, process\n"
         "fresh_start.GROWN_BYTES, fresh_start.QUIET_S, fresh_start.INTERVAL_S = 1, 0, 0\n"
         "process.serve(extensions, background=True, starts_again=True)\n"

@@ -9,11 +9,14 @@ from cm_tui import model
 from cm_tui.engine.api.engine_base import of_one_generation
 from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.engine.api.search import SearchMethods
+from cm_tui.engine.context.definitions.definition_files import has_files
 
 if TYPE_CHECKING:
     from cm_tui.engine.code.graph.graph import Graph
-    from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
     from cm_tui.engine.context.packs.injection import InjectionTable
+
+SHIPPED_PACK = "code", True
+"""Profile of the shipped definition `pack`, and whether neighbours are included."""
 
 T = TypeVar("T")
 
@@ -93,19 +96,21 @@ class ContextMethods(SearchMethods):
         """Choose what answers a question, within a budget of tokens."""
         # Before choosing the generation of the response: otherwise new findings could not be read from it.
         self._read_what_was_recorded("code")
-        step = self._pack_step()
-        wanted = neighbours and step.neighbours
-        return self._of_one_generation(
-            lambda: self.pack_within(question, budget, neighbours=wanted, profile=step.profile)
-        )
+        profile, with_neighbours = self._pack_step()
+        wanted = neighbours and with_neighbours
+        return self._of_one_generation(lambda: self.pack_within(question, budget, neighbours=wanted, profile=profile))
 
-    def _pack_step(self) -> CodePack:
-        """Return how the definition `pack` chooses: the shipped one, or the project's own."""
+    def _pack_step(self) -> tuple[str, bool]:
+        """Return how the definition `pack` chooses, the shipped one or the project's own: profile, and whether neighbours."""
+        if not has_files(self._root, "retrieval"):
+            # What reads definitions is slow to import, and the first prompt waits.
+            return SHIPPED_PACK
         from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
 
         found = self._library.definition("pack")
         steps = found.value.steps if found is not None else ()
-        return next((step for step in steps if isinstance(step, CodePack)), CodePack(type="code_pack"))
+        step = next((step for step in steps if isinstance(step, CodePack)), CodePack(type="code_pack"))
+        return step.profile, step.neighbours
 
     @in_process
     def pack_within(self, question: str, budget: int, *, neighbours: bool, profile: str) -> model.Pack:

@@ -105,6 +105,11 @@ class DefinitionMethods(LayerMethods):
 
 def has_definitions(root: Path) -> bool:
     """Return whether a project has its own retrieval definitions or rules, valid or not."""
+    from cm_tui.engine.context.definitions.definition_files import has_files
+
+    if not has_files(root, "retrieval", "rule"):
+        # Each prompt asks; the rest is slow to import.
+        return False
     from cm_tui.engine.context.definitions.library import load
     from cm_tui.engine.context.definitions.loaded import SHIPPED
 

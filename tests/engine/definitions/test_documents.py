@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cm_tui.engine.context.definitions.definition_files import listed
 from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
-from cm_tui.engine.context.definitions.library import listed, load
+from cm_tui.engine.context.definitions.library import load
 from cm_tui.engine.context.definitions.parsing import parse
 
 PLAIN = st.recursive(

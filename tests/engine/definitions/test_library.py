@@ -14,11 +14,14 @@ import yaml
 
 from cm_tui.config import trusted_files
 from cm_tui.engine.api import definition_trust
+from cm_tui.engine.api.context import SHIPPED_PACK
+from cm_tui.engine.api.definitions import has_definitions
 from cm_tui.engine.context.definitions import library, schemas
 from cm_tui.engine.context.definitions.library import load
 from cm_tui.engine.context.definitions.listing import listed
 from cm_tui.engine.context.definitions.operators import conditions_of, prepared
 from cm_tui.engine.context.definitions.shapes.conditions import OPERATORS, Condition
+from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
 from cm_tui.engine.context.definitions.template import MISSING, lookup, render
 from cm_tui.engine.context.definitions.writing import write_new
 from cm_tui.errors import RefusedError, UsageError
@@ -58,6 +61,41 @@ def write(tmp_path: Path) -> Write:
 
 def told(root: Path) -> list[str]:
     return [one.text for one in load(root).problems]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "are_there"),
+    [
+        ("retrieval/release.yaml", RELEASE, True),
+        ("rules/a.json", ARCHITECTURE, True),
+        ("rules/a.json", "{", True),
+        ("ingestion/keep.yaml", "name: keep", False),
+        ("ingestion/keep.yaml", "{", False),
+        ("rules/.a.json", ARCHITECTURE, False),
+        ("notes/a.md", "text", False),
+    ],
+)
+def test_a_project_has_definitions_where_a_file_of_them_is_there(
+    file: str, text: str, are_there: bool, write: Write, tmp_path: Path
+) -> None:
+    assert not has_definitions(tmp_path)
+    write(file, text)
+    assert has_definitions(tmp_path) == are_there
+    assert has_definitions(tmp_path) == any(
+        not one.startswith("shipped") and "/ingestion/" not in one
+        for one in [*(one.file for one in (*load(tmp_path).retrieval, *load(tmp_path).rules)), *problem_files(tmp_path)]
+    )
+
+
+def problem_files(root: Path) -> list[str]:
+    return [problem.file for problem in load(root).problems]
+
+
+def test_what_a_project_without_definitions_is_taken_to_ask_for_is_shipped(tmp_path: Path) -> None:
+    pack = load(tmp_path).definition("pack")
+    assert pack is not None
+    (step,) = (one for one in pack.value.steps if isinstance(one, CodePack))
+    assert (step.profile, step.neighbours) == SHIPPED_PACK
 
 
 def test_the_documented_examples_work_as_they_stand(write: Write, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_what_is_resolved_behind_the_answers_is_the_same(project: Callable, monk
     giving_way: list[str] = []
     monkeypatch.setattr(
         "cm_tui.engine.code.graph.generation_tables.lower_thread_priority",
-        lambda _: giving_way.append(threading.current_thread().name),
+        lambda: giving_way.append(threading.current_thread().name),
     )
     shop = project(SHOP | MORE)
     first = shop.called_from("add_tax")

@@ -31,8 +31,6 @@ PARTIAL_QUESTIONS = 10
 _KEPT = 2
 """Sets of each kind without users: two states can be compared side by side."""
 _LOOK_S = 0.05
-_NICENESS = 5
-"""Of the thread that resolves all calls. Lower priorities keep Python's lock from requests on a busy machine."""
 _made = count()
 """Counts the sets of tables of this process."""
 
@@ -205,7 +203,7 @@ class GenerationTables:
 
     def _resolve(self, number: int) -> None:
         # No request waits for this thread: until it is done, each resolves what it asks about.
-        lower_thread_priority(_NICENESS)
+        lower_thread_priority()
         try:
             with self._db.reading(), self._using() as found:
                 self._running = self._db.cursor

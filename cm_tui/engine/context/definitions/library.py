@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from typing import Any, Literal, TypeVar
 from cm_tui.config import trusted_files
 from cm_tui.counts import count
 from cm_tui.engine.context.definitions import lint
+from cm_tui.engine.context.definitions.definition_files import FOLDERS, MOST_FILES, DefinitionFile, listed
 from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
 from cm_tui.engine.context.definitions.document import Path as DocumentPath
 from cm_tui.engine.context.definitions.loaded import SHIPPED, Loaded, T, required_permissions
@@ -26,64 +26,9 @@ from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefiniti
 from cm_tui.engine.context.definitions.shapes.rules import Rule, SingleRule
 from cm_tui.engine.context.definitions.validation import problem, validated
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
-from cm_tui.files import read_below, stamp_of
+from cm_tui.files import stamp_of
 from cm_tui.lru import LRU
 from cm_tui.model import DefinitionKind, DefinitionProblem
-from cm_tui.paths import PROJECT_FOLDER
-
-# --- the files of definitions in a project, and whether one of them has changed ---
-
-FOLDERS: dict[DefinitionKind, str] = {"retrieval": "retrieval", "rule": "rules", "ingestion": "ingestion"}
-"""Folders below `.cm`, by kind."""
-ENDINGS = (".yaml", ".yml", ".json")
-MOST_FILES = 2_000
-
-Stamp = tuple[int, int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class DefinitionFile:
-    """A file of definitions."""
-
-    kind: DefinitionKind
-    path: str
-    """Relative to the root, with `/`."""
-    stamp: Stamp
-    """Inode, both times and size: one differs when it was written, also by a tool that sets the time back."""
-
-    def read(self, root: Path, limit: int) -> bytes:
-        """Return its content.
-
-        Raises:
-            OSError: it is missing, too long, a link or below one, or unreadable.
-        """
-        return read_below(root, self.path, limit)
-
-
-def listed(root: Path) -> tuple[tuple[DefinitionFile, ...], bool]:
-    """Return the files in order of precedence, and whether there are more than the limit."""
-    found: list[DefinitionFile] = []
-    for kind, name in FOLDERS.items():
-        folder = f"{PROJECT_FOLDER}/{name}"
-        try:
-            with os.scandir(root / folder) as entries:
-                files = [entry for entry in entries if entry.name.endswith(ENDINGS) and not entry.name.startswith(".")]
-                found += sorted(
-                    (DefinitionFile(kind, f"{folder}/{entry.name}", _stamp(entry)) for entry in files),
-                    key=lambda one: one.path,
-                )
-        except OSError:
-            continue  # Missing or unreadable.
-    return tuple(found[:MOST_FILES]), len(found) > MOST_FILES
-
-
-def _stamp(entry: os.DirEntry[str]) -> Stamp:
-    try:
-        status = entry.stat(follow_symlinks=False)
-    except OSError:
-        return 0, 0, 0, 0
-    return status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size
-
 
 # --- one file of definitions: read, understood, and every mistake with its place ---
 

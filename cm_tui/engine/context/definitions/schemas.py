@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
-from cm_tui.engine.context.definitions.library import FOLDERS
+from cm_tui.engine.context.definitions.definition_files import FOLDERS
 from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline
 from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
 from cm_tui.engine.context.definitions.shapes.rules import Rule, RuleFile, SingleRule

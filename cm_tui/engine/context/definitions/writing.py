@@ -7,7 +7,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from cm_tui.engine.context.definitions.library import FOLDERS
+from cm_tui.engine.context.definitions.definition_files import FOLDERS
 from cm_tui.engine.context.definitions.shapes.base import NAME
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.files import users_umask
