@@ -40,6 +40,22 @@ def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
+def batches(
+    items: Iterable[T], size_of: Callable[[T], int], most: int, most_items: int = sys.maxsize
+) -> Iterator[list[T]]:
+    """Yield items in batches, each ended by the item with which it has the most size or number."""
+    batch: list[T] = []
+    size = 0
+    for item in items:
+        batch.append(item)
+        size += size_of(item)
+        if size >= most or len(batch) >= most_items:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
 def lower_thread_priority(niceness: int) -> None:
     """Lower the priority of this thread, where the system supports it per thread."""
     if sys.platform == "linux":

@@ -45,6 +45,7 @@ _MOST_TOKENS = 100
 _LEAST_FORM = 0.0
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _HINTS = words("hints")
+_LEAD = re.compile(r"[^\W\d_]+(?: [^\s,:;]+){0,4}[,:] ")
 
 
 _AGAINST = "against"
@@ -108,8 +109,11 @@ def explicit_cues(sentence: str) -> tuple[str, ...]:
     plain = sentence.strip()
     if plain.endswith("?"):
         return ()
+    # An order or a ban may follow what it is for: `Pour les PR, mets toujours …`
+    lead = _LEAD.match(plain)
+    parts = (plain, plain[lead.end() :]) if lead else (plain,)
     for language in languages():
-        found = tuple(name for name, pattern in language.cues if pattern.search(plain))
+        found = tuple(name for name, pattern in language.cues if any(map(pattern.search, parts)))
         if found:
             return () if language.against.search(plain) else found
     return ()

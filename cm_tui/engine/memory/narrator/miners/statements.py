@@ -91,7 +91,8 @@ _REPROACH = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:,? (?:please|pls|plz|remember(?: that| it)?|ok\??|thanks|got it\??|understood\??))+\s*[.!]*$", re.IGNORECASE
+    r"(?:,? (?:please|pls|plz|remember(?: that| it)?|(?:ok|got it|understood|w(?:tf|th))\??|thanks))+\s*[.!]*$",
+    re.IGNORECASE,
 )
 _USER = re.compile(
     r"\b(?:i (?:prefer|like|love|hate|dislike|use|work|am|don'?t like|want (?:a|the|to see|you|sources|alternatives|concise)|always|sometimes|i?d rather|code|type)\b|"
@@ -110,6 +111,11 @@ _OF_PROJECT = re.compile(
 
 _LEANS = re.compile(r"\b(?:it|that|this|them|they|those|these|he|she)\b", re.IGNORECASE)
 """Words that refer to an earlier statement."""
+_NAMELESS = re.compile(
+    r"(?:we|i)(?:'ve| have)? (?:\w+ly |all |just )?\w+ed (?:it|them)\b|(?:for|on|re|as to):? #?\d+[a-z]?\b(?! [\w-]+s\b)",
+    re.IGNORECASE,
+)
+"""What it is about is said elsewhere: `we dropped it last year`, or a point of the agent's list: `for 3 drop utc`."""
 _DANGLES = re.compile(
     r"(?:backed|dropped|passed|won'?t|gives?|gave|keeps|went|got|did|does|said|has been|has to|is|are|was|were|will|would|comes|needs?|must|should|"
     r"decided against|turned down)\b",
@@ -191,7 +197,7 @@ def observation(turn: Turn, kind: FactKind, said: Statement) -> Observation | No
     terms = normal(said.text)
     least = 1 if kind in ("decision", "rejected") and not _LEANS.search(said.text) else _LEAST_WORDS
     holds_secret = _CREDENTIAL.search(said.text) is not None and _OPAQUE.search(said.text) is not None
-    if len(terms) < least or _DANGLES.match(said.text) or holds_secret:
+    if len(terms) < least or _DANGLES.match(said.text) or _NAMELESS.match(said.text) or holds_secret:
         return None
     # An affirmation and a denial about one thing are two claims.
     claim = " ".join(terms if polarity(said.text) > 0 else ("not", *terms))
