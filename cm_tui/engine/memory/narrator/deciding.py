@@ -247,8 +247,7 @@ class Deciding:
         return one
 
     def _digest(self, one: NarratedProposal) -> str:
-        look = line_changes.look if one.is_line else topic_changes.preview
-        return look(self._parts.root, one).digest
+        return topic_changes.preview(self._parts.root, one).digest
 
     def _write(
         self, one: NarratedProposal, decision: NarratedDecision, writer: Author, change: str, *, shown: str = "",

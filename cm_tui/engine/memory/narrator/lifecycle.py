@@ -14,7 +14,6 @@ word with the most lines comes first, and a line counts for only one theme. Its 
 
 from __future__ import annotations
 
-import datetime as dt
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -26,6 +25,7 @@ from typing import NamedTuple
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries.entry_text import keywords_of
 from cm_tui.engine.memory.narrator import topic_text
+from cm_tui.engine.memory.narrator.facts import day_of
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.note_blocks import MARK
 from cm_tui.engine.memory.narrator.tables import id_of
@@ -115,10 +115,10 @@ def _retirements(topics: Sequence[KnownTopic], now: float) -> Iterator[NarratedP
         if days <= UNUSED_DAYS:
             return
         last = max(one.modified, one.used or 0.0)
-        used = f"recalled last on {_day(one.used)}" if one.used else "never recalled here"
+        used = f"recalled last on {day_of(one.used)}" if one.used else "never recalled here"
         yield _proposal(
             "topic", "retire", f"Retire the topic {one.id}: it is kept, and no longer recalled.",
-            f"Unused for {days} days: changed last on {_day(one.modified)}, {used}{_origin(one.came_along)}.",
+            f"Unused for {days} days: changed last on {day_of(one.modified)}, {used}{_origin(one.came_along)}.",
             one.id, ConfidencePart("unused", 1.0, f"{days} of {UNUSED_DAYS} days"), one.scope == "user", last=last,
             topics=(one.id,), tags=one.tags, key=(one.id, str(days // (UNUSED_DAYS + 1))),
         )  # fmt: skip
@@ -243,11 +243,6 @@ def _derived(is_derived: bool) -> str:
 
 def _origin(came_along: bool) -> str:
     return "; it came with the repository, so a stranger may have written it" if came_along else ""
-
-
-def _day(time: float) -> str:
-    day = dt.datetime.fromtimestamp(time).astimezone()
-    return f"{day.day} {day:%b %Y}"
 
 
 LEAST_LINES = 5

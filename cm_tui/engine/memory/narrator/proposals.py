@@ -119,7 +119,7 @@ class Proposals:
         one = replace(made.proposal, evidence=self.evidence(made))
         if one.state in ("approved", "rejected"):
             return one
-        look = (line_changes.look if one.is_line else preview)(self._parts.root, one)
+        look = preview(self._parts.root, one)
         return replace(one, diff=look.diff, problem=look.problem, digest=look.digest)
 
     def evidence(self, made: FactProposal, most: int = _EVIDENCE) -> tuple[Evidence, ...]:
