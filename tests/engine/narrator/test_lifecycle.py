@@ -141,7 +141,8 @@ def test_what_compressing_does_not_bring_below_the_cap_is_split(project: Project
 
 
 def test_five_lines_that_share_a_theme_make_a_topic(project: Project):
-    lines = [f"- The scheduler fires job {name}." for name in ("alpha", "beta", "gamma", "delta", "epsilon")]
+    lines = [f"- The scheduler fires job {name}." for name in ("alpha", "beta", "gamma", "delta")]
+    lines.append("- The scheduler is started by `main`.")
     head = "# P\n\n## Rules\n\n- Use tabs everywhere.\n"
     project.note(".cm/notes/project.md", head + "\n".join(lines[:4]) + "\n")
     assert found(project) == []
@@ -154,6 +155,23 @@ def test_five_lines_that_share_a_theme_make_a_topic(project: Project):
     apply(project.root, one)
     assert project.text(note) == head
     # From now on that topic matches.
+    assert found(project) == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "form"),
+    [
+        ("Commands", "It is built with `gradlew {}`"),
+        ("Fixes", 'When `{}` fails with "out of memory", run `make`'),
+        ("Changes together", "`src/shop/{}.py` and `{}.md` are changed together"),
+        ("Decisions", "We decided against {}."),
+        ("Rules", "Please never use {} again."),
+    ],
+)
+def test_neither_a_tool_nor_words_of_every_rule_are_a_theme(project: Project, heading: str, form: str):
+    names = ("axes", "bolts", "cones", "discs", "edges", "forks")
+    lines = "".join(f"- {form.replace('{}', name)}\n" for name in names)
+    project.note(".cm/notes/project.md", f"# P\n\n## {heading}\n\n{lines}")
     assert found(project) == []
 
 

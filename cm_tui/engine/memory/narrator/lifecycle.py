@@ -7,8 +7,8 @@ theme get a topic of their own. Proposals do not count: most wait, and none of t
 
 None of it is evidence beyond the files: it is computed again each time, with the same ids.
 
-A theme is a word (of a line's subject, no filler and not in most lines) that at least five lines of one note have; the
-word with the most lines comes first, and a line counts for only one theme. Its tags are that word and those in at least
+A theme is a word (of a line's subject, no filler and not in most lines) that at least five rules or decisions of one note
+have; the word with the most lines comes first, and a line counts for only one theme. Its tags are that word and those in at least
 60 % of its lines.
 """
 
@@ -28,8 +28,8 @@ from cm_tui.engine.memory.narrator import topic_text
 from cm_tui.engine.memory.narrator.facts import day_of
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.note_blocks import MARK
-from cm_tui.engine.memory.narrator.tables import id_of
-from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, key_of, whole_keys
+from cm_tui.engine.memory.narrator.tables import WORDED, id_of
+from cm_tui.engine.memory.narrator.targets import HEADINGS, PROJECT_NOTE, USER_NOTE, key_of, whole_keys
 from cm_tui.engine.memory.narrator.topic_changes import BETWEEN, preview
 from cm_tui.engine.memory.narrator.topic_names import slug
 from cm_tui.engine.memory.narrator.topics import (
@@ -203,7 +203,8 @@ def _creations(known: Sequence[KnownTopic]) -> Iterator[NarratedProposal]:
             continue
         # Only the user moves possible secrets.
         found = topic_text.bullets("\n".join(one.read.lines))
-        lines = dict.fromkeys(bullet for _, bullet, _ in found if not redact(bullet).secrets)
+        said = (bullet for heading, bullet, _ in found if topic_text.plain(heading) not in _HABITS)
+        lines = dict.fromkeys(bullet for bullet in said if not redact(bullet).secrets)
         for theme in themes(list(lines))[:_MOST_THEMES]:
             id_ = f"{USER if one.topic.id == USER_NOTE else '.cm/notes/'}topics/{slug(theme.word)}.md"
             if id_ not in notes:
@@ -251,7 +252,9 @@ _COMMON, _SHARED = 0.6, 0.6
 _FEW = 10
 """Of so few lines none is too common."""
 _MOST_TAGS = 5
-_GENERIC = frozenset(map(key_of, words("instructing")))
+_GENERIC = frozenset(map(key_of, words("instructing") | words("filling")))
+_HABITS = frozenset(topic_text.plain(name) for kind, name in HEADINGS.items() if kind not in WORDED)
+"""Sections of commands, files and conventions: what their lines share is a tool or a folder, and no subject."""
 
 
 class Theme(NamedTuple):
