@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from cm_tui.engine.memory.notes.marked_lines import without_blank_end
 from cm_tui.engine.search.ranking.wording import stem
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
@@ -95,14 +96,7 @@ def with_marks(block: Block, marks: Sequence[str]) -> Block:
 
 def blank_end(lines: Sequence[str]) -> list[str]:
     """Return the blank lines that some lines end with."""
-    stop = len(without_blank_end(lines))
-    return list(lines[stop:])
-
-
-def without_blank_end(lines: Sequence[str]) -> list[str]:
-    """Return lines without blank ones at the end."""
-    stop = next((row for row in range(len(lines), 0, -1) if lines[row - 1].strip()), 0)
-    return list(lines[:stop])
+    return list(lines[len(without_blank_end(lines)) :])
 
 
 def fence_after(fence: str, line: str) -> str:

@@ -19,10 +19,10 @@ from cm_tui.engine.memory.narrator.note_blocks import (
     with_head,
     with_marks,
     without,
-    without_blank_end,
 )
 from cm_tui.engine.memory.notes.front_matter import front_matter
 from cm_tui.engine.memory.notes.headings import headings
+from cm_tui.engine.memory.notes.marked_lines import without_blank_end
 
 _DEEPEST = 6
 

@@ -232,7 +232,7 @@ def _without_rest(text: str, event: Event) -> str | None:
     found = hunks.read_hunks(event.data.get("hunks"))
     if not found or found[-1].below or not found[-1].after or not marks_in(found[-1].after[-1]):
         return None
-    there = _stripped(hunks.lines_of(text))
+    there = without_blank_end(hunks.lines_of(text))
     # With its line, the note is as that change had left it.
     for blank in ([], [""]):
         before = hunks.without_changes([*there, *blank, found[-1].after[-1]], found, exact=True)
@@ -241,7 +241,7 @@ def _without_rest(text: str, event: Event) -> str | None:
     return None
 
 
-def _stripped(lines: Sequence[str]) -> list[str]:
+def without_blank_end(lines: Sequence[str]) -> list[str]:
     """Return lines without the blank ones at the end."""
     stop = next((row for row in range(len(lines), 0, -1) if lines[row - 1].strip()), 0)
     return list(lines[:stop])
