@@ -291,6 +291,7 @@ def test_a_denial_in_another_language_is_another_claim(one: str, other: str) -> 
         "Der Request wurde vom Server abgelehnt.", "Le paiement est rejeté par la banque.", "La petición fue rechazada.", "Il token viene rifiutato.",
         "Het verzoek wordt afgewezen.", "Sollen wir immer UTC nehmen", "Si on passait à Redis, on utilise toujours un préfixe",
         "Mach die Spalten immer so breit wie das Fenster", "Ajoute une case pour toujours rester connecté", "Haz un panel que siempre quede arriba",
+        "Schau mal, warum wir immer UTC nehmen", "Dis-moi, si on utilise toujours Redis", "Ya ves, si siempre usamos UTC falla",
         "if we never cached it, would it be slower",
         "if we had kept Redis we would always key by tenant", "suppose we always used UTC",
     ],

@@ -115,7 +115,7 @@ def explicit_cues(sentence: str) -> tuple[str, ...]:
     for language in languages():
         found = tuple(name for name, pattern in language.cues if any(map(pattern.search, parts)))
         if found:
-            return () if language.against.search(plain) else found
+            return () if any(map(language.against.search, parts)) else found
     return ()
 
 

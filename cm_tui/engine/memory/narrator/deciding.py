@@ -92,16 +92,9 @@ class Deciding:
                 known[made.proposal.id] = replace(made, proposal=done.proposal or made.proposal)
                 changes.append(done)
             except CmError as error:
-                changes.append(
-                    NarratedChange(
-                        id_,
-                        "",
-                        done=False,
-                        problem=error.message,
-                        hint=error.hint,
-                        proposal=None if made is None else made.proposal,
-                    )
-                )
+                shown = None if made is None else made.proposal
+                problem = NarratedChange(id_, "", done=False, problem=error.message, hint=error.hint, proposal=shown)
+                changes.append(problem)
         self._settle(any(one.done and decision.verdict == "approve" for one in changes))
         return tuple(changes)
 
