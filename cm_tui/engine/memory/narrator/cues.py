@@ -45,7 +45,7 @@ _MOST_TOKENS = 100
 _LEAST_FORM = 0.0
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _HINTS = words("hints")
-_LEAD = re.compile(r"[^\W\d_]+(?: [^\s,:;]+){0,4}[,:] ")
+_LEAD = re.compile(r"[^\W\d_][\w'’-]*(?: [^\s,:;]+){0,4}[,:] ")
 
 
 _AGAINST = "against"
