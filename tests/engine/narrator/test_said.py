@@ -292,6 +292,8 @@ def test_a_denial_in_another_language_is_another_claim(one: str, other: str) -> 
         "Het verzoek wordt afgewezen.", "Sollen wir immer UTC nehmen", "Si on passait à Redis, on utilise toujours un préfixe",
         "Mach die Spalten immer so breit wie das Fenster", "Ajoute une case pour toujours rester connecté", "Haz un panel que siempre quede arriba",
         "Schau mal, warum wir immer UTC nehmen", "Dis-moi, si on utilise toujours Redis", "Ya ves, si siempre usamos UTC falla",
+        "No toques nada más por hoy", "Recuerda lo que hiciste con el filtro", "Merk dir, was du eben gemacht hast", "Souviens-toi de ce que tu as fait",
+        "Ricorda come funzionava il filtro", "Onthoud wat je net deed",
         "if we never cached it, would it be slower",
         "if we had kept Redis we would always key by tenant", "suppose we always used UTC",
     ],

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from cm_tui.engine.memory.narrator.cues import AGAINST, cues_of, explicit_cues, is_faint, plainness, sound_of
+from cm_tui.engine.memory.narrator.cues import AGAINST, MOMENTARY, cues_of, explicit_cues, is_faint, plainness, sound_of
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.own_words import signature
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
@@ -174,7 +174,7 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Stateme
         if not corrects_here and not explicit and is_faint(part, sound):
             continue
         cues = explicit or cues_with(part, corrects=corrects_here)
-        if _REPORTED in cues or _HYPOTHETICAL.match(part):
+        if _REPORTED in cues or MOMENTARY in cues or _HYPOTHETICAL.match(part):
             continue
         weight = EXPLICIT if explicit else plainness(cues, sound)
         if _RULE.match(part) and AGAINST.isdisjoint(cues):
