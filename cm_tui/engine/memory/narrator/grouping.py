@@ -132,7 +132,8 @@ def _related(
 def _wording(row: _Row) -> Wording:
     said_by = frozenset(filter(None, row.speakers.split("\n")))
     terms, code = frozenset(row.terms.split()), frozenset(code_of(row.text))
-    return Wording(row.fact, row.text, terms, row.time, row.scope == "user", code, said_by)
+    is_foreign = bool(explicit_cues(row.text))
+    return Wording(row.fact, row.text, terms, row.time, row.scope == "user", code, said_by, is_foreign)
 
 
 def _senses(matrix: Any, rows: Sequence[_Row]) -> list[float]:

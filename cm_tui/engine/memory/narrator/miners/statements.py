@@ -34,6 +34,7 @@ from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.own_words import signature
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
 from cm_tui.engine.memory.narrator.wording import normal, polarity
+from cm_tui.engine.search.ranking.wording import stem
 from cm_tui.model import FactKind
 
 
@@ -114,7 +115,7 @@ _LEANS = re.compile(r"\b(?:it|that|this|them|they|those|these|he|she)\b", re.IGN
 _NAMELESS = re.compile(
     r"(?:we|i)(?:'ve| have)? (?:\w+ly |all |just )?\w+ed (?:it|them)\b|(?:for|on|re|as to):? #?\d+[a-z]?\b(?! [\w-]+s\b)|"
     r"i (?:did ?n['’]?o?t (?:ask|want|say|tell|mean)|never (?:asked|said|told|wanted)|(?:only|just) (?:asked|wanted|meant))\b"
-    r"(?!.*\b(?:again|always|ever|never|unless)\b)",
+    r"(?!.*\b(?:again|always|ever|never|unless)\b)|that(?:'s| is|’s) (?:not )?(?:true|correct|so)\b",
     re.IGNORECASE,
 )
 """What it is about is said elsewhere: `we dropped it last year`, or a point of the agent's list: `for 3 drop utc`; or only what went wrong is:
@@ -131,6 +132,9 @@ _CREDENTIAL = re.compile(
 )
 _OPAQUE = re.compile(r"(?<!\S)(?=[^\s/]*\d)(?=[^\s/]*[A-Za-z])[^\s/]{8,}(?!\S)")
 """A word of letters and digits next to a credential by name may be its value: redaction does not recognise all."""
+
+
+_FILLING = frozenset(map(stem, words("filling_elsewhere")))
 
 
 class Statement(NamedTuple):
@@ -198,6 +202,8 @@ def cues_with(part: str, *, corrects: bool) -> tuple[str, ...]:
 def observation(turn: Turn, kind: FactKind, said: Statement) -> Observation | None:
     """Return the observation of a statement; None: it is not meaningful alone."""
     terms = normal(said.text)
+    if explicit_cues(said.text):
+        terms = tuple(term for term in terms if term not in _FILLING)
     least = 1 if kind in ("decision", "rejected") and not _LEANS.search(said.text) else _LEAST_WORDS
     holds_secret = _CREDENTIAL.search(said.text) is not None and _OPAQUE.search(said.text) is not None
     if len(terms) < least or _DANGLES.match(said.text) or _NAMELESS.match(said.text) or holds_secret:
