@@ -313,6 +313,14 @@ def test_what_lasts_is_told_by_explicit_words_wherever_they_stand(sentence: str)
     assert [one.weight >= PLAIN for one in weigh_sentences((sentence,), corrects=False)] == [True]
 
 
+def test_words_of_grammar_in_another_language_are_no_terms_of_a_statement() -> None:
+    text = "Las imágenes van siempre a S3 con URL firmada."
+    said = observation(turn(prompts=(text,)), "statement", Statement(text, text, ("always",), 0.95))
+    assert said is not None
+    assert not {"las", "siempr", "con"} & set(said.terms)
+    assert {"s3", "url"} <= set(said.terms)
+
+
 def test_a_preference_in_another_language_is_the_persons() -> None:
     assert [
         scope_of(one) for one in ("Preferisco risposte brevi.", "Antworte immer auf Deutsch.", "Aquí usamos pnpm.")

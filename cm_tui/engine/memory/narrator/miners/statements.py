@@ -202,14 +202,14 @@ def cues_with(part: str, *, corrects: bool) -> tuple[str, ...]:
 def observation(turn: Turn, kind: FactKind, said: Statement) -> Observation | None:
     """Return the observation of a statement; None: it is not meaningful alone."""
     terms = normal(said.text)
-    if explicit_cues(said.text):
-        terms = tuple(term for term in terms if term not in _FILLING)
     least = 1 if kind in ("decision", "rejected") and not _LEANS.search(said.text) else _LEAST_WORDS
     holds_secret = _CREDENTIAL.search(said.text) is not None and _OPAQUE.search(said.text) is not None
     if len(terms) < least or _DANGLES.match(said.text) or _NAMELESS.match(said.text) or holds_secret:
         return None
     # An affirmation and a denial about one thing are two claims.
     claim = " ".join(terms if polarity(said.text) > 0 else ("not", *terms))
+    if explicit_cues(said.text):
+        terms = tuple(term for term in terms if term not in _FILLING)
     return Observation(
         kind, "", claim, said.text, said.quote, said.weight, terms=terms, scope=scope_of(said.text),
         speaker=signature(turn.record),
