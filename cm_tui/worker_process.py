@@ -40,6 +40,22 @@ def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
+def batches(
+    items: Iterable[T], size_of: Callable[[T], int], most: int, most_items: int = sys.maxsize
+) -> Iterator[list[T]]:
+    """Yield items in batches, each ended by the item with which it has the most size or number."""
+    batch: list[T] = []
+    size = 0
+    for item in items:
+        batch.append(item)
+        size += size_of(item)
+        if size >= most or len(batch) >= most_items:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
 _NICENESS = 5
 """Of a thread without haste. At 19, one that was interrupted with Python's lock kept it for over a second on a busy
 machine, and all other threads waited; at 5 it is twice the time that any thread keeps it."""

@@ -11,6 +11,7 @@ from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.model import NarratedProposal
 from tests import planted
 from tests.bench.narrator_histories import bank as banks
+from tests.bench.narrator_histories import people
 from tests.bench.narrator_histories.bank import SAID, Fact, Wanted
 from tests.bench.narrator_histories.history import History, build
 from tests.bench.narrator_histories.scoring import Score, judge
@@ -23,6 +24,17 @@ NOW = 1_780_000_000.0
 @pytest.mark.parametrize("name", BANKS)
 def test_a_bank_keeps_to_its_rules(name: str) -> None:
     assert list(banks.problems(banks.load(name))) == []
+
+
+@pytest.mark.parametrize("half", ["worked_on", "kept_aside"])
+def test_prompts_of_people_say_their_facts_and_traps(half: str) -> None:
+    history = people.build(half, 1)
+    assert (len(history.facts), len(history.traps)) == (30, 30)
+    for one in (*history.facts, *history.traps):
+        wanted = one.wanted if isinstance(one.wanted, tuple) else (one.wanted,)
+        assert any(each.is_met(said) for each in wanted for said in one.say), one.id
+    prompts = {turn.prompt for session in history.sessions for turn in session.turns}
+    assert prompts.issuperset(said for fact in history.facts for said in fact.say)
 
 
 @pytest.fixture(scope="module", params=range(1, 7))

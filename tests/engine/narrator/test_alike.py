@@ -249,3 +249,11 @@ def test_blocks_and_frequent_words_change_nothing(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(alike, "_BLOCK", 7)
     assert grouped(said, turned) == whole
     assert len(whole) < 40
+
+
+def test_vectors_bring_no_wordings_of_another_language_together() -> None:
+    near = wordings("usa tabuladores", "prezzi senza iva")
+    assert rows(grouped(near, at(0.95))) == [[0, 1]]
+    foreign = [one._replace(is_foreign=True) for one in near]
+    found = grouped(foreign, at(0.95))
+    assert (rows(found), [one.near for one in found]) == ([[0], [1]], [set(), set()])

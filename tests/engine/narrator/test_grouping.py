@@ -179,6 +179,16 @@ def test_a_wording_that_joined_by_one_that_is_forgotten_stands_alone_again(tmp_p
     assert state(engine) == anew(tmp_path / "whole", [said[0], said[2]])
 
 
+def test_vectors_tell_nothing_about_sentences_in_other_languages(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doubtful = lasting()._replace(sense=(0.0,) * 384, sense_bias=-50.0)
+    monkeypatch.setattr(grouping, "lasting", lambda: doubtful)
+    put(engine.root, [(1, turn(9, "siempre usa tabuladores")), (2, turn(8, "always use hatch"))])
+    passed(engine)
+    assert [one.text for one in proposed(engine)] == ["siempre usa tabuladores"]
+
+
 def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_often(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.narrator.lifecycle import MOST, Fact, claim_of, proposals, themes
+from cm_tui.engine.memory.narrator.lifecycle import MOST, claim_of, proposals, themes
 from cm_tui.engine.memory.narrator.topic_changes import apply, preview
 from cm_tui.engine.memory.projection.note_source import path_of
 from cm_tui.engine.memory.recalls.recall_log import RecallLog
@@ -24,10 +23,8 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-def found(
-    project: Project, action: str = "", now: float | None = None, waiting: tuple[NarratedProposal, ...] = ()
-) -> list[NarratedProposal]:
-    return [one for one in proposals(project.root, waiting, now) if not action or one.action == action]
+def found(project: Project, action: str = "", now: float | None = None) -> list[NarratedProposal]:
+    return [one for one in proposals(project.root, now) if not action or one.action == action]
 
 
 def sections(number: int, size: int) -> str:
@@ -143,24 +140,39 @@ def test_what_compressing_does_not_bring_below_the_cap_is_split(project: Project
     assert [one.action for one in found(project)] == ["compress"]
 
 
-def test_five_facts_that_share_a_theme_make_a_topic(project: Project):
+def test_five_lines_that_share_a_theme_make_a_topic(project: Project):
     lines = [f"- The scheduler fires job {name}." for name in ("alpha", "beta", "gamma", "delta")]
-    note = project.note(".cm/notes/project.md", "# P\n\n## Rules\n\n- Use tabs everywhere.\n" + "\n".join(lines) + "\n")
+    lines.append("- The scheduler is started by `main`.")
+    head = "# P\n\n## Rules\n\n- Use tabs everywhere.\n"
+    project.note(".cm/notes/project.md", head + "\n".join(lines[:4]) + "\n")
     assert found(project) == []
-    waiting = NarratedProposal(
-        id="nabcdef", kind="statement", action="add", text="The scheduler is started by `main`.", why="why", scope="project",
-        target=note, heading="Rules", support=3, sessions=3, last=1.0, confidence=0.9,
-    )  # fmt: skip
-    assert found(project, waiting=(replace(waiting, target="MEMORY.md"),)) == []
-    (one,) = found(project, waiting=(waiting,))
+    note = project.note(".cm/notes/project.md", head + "\n".join(lines) + "\n")
+    (one,) = found(project)
     assert (one.kind, one.action, one.target, one.topics) == ("topic", "create", note, (f"{TOPICS}/scheduler.md",))
     assert one.tags[0] == "scheduler"
-    assert one.why == "4 lines, and 1 proposal share the theme “scheduler”, which no topic has."
+    assert one.why == "5 lines share the theme “scheduler”, which no topic has."
     assert one.old.split("\n") == [line[2:] for line in lines]
     apply(project.root, one)
-    assert project.text(note) == "# P\n\n## Rules\n\n- Use tabs everywhere.\n"
+    assert project.text(note) == head
     # From now on that topic matches.
-    assert found(project, waiting=(waiting,)) == []
+    assert found(project) == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "form"),
+    [
+        ("Commands", "It is built with `gradlew {}`"),
+        ("Fixes", 'When `{}` fails with "out of memory", run `make`'),
+        ("Changes together", "`src/shop/{}.py` and `{}.md` are changed together"),
+        ("Decisions", "We decided against {}."),
+        ("Rules", "Please never use {} again."),
+    ],
+)
+def test_neither_a_tool_nor_words_of_every_rule_are_a_theme(project: Project, heading: str, form: str):
+    names = ("axes", "bolts", "cones", "discs", "edges", "forks")
+    lines = "".join(f"- {form.replace('{}', name)}\n" for name in names)
+    project.note(".cm/notes/project.md", f"# P\n\n## {heading}\n\n{lines}")
+    assert found(project) == []
 
 
 def test_what_came_along_is_not_split_nor_moved_and_said_where_it_is_retired(project: Project):
@@ -190,10 +202,6 @@ def test_secrets_are_in_no_proposal(project: Project):
 # --- themes ---
 
 
-def facts(*texts: str) -> list[Fact]:
-    return [Fact(text, "n", is_written=True) for text in texts]
-
-
 def test_a_theme_is_a_word_that_five_facts_share():
     said = [
         "Timeouts of the gateway are 5 s.",
@@ -201,17 +209,17 @@ def test_a_theme_is_a_word_that_five_facts_share():
         "Call the `gateway` with a token.",
         "Gateways log to stderr.",
     ]
-    assert themes(facts(*said)) == []
-    (one,) = themes(facts(*said, "Restart the gateway by hand.", "Something else."))
-    assert (one.word, len(one.facts)) == ("gateway", 5)
+    assert themes(said) == []
+    (one,) = themes([*said, "Restart the gateway by hand.", "Something else."])
+    assert (one.word, len(one.lines)) == ("gateway", 5)
 
 
 def test_words_of_instructions_and_words_of_all_are_no_theme():
-    assert themes(facts(*(f"Always use the {word}." for word in ("axe", "bolt", "cone", "disc", "edge")))) == []
+    assert themes([f"Always use the {word}." for word in ("axe", "bolt", "cone", "disc", "edge")]) == []
     every = [
         f"The shop {one} {two}." for one in ("buys", "sells", "makes", "takes") for two in ("axes", "bolts", "cones")
     ]
-    assert "shop" not in [one.word for one in themes(facts(*every))]
+    assert "shop" not in [one.word for one in themes(every)]
 
 
 def test_a_fact_counts_for_one_theme_the_largest_first():
@@ -221,6 +229,6 @@ def test_a_fact_counts_for_one_theme_the_largest_first():
     said += [f"Cache {word} clears." for word in ("dog", "eel", "fox", "gnu", "hen")] + [
         f"Thing{number} differs{number}." for number in range(9)
     ]
-    found = themes(facts(*said))
-    assert [(one.word, len(one.facts)) for one in found] == [("cache", 10)]
-    assert themes(facts(*reversed(said)))[0].word == "cache"
+    found = themes(said)
+    assert [(one.word, len(one.lines)) for one in found] == [("cache", 10)]
+    assert themes(said[::-1])[0].word == "cache"

@@ -52,6 +52,20 @@ def test_of_variants_of_a_command_the_one_that_is_run_most_stays() -> None:
     ]
 
 
+def test_a_command_with_other_options_is_left_out_where_it_is_run_far_less_often() -> None:
+    assert left(fact("command", "gofmt -w .", 36), fact("command", "gofmt -l .", 6)) == ["gofmt -w ."]
+    assert len(left(fact("command", "gofmt -w .", 9), fact("command", "gofmt -l .", 6))) == 2
+    assert len(left(fact("command", "x --only=a", 36), fact("command", "x --only=b", 6))) == 2
+
+
+def test_a_command_about_a_folder_is_left_out_where_the_one_about_all_is_run_more_often() -> None:
+    every, part = fact("command", "cd a && go vet ./...", 9), fact("command", "cd a && go vet ./cmd/", 6)
+    assert left(every, part) == [every.claim]
+    assert len(left(every, fact("command", "cd b && go vet ./cmd/", 6))) == 2
+    assert len(left(fact("command", "go vet ./pkg/a", 9), fact("command", "go vet ./cmd/b", 6))) == 2
+    assert len(left(fact("command", "cd a && npm test", 9), fact("command", "cd b && npm test", 6))) == 2
+
+
 def test_a_command_that_is_run_in_a_workflow_only_is_no_fact_of_its_own() -> None:
     assert left(fact("command", "a", 5), fact("workflow", "a\nb", 4)) == ["a → b"]
     assert left(fact("command", "a", 20), fact("workflow", "a\nb", 4)) == ["a", "a → b"]

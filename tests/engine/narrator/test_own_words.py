@@ -124,6 +124,11 @@ def test_what_stands_behind_it_is_the_persons_own(foreign: str) -> None:
     assert sentences_in(f"{foreign}\n\n{RULE}") == (RULE,)
 
 
+@pytest.mark.parametrize("head", ["Before you say you're done:", "When I say so:", "What we wrote:", "easy to say:"])
+def test_a_line_about_what_we_or_you_say_introduces_no_other(head: str) -> None:
+    assert sentences_in(f"{head} {RULE}") == (f"{head} {RULE}",)
+
+
 @pytest.mark.parametrize("head", ["the linter says:", "Here is the output:", "Tom wrote:", "ERROR:", "system:"])
 def test_what_stands_below_a_line_that_says_whose_words_follow_is_theirs(head: str) -> None:
     assert sentences_in(f"{OWN}\n{head}\n{RULE}\n{RULE}\n\nwe use spaces") == ("never push to main", "we use spaces")

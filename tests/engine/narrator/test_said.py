@@ -67,6 +67,26 @@ def test_two_halves_of_one_rule_stay_together(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "is_whole"),
+    [
+        ("we dropped it last year on purpose", False),
+        ("we've rejected them for good", False),
+        ("for 3 drop utc, we decided that in dev", False),
+        ("for 3 weeks we decided to freeze main", True),
+        ("uploads go to S3, we decided that last week", True),
+        ("we rejected Kafka for good", True),
+        ("I didnt ask you to put that in code at all", False),
+        ("I only wanted you to create a task, not to work on it", False),
+        ("I didn't ask for a readme, never add one", True),
+        ("I never want emojis in answers", True),
+    ],
+)
+def test_what_is_only_understood_with_what_was_before_is_no_fact(sentence: str, is_whole: bool) -> None:
+    said = Statement(sentence, sentence, ("decision",), 0.9)
+    assert (observation(turn(prompts=(sentence,)), "decision", said) is not None) == is_whole
+
+
+@pytest.mark.parametrize(
     "sentence", ["rename it and push", "fix the build", "why is it red?", "looks good, thanks", "", "and", "; and ;"]
 )
 def test_an_order_says_nothing_that_lasts(sentence: str) -> None:
@@ -270,12 +290,35 @@ def test_a_denial_in_another_language_is_another_claim(one: str, other: str) -> 
         "Tom dice che non usiamo mai i trigger", "We gebruiken altijd UTC, zegt Tom",
         "Der Request wurde vom Server abgelehnt.", "Le paiement est rejeté par la banque.", "La petición fue rechazada.", "Il token viene rifiutato.",
         "Het verzoek wordt afgewezen.", "Sollen wir immer UTC nehmen", "Si on passait à Redis, on utilise toujours un préfixe",
+        "Mach die Spalten immer so breit wie das Fenster", "Ajoute une case pour toujours rester connecté", "Haz un panel que siempre quede arriba",
+        "Schau mal, warum wir immer UTC nehmen", "Dis-moi, si on utilise toujours Redis", "Ya ves, si siempre usamos UTC falla",
+        "No toques nada más por hoy", "Recuerda lo que hiciste con el filtro", "Merk dir, was du eben gemacht hast", "Souviens-toi de ce que tu as fait",
+        "Ricorda come funzionava il filtro", "Onthoud wat je net deed",
         "if we never cached it, would it be slower",
         "if we had kept Redis we would always key by tenant", "suppose we always used UTC",
     ],
 )  # fmt: skip
 def test_what_is_asked_doubted_reported_or_supposed_is_no_statement_in_any_language(sentence: str) -> None:
     assert [one for one in weigh_sentences((sentence,), corrects=False) if one.weight >= PLAIN] == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Pour les migrations, utilise toujours alembic", "En los tests: nunca uses la red", "Los precios van sin IVA, siempre",
+        "Commits bitte immer auf Englisch schreiben", "Mach immer zuerst einen Plan",
+    ],
+)  # fmt: skip
+def test_what_lasts_is_told_by_explicit_words_wherever_they_stand(sentence: str) -> None:
+    assert [one.weight >= PLAIN for one in weigh_sentences((sentence,), corrects=False)] == [True]
+
+
+def test_words_of_grammar_in_another_language_are_no_terms_of_a_statement() -> None:
+    text = "Las imágenes van siempre a S3 con URL firmada."
+    said = observation(turn(prompts=(text,)), "statement", Statement(text, text, ("always",), 0.95))
+    assert said is not None
+    assert not {"las", "siempr", "con"} & set(said.terms)
+    assert {"s3", "url"} <= set(said.terms)
 
 
 def test_a_preference_in_another_language_is_the_persons() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from cm_tui.engine.code.parse.records import Batch
 from cm_tui.engine.code.parse.worker import CPU_SIGNAL, Task, parse_batch
 from cm_tui.errors import CmError
-from cm_tui.worker_process import Worker, WorkerPool
+from cm_tui.worker_process import Worker, WorkerPool, batches
 
 BATCH_BYTES = 200_000
 BATCH_BLOBS = 64
@@ -56,12 +56,12 @@ class Pool(WorkerPool["_Worker"]):
             first.append(task)
             size += len(task.data)
             if size > SMALL_BYTES:
-                yield from self._spread(_Worker.parse, _batches(chain(first, stream)))
+                yield from self._spread(_Worker.parse, _in_batches(chain(first, stream)))
                 return
         if not first:
             return
         if self._guard.exists():
-            yield from self._spread(_Worker.parse, _batches(iter(first)))
+            yield from self._spread(_Worker.parse, _in_batches(first))
             self._guard.unlink(missing_ok=True)
             return
         self._guard.touch()
@@ -72,17 +72,8 @@ class Pool(WorkerPool["_Worker"]):
         yield batch
 
 
-def _batches(tasks: Iterator[Task]) -> Iterator[list[Task]]:
-    batch: list[Task] = []
-    size = 0
-    for task in tasks:
-        batch.append(task)
-        size += len(task.data)
-        if size >= BATCH_BYTES or len(batch) >= BATCH_BLOBS:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+def _in_batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
+    return batches(tasks, lambda task: len(task.data), BATCH_BYTES, BATCH_BLOBS)
 
 
 class _Worker(Worker):

@@ -11,7 +11,6 @@ An event is validated again when it is read: a journal may contain anyone's back
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -93,7 +92,6 @@ class AgentProposals:
         self._topics = topics
         self._is_decided = is_decided
         self._known = known
-        self._read: tuple[str, list[NarratedProposal]] | None = None
 
     def all(self) -> list[NarratedProposal]:
         """Return agents' proposals, decided or not, the oldest first; without digests.
@@ -101,11 +99,17 @@ class AgentProposals:
         Raises StoreError if the journal cannot be read.
         """
         self._episodes.follow()
-        rows = self._episodes.tables.rows("SELECT segment, place, event, events FROM episode_position")
-        state = json.dumps(rows)
-        if self._read is None or self._read[0] != state:
-            self._read = (state, self._all())
-        return list(self._read[1])
+        rows = self._episodes.tables.rows(
+            "SELECT time, data FROM narrator_event WHERE kind = ? AND NOT undone ORDER BY event", [PROPOSED]
+        )
+        said: dict[str, tuple[float, Mapping[str, Any]]] = {}
+        for time, text in rows:
+            data = sound(object_in(text))
+            if data is not None:
+                said.setdefault(_id_of(data["scope"], data["text"]), (time, data))
+        seen = self._seen({id_ for _, data in said.values() for id_ in data[STANDS_ON]})
+        topics = self._topics() if said else ()
+        return [_proposal(id_, time, data, seen, topics) for id_, (time, data) in said.items()]
 
     def waiting(self) -> list[NarratedProposal]:
         """Return the undecided ones, the oldest first. Raises StoreError if the journal cannot be read."""
@@ -179,19 +183,6 @@ class AgentProposals:
             "agent": _plain(wish.agent),
             "session": _plain(wish.session),
         }
-
-    def _all(self) -> list[NarratedProposal]:
-        rows = self._episodes.tables.rows(
-            "SELECT time, data FROM narrator_event WHERE kind = ? AND NOT undone ORDER BY event", [PROPOSED]
-        )
-        said: dict[str, tuple[float, Mapping[str, Any]]] = {}
-        for time, text in rows:
-            data = sound(object_in(text))
-            if data is not None:
-                said.setdefault(_id_of(data["scope"], data["text"]), (time, data))
-        seen = self._seen({id_ for _, data in said.values() for id_ in data[STANDS_ON]})
-        topics = self._topics() if said else ()
-        return [_proposal(id_, time, data, seen, topics) for id_, (time, data) in said.items()]
 
     def _seen(self, ids: Iterable[str]) -> dict[str, tuple[float, str]]:
         session = "CASE WHEN session = '' THEN id ELSE agent || '/' || session END"

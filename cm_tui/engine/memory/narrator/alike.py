@@ -6,7 +6,7 @@ The similarity of two wordings is
 
 where the cosine is that of the vectors of both, and the sets are their words (`wording.py`), of which those that are
 common among developers count 0.35. It is 1 less if one is about the user and the other about the project, 1 less
-without common words, and 4 less if both have different names in backticks. Without a model `z = 14.6 · |both| /
+without common words, and 4 less if both have different names in backticks. Without a model, or in another language, `z = 14.6 · |both| /
 |either| + 1.9 · |both| / |fewer| + 1.1 · |both| - 6.9`. The numbers come from logistic regressions over pairs of
 wordings of synthetic sessions. A wording joins the earlier fact with the largest `0.4 · best z + 0.6 · mean z`, if that
 is at least -0.4; a contradicting one joins none. From -2.9 on two are near: a fact that was said only once and is near
@@ -74,6 +74,8 @@ class Wording(NamedTuple):
     """Text in backticks."""
     speakers: frozenset[str] = frozenset()
     """The author, if known."""
+    is_foreign: bool = False
+    """It is in another language than English, in which vectors are alike that mean different things."""
 
 
 @dataclass
@@ -229,6 +231,6 @@ class _Finder:
         share, held = both / max(0.1, mine + theirs - both), both / max(0.1, min(mine, theirs))
         apart = _OTHER_SCOPE * (one.is_users != two.is_users) + _NOTHING_SHARED * (not both)
         apart += _OTHER_CODE * (bool(one.code) and bool(two.code) and not one.code & two.code)
-        if cosine is None:
+        if cosine is None or one.is_foreign or two.is_foreign:
             return _ALONE_SHARE * share + _ALONE_HELD * held + _ALONE_EACH * both + _ALONE_BIAS - apart
         return _COSINE * cosine + _SHARE * share + _HELD * held + _BIAS - apart

@@ -45,9 +45,10 @@ _MOST_TOKENS = 100
 _LEAST_FORM = 0.0
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _HINTS = words("hints")
+_LEAD = re.compile(r"[^\W\d_][\w'’-]*(?: [^\s,:;]+){0,4}[,:] ")
 
-
-_AGAINST = "against"
+MOMENTARY = "against"
+"""In place of the explicit cues of a sentence in another language than English, where something is against it."""
 
 
 class Lasting(NamedTuple):
@@ -99,19 +100,22 @@ def languages() -> tuple[Language, ...]:
     """Return the languages in which explicit words are known."""
     data: dict[str, Any] = tomllib.loads(files(_PACKAGE).joinpath("languages.toml").read_text(encoding="utf-8"))
     joined = ({name: _pattern({"any": some}, {}) for name, some in one.items()} for one in data.values())
-    return tuple(Language(tuple((n, p) for n, p in one.items() if n != _AGAINST), one[_AGAINST]) for one in joined)
+    return tuple(Language(tuple((n, p) for n, p in one.items() if n != MOMENTARY), one[MOMENTARY]) for one in joined)
 
 
 @lru_cache(maxsize=1 << 13)
 def explicit_cues(sentence: str) -> tuple[str, ...]:
-    """Return the cues that a sentence in another language than English has, if nothing in it is against it."""
+    """Return the cues that a sentence in another language than English has; `MOMENTARY`: something in it is against it."""
     plain = sentence.strip()
     if plain.endswith("?"):
         return ()
+    # An order or a ban may follow what it is for: `Pour les PR, mets toujours …`
+    lead = _LEAD.match(plain)
+    parts = (plain, plain[lead.end() :]) if lead else (plain,)
     for language in languages():
-        found = tuple(name for name, pattern in language.cues if pattern.search(plain))
+        found = tuple(name for name, pattern in language.cues if any(map(pattern.search, parts)))
         if found:
-            return () if language.against.search(plain) else found
+            return (MOMENTARY,) if any(map(language.against.search, parts)) else found
     return ()
 
 

@@ -91,16 +91,9 @@ class Deciding:
                 known[made.proposal.id] = replace(made, proposal=done.proposal or made.proposal)
                 changes.append(done)
             except CmError as error:
-                changes.append(
-                    NarratedChange(
-                        id_,
-                        "",
-                        done=False,
-                        problem=error.message,
-                        hint=error.hint,
-                        proposal=None if made is None else made.proposal,
-                    )
-                )
+                shown = None if made is None else made.proposal
+                problem = NarratedChange(id_, "", done=False, problem=error.message, hint=error.hint, proposal=shown)
+                changes.append(problem)
         self._settle(any(one.done and decision.verdict == "approve" for one in changes))
         return tuple(changes)
 
@@ -246,8 +239,7 @@ class Deciding:
         return one
 
     def _digest(self, one: NarratedProposal) -> str:
-        look = line_changes.look if one.is_line else topic_changes.preview
-        return look(self._parts.root, one).digest
+        return topic_changes.preview(self._parts.root, one).digest
 
     def _write(
         self, one: NarratedProposal, decision: NarratedDecision, writer: Author, change: str, *, shown: str = "",

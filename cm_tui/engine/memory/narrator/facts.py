@@ -41,12 +41,12 @@ def why(kind: FactKind, tally: Tally) -> str:
         episodes = count(tally.opposed, "episode")
         said = f"{episodes} {'says' if tally.opposed == 1 else 'say'} otherwise"
         words += f"; {_OTHERWISE[kind].format(episodes) if kind in _OTHERWISE else said}"
-        words += f", the last on {_day(tally.last_opposed, year=True)}" if tally.last_opposed else ""
+        words += f", the last on {day_of(tally.last_opposed)}" if tally.last_opposed else ""
     return f"{words}."
 
 
 def _when(first: float, last: float) -> str:
-    begin, end = _day(first, year=True), _day(last, year=True)
+    begin, end = day_of(first), day_of(last)
     if begin == end:
         return f"on {end}"
     if begin[-4:] == end[-4:]:
@@ -54,12 +54,13 @@ def _when(first: float, last: float) -> str:
     return f"between {begin} and {end}"
 
 
-def _day(time: float, *, year: bool) -> str:
+def day_of(time: float) -> str:
+    """Return the day of a time, such as `2 Mar 2026`."""
     try:
         day = dt.datetime.fromtimestamp(time).astimezone()
     except (OverflowError, OSError, ValueError):
         return "an unknown day"
-    return f"{day.day} {day:%b}{f' {day.year}' if year else ''}"
+    return f"{day.day} {day:%b} {day.year}"
 
 
 _RULES = frozenset({"statement", "correction", "rejected"})

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cm_tui.engine.memory.narrator.alike import ALONE_COSINE, MOST_POSTINGS, Group, Wording, grouped
-from cm_tui.engine.memory.narrator.cues import lasting
+from cm_tui.engine.memory.narrator.cues import explicit_cues, lasting
 from cm_tui.engine.memory.narrator.tables import WORDED_SQL, NarratorTables, number_of
 from cm_tui.engine.memory.narrator.wording import code_of
 from cm_tui.model import Cancel
@@ -103,7 +103,7 @@ def regrouped(tables: NarratorTables, embed: Embed, cancel: Cancel) -> Regrouped
     groups = grouped(list(map(_wording, rows)), matrix, known, topics, common)
     numbers = [rows[group.rows[0]].number for group in groups]
     near = [(numbers[place], numbers[other]) for place, group in enumerate(groups) for other in sorted(group.near)]
-    changed = list(_changed(rows, groups, _senses(matrix, len(rows))))
+    changed = list(_changed(rows, groups, _senses(matrix, rows)))
     return Regrouped(changed, near, is_anew, vectors is None)
 
 
@@ -132,19 +132,20 @@ def _related(
 def _wording(row: _Row) -> Wording:
     said_by = frozenset(filter(None, row.speakers.split("\n")))
     terms, code = frozenset(row.terms.split()), frozenset(code_of(row.text))
-    return Wording(row.fact, row.text, terms, row.time, row.scope == "user", code, said_by)
+    is_foreign = bool(explicit_cues(row.text))
+    return Wording(row.fact, row.text, terms, row.time, row.scope == "user", code, said_by, is_foreign)
 
 
-def _senses(matrix: Any, count: int) -> list[float]:
-    """Return the vectors' contributions to how lasting wordings sound."""
-    if matrix is None or not count:
-        return [0.0] * count
+def _senses(matrix: Any, rows: Sequence[_Row]) -> list[float]:
+    """Return the vectors' contributions to how lasting wordings sound; 0 in other languages, where none is learned."""
+    if matrix is None or not rows:
+        return [0.0] * len(rows)
     import numpy as np
 
     learned = lasting()
     # Row by row: the last bits of a matrix product depend on the number of rows, and equal vectors would differ.
     found: list[float] = ((matrix * np.array(learned.sense)).sum(axis=1) + learned.sense_bias).tolist()
-    return found
+    return [0.0 if explicit_cues(row.text) else sense for row, sense in zip(rows, found, strict=True)]
 
 
 def _changed(

@@ -5,9 +5,10 @@ A written sentence is compared with a fact by the words of both: `same = |both| 
 
 | relation | is given when |
 |---|---|
-| contradicts | one affirms and the other denies, and `held >= 0.7` without the words of denial; or only the text in
-backticks differs | | redundant | `same >= 0.75`, or `held >= 0.9` in a sentence that is not much longer; or it has the
-same command | | reinforces | `same >= 0.45`, or `held >= 0.9`, and nothing in backticks differs | | new | otherwise |
+| contradicts | one affirms, the other denies, `held >= 0.7` without words of denial; or only text in backticks differs |
+| redundant | `same >= 0.75`, or `held >= 0.9` in a sentence that is not much longer; or it has the same command |
+| reinforces | `same >= 0.45`, or `held >= 0.9`, and nothing in backticks differs |
+| new | otherwise |
 
 Sentences are read from lists and paragraphs of Markdown; each line of code is one.
 """

@@ -1,25 +1,22 @@
-"""Lifecycle proposals for topics: merge, split, compress, retire, and create one from facts with a common theme.
+"""Lifecycle proposals for topics: merge, split, compress, retire, and create one from lines with a common theme.
 
 Two topics are merged when their tags overlap by more than 60 %; a note above 90 % of its size cap (user 64 KB, project
 128 KB, topic 32 KB) is compressed if two of its lines are equivalent, one above the cap is split; a topic that was
-neither changed nor recalled for 180 days is retired; five or more facts with a common theme but no topic get a topic of
-their own.
+neither changed nor recalled for 180 days is retired; five or more lines of the project's or the user's note with a common
+theme get a topic of their own. Proposals do not count: most wait, and none of them would be in that topic.
 
 None of it is evidence beyond the files: it is computed again each time, with the same ids.
 
-Themes: words that at least five facts without a topic share.
-
-A theme is a word (of a fact's subject, no filler and not in most facts) that at least five facts of one scope have; the
-word with the most facts comes first, and a fact counts for only one theme. Its tags are that word and those in at least
-60 % of its facts.
+A theme is a word (of a line's subject, no filler and not in most lines) that at least five rules or decisions of one note
+have; the word with the most lines comes first, and a line counts for only one theme. Its tags are that word and those in at least
+60 % of its lines.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -27,11 +24,12 @@ from typing import NamedTuple
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.entries.entry_text import keywords_of
-from cm_tui.engine.memory.narrator import note_blocks, topic_text
+from cm_tui.engine.memory.narrator import topic_text
+from cm_tui.engine.memory.narrator.facts import day_of
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.note_blocks import MARK
-from cm_tui.engine.memory.narrator.tables import id_of
-from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, key_of, whole_keys
+from cm_tui.engine.memory.narrator.tables import WORDED, id_of
+from cm_tui.engine.memory.narrator.targets import HEADINGS, PROJECT_NOTE, USER_NOTE, key_of, whole_keys
 from cm_tui.engine.memory.narrator.topic_changes import BETWEEN, preview
 from cm_tui.engine.memory.narrator.topic_names import slug
 from cm_tui.engine.memory.narrator.topics import (
@@ -55,11 +53,10 @@ _MOST_THEMES = 3
 _SHOWN = 60
 
 
-def proposals(root: Path, waiting: Iterable[NarratedProposal] = (), now: float | None = None) -> list[NarratedProposal]:
+def proposals(root: Path, now: float | None = None) -> list[NarratedProposal]:
     """Return the current lifecycle proposals, without reading the journal or writing anything.
 
-    `waiting`: proposed facts: those without a topic count for themes. `now`: seconds since the epoch; None: the current
-    time.
+    `now`: seconds since the epoch; None: the current time.
     """
     moment = time.time() if now is None else now
     known = topics_with_lines(Notes(root), now=moment)
@@ -68,7 +65,7 @@ def proposals(root: Path, waiting: Iterable[NarratedProposal] = (), now: float |
     busy = {id_ for one in merged for id_ in one.topics}
     retired = list(_retirements([one for one in topics if one.topic.id not in busy], moment))[:MOST]
     sized = [size for one in known if (size := _of_size(one)) is not None][:MOST]
-    found = [*merged, *retired, *sized, *_creations(known, list(waiting))]
+    found = [*merged, *retired, *sized, *_creations(known)]
     looks = [preview(root, one) for one in found]
     return [replace(one, digest=look.digest, problem=look.problem) for one, look in zip(found, looks, strict=True)]
 
@@ -118,10 +115,10 @@ def _retirements(topics: Sequence[KnownTopic], now: float) -> Iterator[NarratedP
         if days <= UNUSED_DAYS:
             return
         last = max(one.modified, one.used or 0.0)
-        used = f"recalled last on {_day(one.used)}" if one.used else "never recalled here"
+        used = f"recalled last on {day_of(one.used)}" if one.used else "never recalled here"
         yield _proposal(
             "topic", "retire", f"Retire the topic {one.id}: it is kept, and no longer recalled.",
-            f"Unused for {days} days: changed last on {_day(one.modified)}, {used}{_origin(one.came_along)}.",
+            f"Unused for {days} days: changed last on {day_of(one.modified)}, {used}{_origin(one.came_along)}.",
             one.id, ConfidencePart("unused", 1.0, f"{days} of {UNUSED_DAYS} days"), one.scope == "user", last=last,
             topics=(one.id,), tags=one.tags, key=(one.id, str(days // (UNUSED_DAYS + 1))),
         )  # fmt: skip
@@ -198,40 +195,29 @@ def _half(text: str) -> list[str]:
 # --- create ---
 
 
-def _creations(known: Sequence[KnownTopic], waiting: Sequence[NarratedProposal]) -> Iterator[NarratedProposal]:
-    """Yield topics to create from facts without one, which are, or would be, in the note of their scope."""
+def _creations(known: Sequence[KnownTopic]) -> Iterator[NarratedProposal]:
+    """Yield topics to create from lines of the project's and the user's note."""
     notes = {one.topic.id: one for one in known}
-    taken = {one.topic.id for one in known}
-    for note in (PROJECT_NOTE, USER_NOTE):
-        one = notes.get(note)
-        if one is not None and (one.topic.came_along or one.read.note.problem):
+    for one in (notes[name] for name in (PROJECT_NOTE, USER_NOTE) if name in notes):
+        if one.topic.came_along or one.read.note.problem:
             continue
         # Only the user moves possible secrets.
-        text = "\n".join(one.read.lines) if one is not None else ""
-        lines = [bullet for _, bullet, _ in topic_text.bullets(text) if not redact(bullet).secrets]
-        facts = [Fact(line, note, is_written=True) for line in dict.fromkeys(lines)]
-        said = {note_blocks.bullet_words(line) for line in lines}
-        facts += [
-            Fact(each.text, note, is_written=False)
-            for each in waiting
-            if each.target == note and each.action == "add" and note_blocks.bullet_words(each.text) not in said
-        ]
-        for theme in themes(facts)[:_MOST_THEMES]:
-            written = [fact.text for fact in theme.facts if fact.is_written]
-            id_ = f"{USER if note == USER_NOTE else '.cm/notes/'}topics/{slug(theme.word)}.md"
-            if one is not None and written and id_ not in taken:
-                yield _creation(one.topic, id_, theme, written)
+        found = topic_text.bullets("\n".join(one.read.lines))
+        said = (bullet for heading, bullet, _ in found if topic_text.plain(heading) not in _HABITS)
+        lines = dict.fromkeys(bullet for bullet in said if not redact(bullet).secrets)
+        for theme in themes(list(lines))[:_MOST_THEMES]:
+            id_ = f"{USER if one.topic.id == USER_NOTE else '.cm/notes/'}topics/{slug(theme.word)}.md"
+            if id_ not in notes:
+                yield _creation(one.topic, id_, theme)
 
 
-def _creation(one: Topic, id_: str, theme: Theme, written: Sequence[str]) -> NarratedProposal:
-    note = one.id
-    waiting = len(theme.facts) - len(written)
-    more = f", and {count(waiting, 'proposal')}" if waiting else ""
+def _creation(one: Topic, id_: str, theme: Theme) -> NarratedProposal:
+    many = count(len(theme.lines), "line")
     return _proposal(
-        "topic", "create", f"Make the topic {id_} of {count(len(written), 'line')} of {note}.",
-        f"{count(len(written), 'line')}{more} share the theme “{theme.word}”, which no topic has.", note,
-        ConfidencePart("facts", 1.0, f"{len(theme.facts)} of at least {LEAST_FACTS} facts"), note == USER_NOTE, last=one.modified,
-        topics=(id_,), tags=theme.tags, heading=theme.word, old=BETWEEN.join(written), key=(note, theme.word.casefold()),
+        "topic", "create", f"Make the topic {id_} of {many} of {one.id}.",
+        f"{many} share the theme “{theme.word}”, which no topic has.", one.id,
+        ConfidencePart("facts", 1.0, f"{len(theme.lines)} of at least {LEAST_LINES} lines"), one.id == USER_NOTE, last=one.modified,
+        topics=(id_,), tags=theme.tags, heading=theme.word, old=BETWEEN.join(theme.lines), key=(one.id, theme.word.casefold()),
     )  # fmt: skip
 
 
@@ -260,80 +246,63 @@ def _origin(came_along: bool) -> str:
     return "; it came with the repository, so a stranger may have written it" if came_along else ""
 
 
-def _day(time: float) -> str:
-    day = dt.datetime.fromtimestamp(time).astimezone()
-    return f"{day.day} {day:%b %Y}"
-
-
-LEAST_FACTS = 5
+LEAST_LINES = 5
 _COMMON, _SHARED = 0.6, 0.6
-"""Shares: of all facts, above which a word is too common; of a theme's facts, from which on it is a tag."""
+"""Shares: of all lines, above which a word is too common; of a theme's lines, from which on it is a tag."""
 _FEW = 10
-"""Of so few facts none is too common."""
+"""Of so few lines none is too common."""
 _MOST_TAGS = 5
-_GENERIC = frozenset(map(key_of, words("instructing")))
-
-
-class Fact(NamedTuple):
-    """A statement, written or proposed.
-
-    Attributes:
-        text: one line.
-        note: its note, or the target.
-        is_written: it is written.
-    """
-
-    text: str
-    note: str
-    is_written: bool
+_GENERIC = frozenset(map(key_of, words("instructing") | words("filling")))
+_HABITS = frozenset(topic_text.plain(name) for kind, name in HEADINGS.items() if kind not in WORDED)
+"""Sections of commands, files and conventions: what their lines share is a tool or a folder, and no subject."""
 
 
 class Theme(NamedTuple):
-    """A subject of several facts.
+    """A subject of several lines.
 
     Attributes:
         word: the common word, in its most frequent form.
         tags: that word, and others.
-        facts: the facts.
+        lines: the lines.
     """
 
     word: str
     tags: tuple[str, ...]
-    facts: tuple[Fact, ...]
+    lines: tuple[str, ...]
 
 
-def themes(facts: Sequence[Fact]) -> list[Theme]:
-    """Return the themes of facts of one scope, that of the most facts first."""
-    about = [_words(fact) for fact in facts]
-    left = set(range(len(facts)))
-    most = len(facts) if len(facts) <= _FEW else _COMMON * len(facts)
+def themes(lines: Sequence[str]) -> list[Theme]:
+    """Return the themes of lines of one note, that of the most lines first."""
+    about = [_words(line) for line in lines]
+    left = set(range(len(lines)))
+    most = len(lines) if len(lines) <= _FEW else _COMMON * len(lines)
     counts = Counter(key for words in about for key in words)
-    usable = {key for key, times in counts.items() if LEAST_FACTS <= times <= most}
+    usable = {key for key, times in counts.items() if LEAST_LINES <= times <= most}
     found: list[Theme] = []
     while True:
         there = Counter(key for number in left for key in about[number] if key in usable)
         # Of equally frequent ones the first of the alphabet: the same each time.
         key, times = max(there.items(), key=lambda one: (one[1], [-ord(letter) for letter in one[0]]), default=("", 0))
-        if times < LEAST_FACTS:
+        if times < LEAST_LINES:
             return found
         mine = sorted(number for number in left if key in about[number])
         left -= set(mine)
-        found.append(_theme(key, [facts[number] for number in mine], [about[number] for number in mine]))
+        found.append(_theme(key, [lines[number] for number in mine], [about[number] for number in mine]))
 
 
-def _theme(key: str, facts: Sequence[Fact], about: Sequence[dict[str, str]]) -> Theme:
+def _theme(key: str, lines: Sequence[str], about: Sequence[dict[str, str]]) -> Theme:
     counts = Counter(other for words in about for other in words)
     written = {other: Counter(words[other] for words in about if other in words) for other in counts}
-    shared = [other for other, times in counts.most_common() if times >= _SHARED * len(facts) and other != key]
+    shared = [other for other, times in counts.most_common() if times >= _SHARED * len(lines) and other != key]
     names = [
         written[other].most_common(1)[0][0] for other in (key, *sorted(shared, key=lambda one: (-counts[one], one)))
     ]
-    return Theme(names[0], tuple(dict.fromkeys(names))[:_MOST_TAGS], tuple(facts))
+    return Theme(names[0], tuple(dict.fromkeys(names))[:_MOST_TAGS], tuple(lines))
 
 
-def _words(fact: Fact) -> dict[str, str]:
-    """Return the subject of a fact: keys, each as written."""
-    text = MARK.sub("", fact.text).replace("`", " ")
+def _words(line: str) -> dict[str, str]:
+    """Return the subject of a line: keys, each as written."""
+    text = MARK.sub("", line).replace("`", " ")
     return {
         key: word for word in keywords_of("", text) if (key := key_of(word)) and key not in _GENERIC and " " not in key
     }

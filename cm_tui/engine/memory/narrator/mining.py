@@ -29,12 +29,12 @@ from cm_tui.engine.memory.narrator.tables import number_of
 from cm_tui.engine.memory.narrator.turn import Miner, Observation, Turn
 from cm_tui.engine.platform.redaction.kinds import has_marks
 from cm_tui.errors import StoreError
-from cm_tui.worker_process import Worker, WorkerPool, serve
+from cm_tui.worker_process import Worker, WorkerPool, batches, serve
 
 MINERS: tuple[Miner, ...] = (
     mine_statements, mine_commands, mine_workflows, mine_fixes, mine_cochange, mine_conventions,
 )  # fmt: skip
-VERSION = 7
+VERSION = 8
 """Increase it with each change of what miners find: episodes are mined again then."""
 _CHARACTERS = 2_000
 """Longest text of a fact."""
@@ -138,26 +138,13 @@ class Lookers(WorkerPool["_Worker"]):
 
         Raises StoreError if the journal cannot be read.
         """
-        tasks = _tasks(items)
-        first = list(next(tasks, ()))
+        tasks = batches(items, lambda item: item.at.size, _TASK_BYTES, _TASK_ITEMS)
+        first = next(tasks, [])
         second = next(tasks, None)
         if second is not None or sum(item.at.size for item in first) >= _SMALL_BYTES:
             yield from self._spread(_Worker.look, chain([first], [second] if second else [], tasks))
         elif first:
             yield look(self._folder, first)
-
-
-def _tasks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    task: list[Item] = []
-    size = 0
-    for item in items:
-        task.append(item)
-        size += item.at.size
-        if len(task) >= _TASK_ITEMS or size >= _TASK_BYTES:
-            yield task
-            task, size = [], 0
-    if task:
-        yield task
 
 
 class _Worker(Worker):

@@ -95,8 +95,7 @@ def with_marks(block: Block, marks: Sequence[str]) -> Block:
 
 def blank_end(lines: Sequence[str]) -> list[str]:
     """Return the blank lines that some lines end with."""
-    stop = len(without_blank_end(lines))
-    return list(lines[stop:])
+    return list(lines[len(without_blank_end(lines)) :])
 
 
 def closed(text: str) -> str:

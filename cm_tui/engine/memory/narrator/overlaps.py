@@ -4,8 +4,9 @@ A miner sees one turn, so it yields a sequence and its beginning, three files an
 with one more option. Here, where all of them are counted, these are dropped:
 
 - a workflow, or files that change together, contained in a larger one, unless it occurs in far more turns by itself;
-- a command that differs from another one only in how much it prints and how its program is found; one of three or more
-  that differ only in folders, unless it is run most; the beginning of another one that is run as often; one that is
+- a command that differs from another one only in how much it prints and how its program is found; one that differs only
+  in options, and is run three times less; one that differs only in folders from the one about everything, or from two or
+  more others, and is run less; the beginning of another one that is run as often; one that is
   hardly ever run except in a workflow or to fix an error;
 - a convention of a folder, where a narrower one covers nearly all of the files that follow it, or a wider one covers
   more.
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from cm_tui.engine.memory.narrator.confidence import Candidate
 from cm_tui.engine.memory.narrator.shell import core_of
@@ -25,6 +26,7 @@ _MORE = 1.6
 _MUCH_MORE = 3.0
 _PATHS = 2
 """Of commands that differ only in folders, up to so many are proposed; of more, only the most frequent one."""
+_EVERYTHING = frozenset(("./...", "./"))
 _WIDER = 1.3
 """A wider folder is used if so many times as many files follow the convention there."""
 _SPAN = re.compile(r"`([^`]+)`")
@@ -104,8 +106,9 @@ def _is_below(inner: Candidate, outer: Candidate) -> bool:
 
 def _same_commands(found: Sequence[Candidate]) -> Iterator[Candidate]:
     """Yield commands that are variants of others."""
-    kept = list(_best(found, _quiet(found), most=1))
-    kept = list(_best(kept, {id(one): _without_paths(one.claim) for one in kept}, most=_PATHS))
+    kept = list(_best(found, _quiet(found), lambda *_: True))
+    kept = list(_best(kept, {id(one): _without_options(one.claim) for one in kept}, _is_rare))
+    kept = list(_best(kept, {id(one): _without_paths(one.claim) for one in kept}, _is_part))
     chosen = set(map(id, kept))
     yield from (one for one in found if id(one) not in chosen)
     words = {id(one): tuple(one.claim.split(" ")) for one in kept}
@@ -122,16 +125,30 @@ def _same_commands(found: Sequence[Candidate]) -> Iterator[Candidate]:
                 yield shorter
 
 
-def _best(found: Sequence[Candidate], keys: Mapping[int, object], *, most: int) -> Iterator[Candidate]:
-    """Yield commands: all of a few with the same key, or the most frequent of many."""
+def _best(
+    found: Sequence[Candidate], keys: Mapping[int, object], is_covered: Callable[[Candidate, Candidate, int], bool]
+) -> Iterator[Candidate]:
+    """Yield commands: of those with the same key the most frequent one, and those that it does not cover.
+
+    `is_covered`: by the most frequent one, the other one, and their number.
+    """
     same: dict[object, list[Candidate]] = defaultdict(list)
     for one in found:
         same[keys[id(one)]].append(one)
     for some in same.values():
-        if len(some) <= most:
-            yield from some
-        else:
-            yield max(some, key=lambda one: (one.tally.support, one.tally.last, one.claim))
+        best = max(some, key=lambda one: (one.tally.support, one.tally.last, one.claim))
+        yield from (one for one in some if one is best or not is_covered(best, one, len(some)))
+
+
+def _is_rare(best: Candidate, one: Candidate, _: int) -> bool:
+    return best.tally.support >= _MUCH_MORE * one.tally.support
+
+
+def _is_part(best: Candidate, one: Candidate, many: int) -> bool:
+    """Return whether a command about a folder is one of many, or the one about everything there is run more often."""
+    (place, words), (other, _) = _parts(best.claim), _parts(one.claim)
+    paths = {word for word in words[1:] if "/" in word and not word.startswith("-")}
+    return many > _PATHS or (place == other and paths <= _EVERYTHING)
 
 
 def _quiet(found: Iterable[Candidate]) -> dict[int, object]:
@@ -145,6 +162,12 @@ def _quiet(found: Iterable[Candidate]) -> dict[int, object]:
         places[key].add(place)
     # An agent that is in a folder already does not go there again.
     return {number: (place if len(places[key] - {""}) > 1 else "", key) for number, (place, key) in keys.items()}
+
+
+def _without_options(command: str) -> object:
+    """Return a command and its folder without the options that have no value in the same word."""
+    place, words = _parts(command)
+    return place, tuple(word for word in words if not word.startswith("-") or "=" in word)
 
 
 def _without_paths(command: str) -> object:

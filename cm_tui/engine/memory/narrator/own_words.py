@@ -45,7 +45,7 @@ _HEADS_FOREIGN = re.compile(
     r"(?:(?:here(?:'s| is| are|:)|this is|that is|see|look at|below is|i (?:get|got|see|have)|it (?:says|prints|shows|gives|said)|"
     r"(?:(?:the|this|that|its) )(?:tool |\w+ )?(?:tool|linter|compiler|log|logs|console|terminal|readme|page|article|review(?:er|s)?|ci|bot|error|output|result|ticket|"
     r"issue|customer|guide|docs?|agent|model|assistant)\b|outputs? of|results? of|from (?:the|a|an|his|her|their)|according to|"
-    r"(?:[\w@.-]+ ){1,4}(?:says?|said|wrote|writes|answered|replied|reports?|prints?|outputs?))[^.!?:\n]{0,90}|(?:tool )?(?:output|error|result|console)|system|note to [\w ]{2,30}):"
+    r"(?:[\w@.-]+ ){1,4}(?<!\byou )(?<!\bwe )(?<!\bi )(?<!\bto )(?:says?|said|wrote|writes|answered|replied|reports?|prints?|outputs?))[^.!?:\n]{0,90}|(?:tool )?(?:output|error|result|console)|system|note to [\w ]{2,30}):"
     r"(?P<rest>.*)",
     re.IGNORECASE,
 )
@@ -72,7 +72,7 @@ _END = re.compile(r"(?<=[.!?…])[\"')\]]?\s+(?=\S)|\s+(?:btw|by the way|p\.?s\.
 _ABBREVIATED = re.compile(r"(?:\b(?i:e\.g|i\.e|etc|vs|approx|incl|resp|cf|nr|dr|mr|mrs|st)|\b[A-Z])\.$")
 _WORD = re.compile(r"[^\W_]+")
 _OPENING = re.compile(
-    r"(?:(?:btw|by the way|argh+|ugh|hm+|ah|oh|hey|hi|hello|ok(?:ay)?|so|also|and|then|next|now|one more(?: thing)?|quick one|p\.?s)\b"
+    r"(?:(?:btw|by the way|argh+|ugh|hm+|ah|oh|u[hm]+|hey|hi|hello|ok(?:ay)?|so|also|and|then|next|now|one more(?: thing)?|quick one|p\.?s)\b"
     r"[\s,:;.!…-]++)+(?=\S)",
     re.IGNORECASE,
 )

@@ -3,8 +3,8 @@
 | policy | approves |
 |---|---|
 | `by-hand` | nothing |
-| `careful` | new commands and workflows with a confidence of at least 0.9, seen in 3 sessions or more, and without
-contradictions | | `custom` | the kinds in `approve`, from the confidence given there |
+| `careful` | new commands and workflows with a confidence of at least 0.9, seen in 3 sessions or more, not contradicted |
+| `custom` | the kinds in `approve`, from the confidence given there |
 
 Never approved by any policy: proposals for all projects, contradictions or duplicates of known facts, agents'
 proposals, changes or removals of lines or topics, impossible writes, and proposals without an episode.

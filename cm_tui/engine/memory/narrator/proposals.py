@@ -119,7 +119,7 @@ class Proposals:
         one = replace(made.proposal, evidence=self.evidence(made))
         if one.state in ("approved", "rejected"):
             return one
-        look = (line_changes.look if one.is_line else preview)(self._parts.root, one)
+        look = preview(self._parts.root, one)
         return replace(one, diff=look.diff, problem=look.problem, digest=look.digest)
 
     def evidence(self, made: FactProposal, most: int = _EVIDENCE) -> tuple[Evidence, ...]:
@@ -165,15 +165,13 @@ class Proposals:
         return key, self._cached("facts", key, lambda: _ordered(facts.proposals(sure, self._known, self._topics())))
 
     def _live(self, plain: Sequence[FactProposal], sign: Any) -> list[FactProposal]:
-        found, decided = [*self._phrased(plain), *self._of_agents()], self.decisions.now()
-        waiting = [made.proposal for made in found if decided.of(made.proposal) is None]
+        found = [*self._phrased(plain), *self._of_agents()]
         confirmed = self._tables.rows(
             "SELECT count(*), max(event) FROM change WHERE kind = ? AND NOT undone", [CONFIRMED]
         )
         key = (sign, self._parts.db.get_meta("indexed_at"), confirmed, _turn(_STALE_S))
         stale, self.note = self._cached("stale", key, self._stale)
-        key = (sign, _turn(_TOPICS_S), *((one.id, one.text, one.target) for one in waiting))
-        topics = self._cached("topics", key, lambda: lifecycle.proposals(self._parts.root, waiting))
+        topics = self._cached("topics", (sign, _turn(_TOPICS_S)), lambda: lifecycle.proposals(self._parts.root))
         return _ordered([*found, *map(FactProposal, (*stale, *topics))])
 
     def _stale(self) -> tuple[list[NarratedProposal], str]:

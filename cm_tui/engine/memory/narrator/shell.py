@@ -35,6 +35,8 @@ _BIN = re.compile(
 )
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?|py")
 _TELLING = words("about_itself")
+_LOOKING_SUBS = frozenset(("describe", "info", "list", "ls", "show", "status", "view"))
+"""Sub-commands of any program, also of the project's own, that only look around."""
 
 
 @lru_cache(maxsize=8_192)
@@ -116,6 +118,9 @@ def _is_looking(program: str, rest: tuple[str, ...], sub: str) -> bool:
     if rest and (_TELLING.intersection(rest[:2]) or rest[-1] in ("--version", "--help", "-h")):
         return True
     looks = _LOOKS.get(program, ())
+    plain = [word for word in rest if not word.startswith(("-", "+"))]
+    if _LOOKING_SUBS.intersection(plain[:2]) or plain[1:2] == ["get"]:
+        return True
     return sub in looks or (bool(rest) and rest[0] in looks)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.narrator import note_blocks, topic_text
+from cm_tui.engine.memory.narrator import line_changes, note_blocks, topic_text
 from cm_tui.engine.memory.narrator.line_changes import Look, diff
 from cm_tui.engine.memory.narrator.note_blocks import new_head
 from cm_tui.engine.memory.narrator.topic_names import MOST_TITLE, name_of, new_topic, retired_named, topic_named
@@ -109,7 +109,9 @@ def apply(
 
 
 def preview(root: Path, proposal: NarratedProposal) -> Look:
-    """Return what approving such a proposal would do now; nothing is written."""
+    """Return what approving a proposal would do now; nothing is written."""
+    if proposal.is_line:
+        return line_changes.look(root, proposal)
     notes = Notes(root)
     try:
         plan = _plan_of(TopicPlans(notes, content_of), proposal)

@@ -180,24 +180,13 @@ def _path(name: str, root: str) -> str:
 
 def _sections(patch: str) -> Iterator[tuple[str, _Section]]:
     """Yield the files of a patch."""
-    patch = patch[:_PATCH]
-    at = 0 if patch.startswith(_HEADER) else patch.find(f"\n{_HEADER}") + 1
-    if not patch.startswith(_HEADER, at):
-        return
-    for _ in range(_SECTIONS):
-        end = patch.find(f"\n{_HEADER}", at)
-        text = patch[at:] if end < 0 else patch[at : end + 1]
+    for text in f"\n{patch[:_PATCH]}".split(f"\n{_HEADER}")[1 : _SECTIONS + 1]:
         head = text[:2_000]
-        target = _TARGET.search(head)
-        names = _NAMES.match(head.partition("\n")[0].removeprefix(_HEADER)) if target is None else None
-        path = target[1] if target is not None else names[1] if names is not None else ""
-        if path:
+        named = _TARGET.search(head) or _NAMES.match(head.partition("\n")[0])
+        if named is not None:
             is_new = _IS_NEW.search(head) is not None
-            digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-            yield path, _Section(digest, is_new, tuple(_first_lines(text)) if is_new else ())
-        if end < 0:
-            return
-        at = end + 1
+            digest = blake2b(text.rstrip("\n").encode("utf-8", "replace"), digest_size=8).digest()
+            yield named[1], _Section(digest, is_new, tuple(_first_lines(text)) if is_new else ())
 
 
 def _first_lines(text: str) -> Iterator[str]:

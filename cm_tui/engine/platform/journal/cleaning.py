@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, NamedTuple, Self
 
 from cm_tui.engine.platform.journal.event import clean_line, line_of
-from cm_tui.worker_process import Worker, WorkerPool, serve
+from cm_tui.worker_process import Worker, WorkerPool, batches, serve
 
 BATCH_BYTES = 200_000
 SMALL_BYTES = 400_000
@@ -45,11 +45,11 @@ class Cleaner(WorkerPool[Worker]):
 
     def clean(self, events: Iterable[Raw]) -> Iterator[tuple[Any, bytes]]:
         """Yield each event's own data, and its line, in order; events are read as the work goes on."""
-        batches = _batches(events)
+        found = batches(events, lambda raw: _CLEAN if raw.is_clean else _size(raw.fields["data"]), BATCH_BYTES)
         # A process takes longer to start than a few events take here.
-        for batch in islice(batches, SMALL_BYTES // BATCH_BYTES + 1 if self._size > 1 else None):
+        for batch in islice(found, SMALL_BYTES // BATCH_BYTES + 1 if self._size > 1 else None):
             yield from _with_lines(batch, _lines(batch))
-        for done in self._spread(_elsewhere, batches):
+        for done in self._spread(_elsewhere, found):
             yield from done
 
 
@@ -75,19 +75,6 @@ def _lines(batch: Iterable[Raw]) -> list[bytes]:
 
 def _with_lines(batch: Iterable[Raw], lines: Iterable[bytes]) -> list[tuple[Any, bytes]]:
     return [(raw.what, line) for raw, line in zip(batch, lines, strict=True)]
-
-
-def _batches(events: Iterable[Raw]) -> Iterator[list[Raw]]:
-    batch: list[Raw] = []
-    size = 0
-    for raw in events:
-        batch.append(raw)
-        size += _CLEAN if raw.is_clean else _size(raw.fields["data"])
-        if size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _size(value: Any) -> int:

@@ -28,6 +28,9 @@ from tests.engine.narrator.miners.turns import ROOT, bash, claims, codex, texts,
         ("cmake --build build -j8", "cmake --build build -j8"),
         ("terraform -chdir=infra plan", "terraform -chdir=infra plan"),
         ("pg_dump shop | psql shop_copy", "pg_dump shop | psql shop_copy"),
+        ("nix run .#app", "nix run .#app"),
+        ("iconv -t UTF-8 a.txt", "iconv -t UTF-8 a.txt"),
+        ("acme lists build", "acme lists build"),
     ],
 )
 def test_a_command_is_taken_out_of_what_dresses_it(line: str, command: str) -> None:
@@ -48,6 +51,8 @@ def test_a_command_is_taken_out_of_what_dresses_it(line: str, command: str) -> N
         "pytest --help", "gh pr view 12", "kill 12345", "for f in *.py; do ruff check $f; done", "if true; then make; fi", "cd /tmp/other && make all",
         "cd $DIR && make all", "./run.sh /home/bob/data.csv", "make deploy TAG=$(git rev-parse HEAD)", "python /tmp/try.py", "make x SHA=9f8c2d1e4b7a",
         "cat a | ./filter", "sleep 5", "true || make", "xargs make",
+        "acme tasks list --json", "acme status", "acme tasks get 12", "terraform state list", "acme start --task 008", "acme dir task#011",
+        "acme start '#XXX'", "acme review ABC-311",
     ],
 )  # fmt: skip
 def test_what_teaches_nothing_about_a_project_is_no_command(line: str) -> None:

@@ -29,11 +29,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from cm_tui.engine.memory.narrator.cues import AGAINST, cues_of, explicit_cues, is_faint, plainness, sound_of
+from cm_tui.engine.memory.narrator.cues import AGAINST, MOMENTARY, cues_of, explicit_cues, is_faint, plainness, sound_of
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.own_words import signature
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
 from cm_tui.engine.memory.narrator.wording import normal, polarity
+from cm_tui.engine.search.ranking.wording import stem
 from cm_tui.model import FactKind
 
 
@@ -91,7 +92,8 @@ _REPROACH = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:,? (?:please|pls|plz|remember(?: that| it)?|ok\??|thanks|got it\??|understood\??))+\s*[.!]*$", re.IGNORECASE
+    r"(?:,? (?:please|pls|plz|remember(?: that| it)?|(?:ok|got it|understood|w(?:tf|th))\??|thanks))+\s*[.!]*$",
+    re.IGNORECASE,
 )
 _USER = re.compile(
     r"\b(?:i (?:prefer|like|love|hate|dislike|use|work|am|don'?t like|want (?:a|the|to see|you|sources|alternatives|concise)|always|sometimes|i?d rather|code|type)\b|"
@@ -110,6 +112,14 @@ _OF_PROJECT = re.compile(
 
 _LEANS = re.compile(r"\b(?:it|that|this|them|they|those|these|he|she)\b", re.IGNORECASE)
 """Words that refer to an earlier statement."""
+_NAMELESS = re.compile(
+    r"(?:we|i)(?:'ve| have)? (?:\w+ly |all |just )?\w+ed (?:it|them)\b|(?:for|on|re|as to):? #?\d+[a-z]?\b(?! [\w-]+s\b)|"
+    r"i (?:did ?n['’]?o?t (?:ask|want|say|tell|mean)|never (?:asked|said|told|wanted)|(?:only|just) (?:asked|wanted|meant))\b"
+    r"(?!.*\b(?:again|always|ever|never|unless)\b)|that(?:'s| is|’s) (?:not )?(?:true|correct|so)\b",
+    re.IGNORECASE,
+)
+"""What it is about is said elsewhere: `we dropped it last year`, or a point of the agent's list: `for 3 drop utc`; or only what went wrong is:
+`I didn't ask you to put that in code`."""
 _DANGLES = re.compile(
     r"(?:backed|dropped|passed|won'?t|gives?|gave|keeps|went|got|did|does|said|has been|has to|is|are|was|were|will|would|comes|needs?|must|should|"
     r"decided against|turned down)\b",
@@ -122,6 +132,9 @@ _CREDENTIAL = re.compile(
 )
 _OPAQUE = re.compile(r"(?<!\S)(?=[^\s/]*\d)(?=[^\s/]*[A-Za-z])[^\s/]{8,}(?!\S)")
 """A word of letters and digits next to a credential by name may be its value: redaction does not recognise all."""
+
+
+_FILLING = frozenset(map(stem, words("filling_elsewhere")))
 
 
 class Statement(NamedTuple):
@@ -165,7 +178,7 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Stateme
         if not corrects_here and not explicit and is_faint(part, sound):
             continue
         cues = explicit or cues_with(part, corrects=corrects_here)
-        if _REPORTED in cues or _HYPOTHETICAL.match(part):
+        if _REPORTED in cues or MOMENTARY in cues or _HYPOTHETICAL.match(part):
             continue
         weight = EXPLICIT if explicit else plainness(cues, sound)
         if _RULE.match(part) and AGAINST.isdisjoint(cues):
@@ -191,10 +204,12 @@ def observation(turn: Turn, kind: FactKind, said: Statement) -> Observation | No
     terms = normal(said.text)
     least = 1 if kind in ("decision", "rejected") and not _LEANS.search(said.text) else _LEAST_WORDS
     holds_secret = _CREDENTIAL.search(said.text) is not None and _OPAQUE.search(said.text) is not None
-    if len(terms) < least or _DANGLES.match(said.text) or holds_secret:
+    if len(terms) < least or _DANGLES.match(said.text) or _NAMELESS.match(said.text) or holds_secret:
         return None
     # An affirmation and a denial about one thing are two claims.
     claim = " ".join(terms if polarity(said.text) > 0 else ("not", *terms))
+    if explicit_cues(said.text):
+        terms = tuple(term for term in terms if term not in _FILLING)
     return Observation(
         kind, "", claim, said.text, said.quote, said.weight, terms=terms, scope=scope_of(said.text),
         speaker=signature(turn.record),
