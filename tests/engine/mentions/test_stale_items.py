@@ -215,7 +215,9 @@ def test_a_query_reads_nothing_that_is_known_since_the_last_change(
         asked: list[str] = []
         execute = Cursor.execute
         with monkeypatch.context() as watched:
-            watched.setattr(Cursor, "execute", lambda self, sql, *more: (asked.append(sql), execute(self, sql, *more))[1])
+            watched.setattr(
+                Cursor, "execute", lambda self, sql, *more: (asked.append(sql), execute(self, sql, *more))[1]
+            )
             assert engine.recall(query).hits == found
         assert {*asked} <= {"BEGIN", "ROLLBACK", FACTS}
         repo.write("src/config.py", CONFIG)

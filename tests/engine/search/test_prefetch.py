@@ -11,6 +11,7 @@ from cm_tui.config import Config
 from cm_tui.engine.search.ranking.keyword import KeywordIndex
 from cm_tui.engine.search.ranking.passage_cache import PassageCache
 from cm_tui.engine.search.ranking.pipeline import Searcher
+from cm_tui.lru import LRU
 from tests.shop import Project
 
 
@@ -45,6 +46,17 @@ def test_records_read_early_are_those_that_are_asked_for(shop: Project) -> None:
     ahead.read_all(threading.Event())
     assert len(ahead._records) == len(ids)
     assert ahead.get(ids) == asked.get(ids)
+
+
+def test_what_is_there_already_is_looked_at_once_for_all_steps(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cm_tui.engine.search.ranking.passage_cache._STEP", 2)
+    ids = [row[0] for row in shop.db.rows("SELECT id FROM passage")]
+    cache = PassageCache(shop.db)
+    looks: list[int] = []
+    keys = LRU.__iter__
+    monkeypatch.setattr(LRU, "__iter__", lambda self: (looks.append(1), keys(self))[1])
+    cache.read_all(threading.Event())
+    assert (len(looks), len(cache._records)) == (1, len(ids))
 
 
 def test_only_as_many_records_are_kept_and_the_latest_stay(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
