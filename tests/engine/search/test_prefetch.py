@@ -31,6 +31,15 @@ def test_terms_in_memory_are_those_of_the_store(shop: Project, monkeypatch: pyte
         np.testing.assert_array_equal(term.postings.counts, expected.postings.counts)
 
 
+def test_terms_are_cached_by_how_many_passages_have_them(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cm_tui.engine.search.ranking.keyword._CACHED_POSTINGS", 6)
+    words, index = words_of(shop)[:40], KeywordIndex(shop.db)
+    assert len(index.terms(words)) == len(words) > 6
+    [number] = index._states
+    cached = [term for (term,) in index._states.get(number).terms.values()]
+    assert 0 < sum(1 + len(term.postings.documents) for term in cached) <= 6
+
+
 def test_terms_in_memory_are_left_when_the_passages_change(shop: Project) -> None:
     index = KeywordIndex(shop.db)
     index.read_all()
