@@ -132,9 +132,11 @@ class StalenessCheck:
     def check(self, *, thorough: bool = False, briefly: bool = False) -> Staleness:
         """Compare with the disk.
 
-        `thorough`: look at everything at once, however long it takes; `briefly`: take a part of the usual time.
+        `thorough`: look at everything at once, however long it takes; `briefly`: take a part of the usual time, unless
+        that is enough for everything.
         """
-        budget_s = self._budget_s * (_BRIEF if briefly else 1.0)
+        is_brief = briefly and not all(rotation.is_whole for rotation in self._rotations)
+        budget_s = self._budget_s * (_BRIEF if is_brief else 1.0)
         if not self._known:
             return Staleness(EVERYTHING, "not compared with the files yet")
         try:
@@ -255,6 +257,8 @@ class _Rotation:
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths
         self._next = 0
+        self.is_whole = True
+        """Whether all were looked at in the last turn."""
 
     def turn(self, end: float | None) -> Iterator[str]:
         """The next paths, until it is so late, and each at most once; None: all."""
@@ -264,6 +268,7 @@ class _Rotation:
             looked += len(block)
             self._next = (self._next + len(block)) % len(self._paths)
             yield from block
+            self.is_whole = looked >= len(self._paths)
             if end is not None and time.perf_counter() > end:
                 return
 
