@@ -167,6 +167,9 @@ class StaleReport:
 
     def flags(self, paths: Iterable[str]) -> Mapping[str, Flag]:
         """Return notes on stale items by path."""
+        if self._db.is_writing:
+            # What a transaction has written may never be committed.
+            return self._read_flags(list(dict.fromkeys(paths)))
         with self._db.reading() as number:
             known, kept = self._flags
             if known != number:

@@ -141,10 +141,13 @@ class VectorIndex:
     def coverage(self) -> tuple[int, int]:
         """Return how many passages have a vector of the current model, of how many."""
         with self._db.reading() as number:
-            known, total = self._counted
-            if known != number or self._db.is_writing:
-                total = cache.total(self._db, self._scope)
-                self._counted = number, total
+            counted = self._counted
+            if counted[0] != number or self._db.is_writing:
+                counted = number, cache.total(self._db, self._scope)
+                if not self._db.is_writing:
+                    # What a transaction has written may never be committed.
+                    self._counted = counted
+        total = counted[1]
         # Until the next refresh there may be rows of just removed passages.
         return min(len(self._rows), total), total
 
