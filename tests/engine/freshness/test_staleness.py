@@ -172,6 +172,21 @@ def test_a_removed_project_is_told(project: Project):
     assert project.staleness.check()
 
 
+def test_only_a_project_that_is_checked_in_turns_is_checked_briefly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    project = Project(tmp_path / "repo", budget=0.0)
+    budgets: list[float | None] = []
+    changed = project.staleness._changed
+    monkeypatch.setattr(project.staleness, "_changed", lambda budget: (budgets.append(budget), changed(0.0))[1])
+    project.staleness._budget_s = 0.003
+    project.staleness.check(briefly=True)
+    for number in range(200):
+        project.old(f"pkg/m{number}.py", "x = 1\n")
+    project.index()
+    for briefly in (False, True):
+        project.staleness.check(briefly=briefly)
+    assert budgets == [0.003, 0.003, pytest.approx(0.0005)]
+
+
 def test_a_small_budget_sees_everything_in_turns(tmp_path: Path):
     project = Project(tmp_path / "repo", budget=0.0)
     for n in range(300):

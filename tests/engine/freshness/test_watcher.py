@@ -14,6 +14,7 @@ from watchfiles._rust_notify import RustNotify
 from cm_tui.config import Config
 from cm_tui.engine.code.freshness.scheduler import EVERYTHING, Changes, path_filter
 from cm_tui.engine.code.freshness.watcher import Watcher
+from cm_tui.engine.memory.notes import known_scan
 from tests.engine.freshness.waiting import SECONDS, until
 from tests.gitrepo import Repo
 
@@ -160,6 +161,22 @@ def test_a_question_is_told_of_what_the_thread_has_not_even_taken(watch, sleepy:
     # The system may hand it over in pieces, and what was written before the start with them.
     until(lambda: watched.watcher.drain() or "a.py" in watched.paths())
     assert "ignored/b.py" not in watched.paths()
+
+
+def test_a_question_sleeps_while_it_looks(watch):
+    """With steps of nothing, the system's library takes the processor all the time."""
+    looks: list[tuple[int, int]] = []
+
+    class Events:
+        def watch(self, debounce: int, step: int, timeout: int, stop: object) -> str:
+            looks.append((step, timeout))
+            return "timeout"
+
+    watched, notes = watch(), known_scan._Watched()
+    watched.watcher._events = notes._events = Events()
+    watched.watcher.drain()
+    assert notes._changed_files() == set()
+    assert looks == [(1, 1), (1, 1)]
 
 
 def test_a_question_waits_for_what_is_being_told(watch):

@@ -1,10 +1,15 @@
+import gc
 import os
 import shutil
+import tracemalloc
 from pathlib import Path
 
+import pygit2
 import pytest
-from pygit2.enums import FileStatus
+from pygit2.enums import FileStatus, ObjectType
 
+from cm_tui.engine.platform.git import delta
+from cm_tui.engine.platform.git.delta import Trees
 from cm_tui.engine.platform.git.head import Head
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.git.roots import find_root
@@ -39,6 +44,25 @@ def test_tree_lists_files_links_and_odd_names(repo, tmp_path):
     assert set(tree) == {'sp ace/é "q"\n.py', "link", "bad\udcff.py"}
     assert tree["link"].is_link
     assert not tree['sp ace/é "q"\n.py'].is_link
+
+
+def test_what_is_kept_of_a_history_that_is_read_takes_little_memory(repo, tmp_path):
+    """Each of its folders is looked at; only neighbouring commits share any."""
+    repo.write("a.py", "1\n")
+    repo.commit()
+    blob = pygit2.hash(b"1\n").raw
+    data = b"".join(b"100644 module_%04d.py\0%b" % (number, blob) for number in range(4_000))
+    tree = bytes(pygit2.Repository(str(repo.root)).write(ObjectType.TREE, data).raw)
+    trees = Trees(opened(repo, tmp_path))
+    tracemalloc.start()
+    try:
+        assert len(trees.names(tree)) == 4_000
+        gc.collect()
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken / 4_000 * delta._KEPT_ENTRIES < 16 << 20
+    assert pygit2.settings.cached_memory[1] <= 16 << 20
 
 
 def test_first_parents_are_the_line(repo, tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 from cm_tui.engine.code.history import backfill as room
 from cm_tui.engine.code.mainline import coverage
+from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CancelledError, NotFoundError, UsageError
 from cm_tui.model import Cancel
@@ -78,6 +79,32 @@ def test_each_content_is_parsed_once(repo, db):
     index(db, repo.root, full=True)
     assert db.value(twice) == 0
     assert db.value("SELECT count(*) FROM blob") == before
+
+
+def test_what_the_store_holds_is_read_once_not_before_each_batch(repo, db, monkeypatch):
+    monkeypatch.setattr(room, "_BATCH_COMMITS", 2)
+    grow(repo, 12)
+    index(db, repo.root)
+    asked: list[str] = []
+    rows = db.rows
+    monkeypatch.setattr(db, "rows", lambda sql, *more: (asked.append(sql), rows(sql, *more))[1])
+    reading = room.Backfill(db, Repository(repo.root, db.folder / "shadow"), configured(), 1)
+
+    def times() -> int:
+        return sum(sql.startswith("SELECT oid, language, id FROM blob") for sql in asked)
+
+    steps = reading.steps(Cancel())
+    with closing(steps):
+        for _ in range(4):
+            next(steps)
+        assert times() == 1
+        # What another run has added or dropped is noticed.
+        db.execute("INSERT INTO blob SELECT * REPLACE (id + 1000 AS id, 'gone' AS oid) FROM blob LIMIT 1")
+        next(steps)
+        assert times() == 2
+        db.execute("DELETE FROM blob WHERE oid = 'gone'")
+        next(steps)
+        assert times() == 3
 
 
 def test_a_branch_switch_replays_only_what_differs(repo, db, tmp_path, monkeypatch):

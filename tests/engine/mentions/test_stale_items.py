@@ -10,6 +10,8 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.mentions.report import SOON
+from cm_tui.engine.platform.store.connection import Cursor
+from cm_tui.engine.platform.store.generations import FACTS
 from cm_tui.engine.platform.store.writer_lock import WriterLock
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Cancel, Mention, MentionState, StaleItem
@@ -197,6 +199,31 @@ def test_what_is_stale_is_ranked_down_by_a_named_part_and_says_why(repo: Repo, b
         assert sum(one.contribution for one in stale.parts) == pytest.approx(stale.score)
         assert (other.stale, stale.score < other.score) == ("", True)
         assert not any(part.name == "stale" for hit in engine.search("main").hits for part in hit.parts)
+
+
+def test_a_query_reads_nothing_that_is_known_since_the_last_change(
+    repo: Repo, brought_up: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = "settings slow to parse"
+    with brought_up() as engine:
+        engine.remember("settings are slow to parse in `parse_config`")
+    repo.write("src/config.py", "")
+    repo.commit("Empty it")
+    with brought_up() as engine:
+        found = engine.recall(query).hits
+        assert found[0].stale
+        asked: list[str] = []
+        execute = Cursor.execute
+        with monkeypatch.context() as watched:
+            watched.setattr(
+                Cursor, "execute", lambda self, sql, *more: (asked.append(sql), execute(self, sql, *more))[1]
+            )
+            assert engine.recall(query).hits == found
+        assert {*asked} <= {"BEGIN", "ROLLBACK", FACTS}
+        repo.write("src/config.py", CONFIG)
+        repo.commit("Bring it back")
+        list(engine.index())
+        assert not engine.recall(query).hits[0].stale
 
 
 def test_what_never_stood_in_the_project_when_it_was_written_is_not_linked(repo: Repo, brought_up: Opened) -> None:

@@ -11,6 +11,7 @@ from cm_tui.config import Config
 from cm_tui.engine.search.ranking.keyword import KeywordIndex
 from cm_tui.engine.search.ranking.passage_cache import PassageCache
 from cm_tui.engine.search.ranking.pipeline import Searcher
+from cm_tui.lru import LRU
 from tests.shop import Project
 
 
@@ -30,6 +31,15 @@ def test_terms_in_memory_are_those_of_the_store(shop: Project, monkeypatch: pyte
         np.testing.assert_array_equal(term.postings.counts, expected.postings.counts)
 
 
+def test_terms_are_cached_by_how_many_passages_have_them(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cm_tui.engine.search.ranking.keyword._CACHED_POSTINGS", 6)
+    words, index = words_of(shop)[:40], KeywordIndex(shop.db)
+    assert len(index.terms(words)) == len(words) > 6
+    [number] = index._states
+    cached = [term for (term,) in index._states.get(number).terms.values()]
+    assert 0 < sum(1 + len(term.postings.documents) for term in cached) <= 6
+
+
 def test_terms_in_memory_are_left_when_the_passages_change(shop: Project) -> None:
     index = KeywordIndex(shop.db)
     index.read_all()
@@ -45,6 +55,17 @@ def test_records_read_early_are_those_that_are_asked_for(shop: Project) -> None:
     ahead.read_all(threading.Event())
     assert len(ahead._records) == len(ids)
     assert ahead.get(ids) == asked.get(ids)
+
+
+def test_what_is_there_already_is_looked_at_once_for_all_steps(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cm_tui.engine.search.ranking.passage_cache._STEP", 2)
+    ids = [row[0] for row in shop.db.rows("SELECT id FROM passage")]
+    cache = PassageCache(shop.db)
+    looks: list[int] = []
+    keys = LRU.__iter__
+    monkeypatch.setattr(LRU, "__iter__", lambda self: (looks.append(1), keys(self))[1])
+    cache.read_all(threading.Event())
+    assert (len(looks), len(cache._records)) == (1, len(ids))
 
 
 def test_only_as_many_records_are_kept_and_the_latest_stay(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:

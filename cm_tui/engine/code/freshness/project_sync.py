@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import WatchConfig
 from cm_tui.counts import count
 from cm_tui.engine.code.freshness import staleness, watcher
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from cm_tui.engine.code.index.index_run import IndexOutcome
 
 START = "start"
+_JUST_S = 0.1
+"""Between requests that come so soon after each other, the system's reports are enough: a check takes a fifth of the
+time of a query."""
 
 RunIndex = Callable[[Sequence[str]], "IndexOutcome"]
 """Updates the index from the working tree, or only from given paths; returns when that is done."""
@@ -31,7 +36,8 @@ class ProjectSync:
 
     `root`: the project's root folder; `run_index`: called in a separate thread; `make_filter`: makes the test whether a
     changed path matters; `config`: how to watch the folder; `check`: what earlier runs were compared with, if any;
-    `debounce_s`: seconds without a signal before a run; `longest_s`: seconds after which a run begins anyway.
+    `debounce_s`: seconds without a signal before a run; `longest_s`: seconds after which a run begins anyway; `clock`:
+    measures the time between requests.
     """
 
     def __init__(
@@ -44,12 +50,15 @@ class ProjectSync:
         *,
         debounce_s: float = DEBOUNCE_S,
         longest_s: float = LONGEST_S,
+        clock: Clock = SYSTEM,
     ) -> None:
         self._run_index = run_index
         self.staleness = check or StalenessCheck(root, make_filter)
         self._staleness_state = LayerState(staleness.NAME, "on")
         self.scheduler = Scheduler(self._index, self.staleness.is_current, debounce_s=debounce_s, longest_s=longest_s)
         self.watcher = self._watcher(root, make_filter, config)
+        self._clock = clock
+        self._checked = -math.inf
         self._lifecycle = threading.Lock()
         self._ended = False
 
@@ -86,12 +95,18 @@ class ProjectSync:
             return self.freshness()
         if self.watcher is not None:
             self.watcher.drain()
-        found = self.staleness.check()
+        found = self.staleness.check(briefly=self._was_just_checked())
         if found:
             self.scheduler.signal(staleness.NAME, found.changes, found.why)
         if found or self.scheduler.freshness().behind:
             self.scheduler.flush(seconds)
         return self.freshness()
+
+    def _was_just_checked(self) -> bool:
+        """Return whether changes since the last check are reported by the system; note the time of this one."""
+        before, self._checked = self._checked, self._clock.monotonic()
+        is_watched = self.watcher is not None and self.watcher.state.state == "on"
+        return is_watched and self._checked - before < _JUST_S
 
     @property
     def has_compared(self) -> bool:

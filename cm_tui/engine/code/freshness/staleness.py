@@ -23,6 +23,7 @@ NAME = "guard"
 """Its layer's name, known to older versions; users see `staleness check`."""
 BUDGET_S = 0.003
 """How long one check may look at files and folders."""
+_BRIEF = 1 / 6
 _HOT = 200
 """Files that changed last, looked at in every check."""
 _BLOCK = 64
@@ -128,15 +129,21 @@ class StalenessCheck:
             self._accepts = None if changes == EVERYTHING else self._accepts
             self._known = True
 
-    def check(self, *, thorough: bool = False) -> Staleness:
-        """Compare with the disk. `thorough`: look at everything at once, however long it takes."""
+    def check(self, *, thorough: bool = False, briefly: bool = False) -> Staleness:
+        """Compare with the disk.
+
+        `thorough`: look at everything at once, however long it takes; `briefly`: take a part of the usual time, unless
+        that is enough for everything.
+        """
+        is_brief = briefly and not all(rotation.is_whole for rotation in self._rotations)
+        budget_s = self._budget_s * (_BRIEF if is_brief else 1.0)
         if not self._known:
             return Staleness(EVERYTHING, "not compared with the files yet")
         try:
             if self._head_now() != self._head:
                 return Staleness(EVERYTHING, "HEAD moved")
             with self._lock:
-                changed = self._changed(None if thorough else self._budget_s)
+                changed = self._changed(None if thorough else budget_s)
         except OSError as error:
             return Staleness(EVERYTHING, f"the folder cannot be read: {error.strerror or error}")
         if not changed:
@@ -250,6 +257,8 @@ class _Rotation:
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths
         self._next = 0
+        self.is_whole = True
+        """Whether all were looked at in the last turn."""
 
     def turn(self, end: float | None) -> Iterator[str]:
         """The next paths, until it is so late, and each at most once; None: all."""
@@ -259,6 +268,7 @@ class _Rotation:
             looked += len(block)
             self._next = (self._next + len(block)) % len(self._paths)
             yield from block
+            self.is_whole = looked >= len(self._paths)
             if end is not None and time.perf_counter() > end:
                 return
 

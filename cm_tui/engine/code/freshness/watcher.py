@@ -23,7 +23,8 @@ _STEP_MS = 50
 _STORM_MS = 400
 """Events that come without a pause are taken after so long."""
 _LOOK_MS = 1
-"""How long a request waits for events that the system is about to report."""
+"""How long a request waits for events that the system is about to report: in one step, as steps of nothing are a loop
+that takes the processor."""
 _POLL_MS = 1000
 _RETRY_S = 1.0
 
@@ -67,7 +68,7 @@ class Watcher:
         """Report changes that were not yet taken from the system."""
         with self._lock:
             try:
-                found = self._events.watch(0, 0, _LOOK_MS, None) if self._events is not None else "timeout"
+                found = self._events.watch(0, _LOOK_MS, _LOOK_MS, None) if self._events is not None else "timeout"
             except (OSError, RuntimeError):
                 found = "timeout"  # the watching thread gets the same error, and reports it
             if found == "signal":

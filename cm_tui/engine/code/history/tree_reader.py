@@ -104,9 +104,9 @@ def content(repository: Repository, oid: str) -> bytes | None:
 
 # --- reading trees of commits ---
 
-_PENDING_BYTES = 6_000_000
-"""Most source waiting to be parsed: enough to keep the processes busy."""
-_KEPT_CLASSIFIED = 500_000
+_PENDING_BYTES = 1_500_000
+"""Most source waiting to be parsed: enough to keep the processes busy. Its rows take twenty times as much until they are stored."""
+_KEPT_CLASSIFIED = 50_000
 
 
 class _AllTracked(Container[str]):
@@ -133,6 +133,8 @@ class TreeReader:
         self._own = own_folders(repository.root)
         self._pool = Pool(config.index.workers, PARSE_SECONDS, db.folder / "parsing-history")
         self._known: dict[tuple[str, str], int] = {}
+        self._stored: tuple[int, int] | None = None
+        """Count and highest number of the store's blobs when just these were known; None: others are known too."""
         self._classified: dict[tuple[str, str, bool, bool], int | None] = {}
         self._pending: list[Task] = []
         self._absent: dict[str, int] = {}
@@ -143,6 +145,12 @@ class TreeReader:
 
     def begin(self, oids: Collection[str] | None = None) -> None:
         """Load the store's current data. `oids`: contents that will be read; default: all."""
+        counted = "SELECT count(*) FILTER (parsed_by = ?), coalesce(max(id), 0) FROM blob"
+        stored = self._db.rows(counted, [EXTRACTOR_VERSION])[0]
+        self._next = max(stored[1] + 1, self._db.number(NEXT_BLOB, 1))
+        if oids is None and stored == self._stored and not self._pending and not self._absent:
+            # As a number is never used twice, none was dropped or added. Those of a long history take a while to read.
+            return
         sql = "SELECT oid, language, id FROM blob WHERE parsed_by = ? {} ORDER BY id"
         if oids is None:
             rows = self._db.rows(sql.format(""), [EXTRACTOR_VERSION])
@@ -156,8 +164,7 @@ class TreeReader:
             self._pending.clear()
             self._absent.clear()
             self._bytes = 0
-        newest = self._db.value("SELECT max(id) FROM blob") or 0
-        self._next = max(newest + 1, self._db.number(NEXT_BLOB, 1))
+        self._stored = (stored[0], stored[1]) if oids is None else None
 
     def close(self) -> None:
         """End the parser processes."""
@@ -188,12 +195,16 @@ class TreeReader:
         lost, self._absent = self._absent, {}
         if not pending and not lost:
             return
+        before, self._stored = self._stored, None
         batch = records.merge(list(self._pool.parse(pending))) if pending else {}
         with self._db.transaction():
             bulk.insert_tables(self._db, batch)
             store(self._db, lost)
             self._db.set_meta(NEXT_BLOB, str(self._next))
         self.parsed += len(pending)
+        if before is not None:
+            # What another thread drops meanwhile makes a difference: then all are read again.
+            self._stored = before[0] + len(pending) + len(lost), self._next - 1
 
     def reread(self, path: str, oid: str) -> int | None:
         """Return the blob of a file version that was missing before, or None when it is excluded."""

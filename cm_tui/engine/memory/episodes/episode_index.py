@@ -173,7 +173,7 @@ class EpisodeIndex:
         """
         with self._tables.writer:
             at, event, events, waiting = self._position()
-            if self._tables.position is None and at != self._begin:
+            if self._tables.position is None:
                 self._tables.position = (*at, event, events, waiting.text)
             rebuild = not self._journal.holds(at, event)
             if rebuild:

@@ -14,6 +14,7 @@ from cm_tui.engine.code.mainline import coverage
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking.stale import Flag
 from cm_tui.errors import NotFoundError
+from cm_tui.lru import LRU
 from cm_tui.model import CommitPoint, Page
 from cm_tui.model.stale import FLAGGED, Mention, MentionState, StaleItem
 
@@ -105,6 +106,7 @@ WHERE m.kind <> '' AND m.state IN ('gone', 'renamed') AND i.source IN ('entry', 
 )
 """
 _CONFIRMED = "SELECT path, fate FROM mention_confirmed"
+_KEPT_FLAGS = 10_000
 _SEVERITY = {"gone": 1.0, "renamed": 0.5, "moved": 0.25}
 """How much of the profile's weight each state takes."""
 
@@ -126,6 +128,8 @@ class StaleReport:
     def __init__(self, db: Database, commits: MainlineCommits) -> None:
         self._db = db
         self._commits = commits
+        self._flags: tuple[int, LRU[str, tuple[Flag | None]]] = (-1, LRU(_KEPT_FLAGS))
+        """A generation, which is another one when flags differ, and flags by path."""
 
     def items(self, states: Collection[MentionState], kinds: Collection[str], limit: int) -> Page[StaleItem]:
         """Return items that name something changed, the worst first, then the latest.
@@ -164,11 +168,28 @@ class StaleReport:
 
     def flags(self, paths: Iterable[str]) -> Mapping[str, Flag]:
         """Return notes on stale items by path."""
+        if self._db.is_writing:
+            # What a transaction has written may never be committed.
+            return self._read_flags(list(dict.fromkeys(paths)))
+        with self._db.reading() as number:
+            known, kept = self._flags
+            if known != number:
+                kept = LRU(_KEPT_FLAGS)
+                self._flags = number, kept
+            found = {path: kept.get(path) for path in paths}
+            if unknown := [path for path, flag in found.items() if flag is None]:
+                read = self._read_flags(unknown)
+                for path in unknown:
+                    found[path] = flag = (read.get(path),)
+                    kept.put(path, flag)
+        return {path: flag[0] for path, flag in found.items() if flag is not None and flag[0] is not None}
+
+    def _read_flags(self, paths: Sequence[str]) -> Mapping[str, Flag]:
         sql = (
             "SELECT DISTINCT i.id FROM mention m JOIN mention_item i ON i.id = m.item "
             "WHERE m.kind <> '' AND m.state IN (SELECT unnest(?::VARCHAR[])) AND i.path IN (SELECT unnest(?::VARCHAR[]))"
         )
-        ids = [row[0] for row in self._db.rows(sql, [list(FLAGGED), list(dict.fromkeys(paths))])]
+        ids = [row[0] for row in self._db.rows(sql, [list(FLAGGED), paths])]
         flagged = ((item, item.flagged) for item in self._read(ids))
         return {item.path: Flag(_SEVERITY[found[0].state], item.words) for item, found in flagged if found}
 

@@ -109,7 +109,7 @@ class _Watched:
         """Return the files that the system reports as changed; None: too many, or unknown."""
         assert self._events is not None
         try:
-            found = self._events.watch(0, 0, _LOOK_MS, None)
+            found = self._events.watch(0, _LOOK_MS, _LOOK_MS, None)
         except (OSError, RuntimeError):
             self._close()
             return None

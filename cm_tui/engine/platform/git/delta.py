@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cm_tui.engine.platform.git.repository import Repository
-from cm_tui.engine.platform.git.trees import TreeEntry
+from cm_tui.engine.platform.git.trees import OID_BYTES, TreeEntry
 from cm_tui.lru import LRU
 
 _TREE = b"40000"
-_KEPT_ENTRIES = 400_000
-"""Cached tree entries: neighbouring commits share most of theirs."""
+_KEPT_ENTRIES = 60_000
+"""Cached tree entries, 0.2 kB each: neighbouring commits share most of theirs."""
 
-Entries = dict[bytes, tuple[bytes, bytes]]
+Entries = dict[bytes, bytes]
 
 
 class Change(NamedTuple):
@@ -83,9 +83,11 @@ class Trees:
         return found
 
 
-def _folder(entry: tuple[bytes, bytes] | None) -> bytes | None:
-    return entry[1] if entry is not None and entry[0] == _TREE else None
+def _folder(entry: bytes | None) -> bytes | None:
+    return entry[-OID_BYTES:] if entry is not None and entry[:-OID_BYTES] == _TREE else None
 
 
-def _file(entry: tuple[bytes, bytes] | None) -> TreeEntry | None:
-    return TreeEntry(entry[1].hex(), int(entry[0], 8)) if entry is not None and entry[0] != _TREE else None
+def _file(entry: bytes | None) -> TreeEntry | None:
+    if entry is None or entry[:-OID_BYTES] == _TREE:
+        return None
+    return TreeEntry(entry[-OID_BYTES:].hex(), int(entry[:-OID_BYTES], 8))

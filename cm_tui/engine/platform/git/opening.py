@@ -29,6 +29,7 @@ from cm_tui.files import read_regular
 
 # --- storage formats of git that its library cannot read, by the repository's own settings ---
 
+_CACHED_BYTES = 16 << 20
 READABLE_EXTENSIONS = (
     "compatobjectformat", "noop", "objectformat", "partialclone", "preciousobjects", "refstorage", "relativeworktrees",
     "submodulepathconfig", "worktreeconfig",
@@ -225,6 +226,8 @@ def open_around(folder: Path) -> pygit2.Repository | UnreadableGit | None:
     refuse_broken_head(Path(found))
     if not set(READABLE_EXTENSIONS).issubset(pygit2.settings.extensions):
         pygit2.settings.set_extensions(list(READABLE_EXTENSIONS))
+        # Of all repositories together. Each tree and commit is read once; the library would keep 256 MB of them.
+        pygit2.settings.cache_max_size(_CACHED_BYTES)
     try:
         # By the folder: git's own may be elsewhere without a reference to the files.
         return pygit2.Repository(str(folder))

@@ -348,8 +348,8 @@ class Repository:
         """
         return bytes(self._current().require(sha).tree.raw)
 
-    def entries(self, tree: bytes) -> dict[bytes, tuple[bytes, bytes]]:
-        """Return the direct entries of a tree: mode in octal digits and object id, by name.
+    def entries(self, tree: bytes) -> dict[bytes, bytes]:
+        """Return the direct entries of a tree: mode in octal digits, then the object id's 20 bytes, by name.
 
         Raises MissingError if the tree is not in this clone, or damaged.
         """

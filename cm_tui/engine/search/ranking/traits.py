@@ -186,7 +186,8 @@ def _is_test(owner: Owner | None, text: str) -> bool:
 
 def _head(lines: Sequence[str]) -> tuple[str, ...]:
     head = islice((line for line in lines if not _REMARK.match(line)), _HEAD_LINES)
-    return tuple(dict.fromkeys(piece for line in head for word in tokens.words(line) for piece in tokens.parts(word)))
+    # By word, as most of them are in many passages.
+    return tuple(dict.fromkeys(piece for line in head for word in tokens.words(line) for piece in name_pieces(word)))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -114,6 +114,8 @@ class VectorIndex:
         self._lock = threading.RLock()
         self._rows = Rows.empty()
         self._unsaved = 0
+        self._counted = (-1, 0)
+        """A generation, and how many passages it has: every query asks."""
         self._stamp: object = None
         self._stale = ""
         self.notes: list[str] = []
@@ -138,7 +140,14 @@ class VectorIndex:
 
     def coverage(self) -> tuple[int, int]:
         """Return how many passages have a vector of the current model, of how many."""
-        total = cache.total(self._db, self._scope)
+        with self._db.reading() as number:
+            counted = self._counted
+            if counted[0] != number or self._db.is_writing:
+                counted = number, cache.total(self._db, self._scope)
+                if not self._db.is_writing:
+                    # What a transaction has written may never be committed.
+                    self._counted = counted
+        total = counted[1]
         # Until the next refresh there may be rows of just removed passages.
         return min(len(self._rows), total), total
 
