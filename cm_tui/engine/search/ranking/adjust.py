@@ -47,9 +47,9 @@ DETAILS = {
     "nameless": "imports and other lines outside of any symbol",
     "values": "constants, fields and other values",
     "types": "the head of a type, without its methods",
-    "file-name": "the best passage of a file with words of the query in its name",
-    "path": "the best passage of a file with words of the query in its folders and name",
-    "coherence": "the best passage of a file whose other passages answer too",
+    "file-name": "words of the query in the file's name",
+    "path": "words of the query in folders and file name",
+    "coherence": "other passages of the file answer too",
     "best-of-file": "the best passage of its file",
 }
 """What each says of a hit, in the order in which they are applied."""
