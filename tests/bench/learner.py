@@ -14,11 +14,9 @@ from cm_tui.engine.search.ranking.candidate_table import CandidateTable
 from cm_tui.engine.search.ranking.lifts import SIDES, features
 from cm_tui.model import Profile
 
-KEPT = ("exact-name", "definition", "near-name", "name-vector", "vendored", "best-of-file")
+KEPT = ("exact-name", "definition", "near-name", "name-vector", "vendored", *adjust.OF_FILES)
 """What these questions say nothing of (names, copies of foreign code), and what depends on the score of all the rest."""
-HELD = {"file-name": 0.25, "path": 0.3, "coherence": 0.05}
-"""Weights of what is the same for all passages of a file. Histories ask little for whole files, so these are given."""
-LEARNED = (*SIDES, *(name for name in adjust.NAMES if name not in {*KEPT, *HELD}))
+LEARNED = (*SIDES, *(name for name in adjust.NAMES if name not in KEPT))
 STEPS = 350
 _RATE = 0.2
 RIDGE = 3e-4
@@ -32,7 +30,6 @@ class Example(NamedTuple):
     """One question: what its candidates measure, which of them show an answer, and how much it counts."""
 
     measured: Matrix
-    held: Matrix
     answers: NDArray[np.bool_]
     weight: float
 
@@ -63,22 +60,19 @@ class Start:
 
 
 def example(
-    table: CandidateTable, answers: NDArray[np.bool_], weight: float, held: Mapping[str, float] = HELD,
-    learned: Sequence[str] = LEARNED,
-) -> Example:  # fmt: skip
+    table: CandidateTable, answers: NDArray[np.bool_], weight: float, learned: Sequence[str] = LEARNED
+) -> Example:
     """Return what can be learned from one question.
 
     Args:
         table: its candidates.
         answers: which of them show an answer.
         weight: how much the question counts.
-        held: weights that stay as they are, in units of both sides together.
-        learned: names of the others.
+        learned: names of the weights.
     """
     columns = features(table)
-    given = sum((share * columns[name] for name, share in held.items()), np.zeros(len(table)))
     measured = np.stack([columns[name] for name in learned], axis=1)
-    return Example(measured.astype(np.float32), given.astype(np.float32), answers, weight)
+    return Example(measured.astype(np.float32), answers, weight)
 
 
 def learn(found: Sequence[Example], names: Sequence[str] = LEARNED, start: Start | None = None) -> Learned:
@@ -93,7 +87,6 @@ def learn(found: Sequence[Example], names: Sequence[str] = LEARNED, start: Start
         start: where it begins; by default both sides alike and nothing else, drawn towards 0.
     """
     measured = np.concatenate([one.measured for one in found])
-    held = np.concatenate([one.held for one in found])
     answers = np.concatenate([one.answers for one in found])
     sizes = [len(one.answers) for one in found]
     question = np.repeat(np.arange(len(found)), sizes)
@@ -106,14 +99,13 @@ def learn(found: Sequence[Example], names: Sequence[str] = LEARNED, start: Start
         weights[:2] = FIRST
     speed, size, loss = np.zeros_like(weights), np.zeros_like(weights), 0.0
     for step in range(1, begin.steps + 1):
-        score = measured @ weights.astype(np.float32) + np.float32(weights[:2].sum()) * held
+        score = measured @ weights.astype(np.float32)
         power = np.exp(score - np.maximum.reduceat(score, first)[question])
         right = np.where(answers, power, 0)
         every, good = np.add.reduceat(power, first), np.maximum(np.add.reduceat(right, first), 1e-30)
         loss = float(-(np.log(good / every) * share).sum())
         pull = ((power / every[question] - right / good[question]) * share[question]).astype(np.float32)
         slope = measured.T @ pull + begin.ridge * (weights - begin.weights)
-        slope[:2] += float(held @ pull)
         speed, size = 0.9 * speed + 0.1 * slope, 0.99 * size + 0.01 * slope**2
         rate = begin.rate if step < 0.6 * begin.steps else begin.rate / 5
         move = (speed / (1 - 0.9**step)) / (np.sqrt(size / (1 - 0.99**step)) + 1e-8)

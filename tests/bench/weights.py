@@ -13,7 +13,7 @@ import numpy as np
 from cm_tui.engine.search.ranking.candidate_table import CandidateTable
 from cm_tui.engine.search.ranking.lifts import SIDES
 from cm_tui.model import Profile
-from tests.bench.learner import HELD, Example, example, learn, with_weights
+from tests.bench.learner import Example, example, learn, with_weights
 from tests.bench.lines import ask, judge, parser
 from tests.bench.quality import Asked, own_home
 
@@ -59,15 +59,15 @@ def main(argv: Sequence[str]) -> int:
     table = {}
     for language, pairs in by_language.items():
         rest = [one for other, pairs in by_language.items() if other != language for _, found in pairs for one in found]
-        chosen = {"profile": profile, "learned": with_weights(profile, {**whole.weights, **HELD})}
+        chosen = {"profile": profile, "learned": with_weights(profile, whole.weights)}
         if rest:
-            chosen["learned without it"] = with_weights(profile, {**learn(rest).weights, **HELD})
+            chosen["learned without it"] = with_weights(profile, learn(rest).weights)
         table[language] = {name: mean(_ndcg(asked, one) for asked, _ in pairs) for name, one in chosen.items()}
     if options.json:
-        print(json.dumps({"weights": {**whole.weights, **HELD}, "loss": whole.loss, "languages": table}, indent=1))
+        print(json.dumps({"weights": whole.weights, "loss": whole.loss, "languages": table}, indent=1))
         return 0
     now = {**profile.adjustments, SIDES[0]: profile.keyword_weight, SIDES[1]: profile.vector_weight}
-    for name, weight in {**whole.weights, **HELD}.items():
+    for name, weight in whole.weights.items():
         print(f"{name:16} {weight:6.3f}   in the profile {now.get(name, 0.0):6.3f}")
     for language, row in table.items():
         print(f"{language:12}" + "".join(f"  {name} {value:.3f}" for name, value in row.items()))

@@ -170,6 +170,15 @@ def test_the_place_that_a_trace_names_is_lifted(searcher: Searcher) -> None:
     assert not any(part.name == "frame" for hit in without.hits for part in hit.parts)
 
 
+def test_the_name_of_a_file_is_no_evidence_in_a_report(searcher: Searcher) -> None:
+    title = "Wrong total of the cart"
+    report = f"{title}\n\n" + "\n".join(f"Step {number}: put a thing in, and look at the price." for number in range(9))
+    lifted = [
+        {part.name for part in searcher.search(text).hits[0].parts} & {"file-name", "path"} for text in (title, report)
+    ]
+    assert lifted == [{"file-name", "path"}, set()]
+
+
 def test_what_writes_a_message_is_found_by_its_words(shop: Project) -> None:
     shop.put({"shop/stock.py": 'def take(name):\n    raise KeyError(f"nothing is left of {name} in the store")\n'})
     searcher = Searcher(shop.db, None, Config())

@@ -197,6 +197,15 @@ def test_a_question_about_use_finds_the_section(engine: Engine) -> None:
     assert (first.path, first.kind) == ("docs/guide.md", "section")
 
 
+@pytest.mark.parametrize("evidence", ["file-name", "path", "coherence"])
+def test_what_speaks_for_a_file_lifts_its_best_passage_alone(engine: Engine, evidence: str) -> None:
+    hits = engine.search("the client's connection", limit=50).hits
+    inside = [hit for hit in hits if hit.path == "shop/client.py"]
+    lifted = [hit for hit in inside if any(part.name == evidence for part in hit.parts)]
+    assert len(inside) > 1
+    assert lifted == inside[:1]
+
+
 def test_a_name_of_one_word_is_hardly_a_name_in_a_question_about_code(engine: Engine) -> None:
     def share(query: str) -> float:
         hit = next(hit for hit in engine.search(query, limit=50).hits if hit.symbol == "ClientSession.close")

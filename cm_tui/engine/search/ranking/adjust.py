@@ -23,8 +23,6 @@ DETAILS = {
     "exact-name": "defines exactly the name in the query",
     "definition": "defines a name in the query",
     "near-name": "defines a name similar to an unknown one in the query",
-    "file-name": "words of the query in the file's name",
-    "path": "words of the query in folders and file name",
     "symbol-name": "words of the query in names defined here",
     "name-share": "share of its name that is in the query",
     "container": "words of the query in the names of the enclosing symbols",
@@ -36,7 +34,6 @@ DETAILS = {
     "message": "has words of the error message in a row",
     "date": "from a date in the query, or mentions one",
     "speaker": "by the person named in the query",
-    "coherence": "other passages of the file answer too",
     "tests": "a test",
     "examples": "an example or a benchmark",
     "docs": "documentation",
@@ -50,9 +47,14 @@ DETAILS = {
     "nameless": "imports and other lines outside of any symbol",
     "values": "constants, fields and other values",
     "types": "the head of a type, without its methods",
+    "file-name": "words of the query in the file's name",
+    "path": "words of the query in folders and file name",
+    "coherence": "other passages of the file answer too",
     "best-of-file": "the best passage of its file",
 }
 """What each says of a hit, in the order in which they are applied."""
+OF_FILES = ("file-name", "path", COHERENCE, BEST_OF_FILE)
+"""Evidence for a file: only its best passage has it, so it finds the file without lifting all of its lines."""
 NAMES = (*DETAILS, NAME_VECTOR)
 """Every name that a profile's adjustments may use."""
 
@@ -80,14 +82,15 @@ def adjust(table: CandidateTable, fused: Column, profile: Profile) -> tuple[Colu
         The new scores, and what each adjustment added.
     """
     stages: list[Stage] = []
-    score = fused
+    score, best = fused, None
     for name, text in DETAILS.items():
         if not (weight := profile.adjustments.get(name, 0.0)):
             continue
-        if name == COHERENCE:
-            values: Column | None = coherence(table.paths, fused)
-        else:
-            values = best_of_file(table.paths, score) if name == BEST_OF_FILE else table.signals.get(name)
+        values = table.signals.get(name)
+        if name in OF_FILES:
+            best = best_of_file(table.paths, score) if best is None else best
+            values = {COHERENCE: coherence(table.paths, fused), BEST_OF_FILE: best}.get(name, values)
+            values = None if values is None else values * best
         if values is None:
             continue
         contributions = (-weight if name in PENALTIES else weight) * values

@@ -21,20 +21,12 @@ SIDES = ("keyword_weight", "vector_weight")
 """Weights that are fields of a profile; the others are its adjustments."""
 
 
-def features(table: CandidateTable, sides: Column | None = None) -> dict[str, Column]:
-    """Return the factors of each weight; penalties are negative.
-
-    Args:
-        table: the candidates.
-        sides: the sum of both sides, for factors that depend on it; default: half of each.
-    """
+def features(table: CandidateTable) -> dict[str, Column]:
+    """Return the factors of each weight; penalties are negative, and what depends on the score itself is 0."""
     level = {SIDES[0]: fuse.keyword_level(table), SIDES[1]: fuse.meaning_level(table)}
     none = np.zeros(len(table))
     signs = {name: -1.0 if name in adjust.PENALTIES else 1.0 for name in adjust.NAMES}
-    columns = {name: sign * table.signals.get(name, none) for name, sign in signs.items()}
-    together = (level[SIDES[0]] + level[SIDES[1]]) / 2 if sides is None else sides
-    columns[adjust.COHERENCE] = adjust.coherence(table.paths, together)
-    return {**columns, **level}
+    return {name: sign * table.signals.get(name, none) for name, sign in signs.items()} | level
 
 
 # --- what would raise a candidate to the shown hits ---
@@ -109,7 +101,8 @@ def _moves(ranking: Ranking, row: int, limit: int) -> Iterator[Move]:
     table, profile = ranking.table, ranking.profile
     last = ranking.kept[min(limit, len(ranking.kept)) - 1]
     missing = float(ranking.raw[last] - ranking.raw[row])
-    columns = features(table)
+    # Evidence for a file counts for its best passage alone, which only a ranking knows.
+    columns = features(table) | {one.name: one.values for one in ranking.stages if one.name in adjust.OF_FILES}
     if profile.fusion == "weighted" and 0 < ranking.fused.keyword_weight < 1 and not table.is_name:
         change = columns[SIDES[0]] - columns[SIDES[1]]
         yield from _move(SIDES[0], ranking.fused.keyword_weight, missing, float(change[row] - change[last]), 1.0)
