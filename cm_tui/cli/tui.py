@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui import paths
-from cm_tui.errors import UsageError
+from cm_tui.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -17,12 +17,18 @@ def launch(project: Path | None = None, episode: str = "") -> int:
     """Open the application on a project; the store is opened behind its first frame.
 
     `project`: a folder of it; the current one when not given. `episode`: name of an episode whose revision is shown.
-    Returns the exit code. Raises UsageError if there is no terminal to draw on.
+    Returns the exit code. Raises UsageError if there is no terminal to draw on; NotFoundError if no folder can have
+    that name.
     """
     paths.settle_environment()
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The application needs a terminal.", hint="Use a command instead: `cm --help` lists them.")
     folder: Path | None = (project or Path.cwd()).absolute()
+    try:
+        folder.is_dir()
+    except OSError as error:
+        hint = "Check the spelling, or name another with --project."
+        raise NotFoundError(f"Cannot find {folder}: {error.strerror}.", hint=hint) from error
     code = 0
     while folder is not None:
         # Which project comes next is known only when the one before is closed.
