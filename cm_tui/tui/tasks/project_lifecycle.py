@@ -143,7 +143,7 @@ class ProjectLifecycle(ProjectWork):
         self.tasks.ask("app.plan", lambda engine: engine.plan(), got, failed)
 
     def start_index(self, *, requested: bool = False) -> None:
-        """Bring the index up to the working tree. `requested`: the user pressed a key for it, and is told the result."""
+        """Bring the index up to the working tree. `requested`: the user pressed a key for it; the result is reported."""
         self._start(lambda engine, cancel: engine.index(cancel=cancel), "Index run started.", requested=requested)
 
     def start_full_index(self) -> None:
