@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from cm_tui import paths
 from cm_tui.errors import NotFoundError, UsageError
@@ -23,13 +23,13 @@ def launch(project: Path | None = None, episode: str = "") -> int:
     paths.settle_environment()
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The application needs a terminal.", hint="Use a command instead: `cm --help` lists them.")
-    folder: Path | None = (project or Path.cwd()).absolute()
+    start = (project or Path.cwd()).absolute()
     try:
-        folder.is_dir()
+        start.is_dir()
     except OSError as error:
         hint = "Check the spelling, or name another with --project."
-        raise NotFoundError(f"Cannot find {folder}: {error.strerror}.", hint=hint) from error
-    code = 0
+        raise NotFoundError(f"Cannot find {start}: {error.strerror}.", hint=hint) from error
+    code, folder = 0, cast("Path | None", start)
     while folder is not None:
         # Which project comes next is known only when the one before is closed.
         code, folder = _run(folder, episode)
