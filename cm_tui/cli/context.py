@@ -134,6 +134,11 @@ Snapshot = Annotated[str, typer.Argument(help="Its id, a beginning of it, or las
 OfSession = Annotated[str, typer.Option("--session", help="An agent's session, for working:// and episodic://.")]
 
 
+def alone() -> None:
+    """What is handed over to agents, assembled by files of the project; without a command snapshots are listed."""
+    list_()
+
+
 def assemble(
     prompt: str,
     *,
@@ -292,7 +297,4 @@ def _until(expires: float) -> str:
     return f"until {local_minute(expires)}"
 
 
-context = Family(
-    "What is handed over to agents: assembled by files of the project, explained, kept, compared.",
-    (assemble, list_, show, diff, run, lint, new, definitions, get, put),
-)
+context = Family("", (assemble, list_, show, diff, run, lint, new, definitions, get, put), alone=alone)

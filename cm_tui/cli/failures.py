@@ -63,7 +63,8 @@ def _unexpected(error: BaseException) -> int:
     if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
         _drop_output()
         hint = "It is not open for writing." if error.errno == errno.EBADF else "Free some space where it goes."
-        _complain(f"Cannot write the output: {error.strerror}.", hint)
+        # The command ran: to run it again because of the exit code would do the same twice.
+        _complain(f"Cannot write the output: {error.strerror}.", f"{hint} What the command changed stays changed.")
         return 1
     if isinstance(error, FileNotFoundError) and error.filename is None and _is_homeless():
         _complain("The current folder no longer exists.", "Change to another folder, then try again.")

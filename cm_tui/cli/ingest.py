@@ -21,6 +21,11 @@ _LOOK_S = 1.0
 _MOST_BYTES = 8_000_000
 
 
+def alone() -> None:
+    """What pipelines write into the memory: run by hand, followed, run again; without a command runs are listed."""
+    list_()
+
+
 def run(pipeline: str, source: str = "-", values: list[str] | None = None) -> None:
     """Run a pipeline over a text now; what it had before is not ingested again.
 
@@ -139,7 +144,4 @@ def _read(source: str) -> str:
     return data.decode("utf-8", "replace")
 
 
-ingest = Family(
-    "What pipelines write into the memory: run by hand, listed, followed, run again.",
-    (run, list_, tail, again, pending),
-)
+ingest = Family("", (run, list_, tail, again, pending), alone=alone)

@@ -24,6 +24,11 @@ _TITLE = 60
 Name = Annotated[str, typer.Argument(help="A note's id, or the end of one that no other has.")]
 
 
+def alone() -> None:
+    """Markdown that people and agents write: day logs, topics, memory; without a command the notes are listed."""
+    list_()
+
+
 def append(text: str, *, to: str = "") -> None:
     """Write a paragraph at the end of a note; one that is not there is begun.
 
@@ -207,7 +212,4 @@ def _show_change(change: model.NoteChange) -> None:
     narrate(f"{change.words}; `cm undo` undoes it" if change.change else f"{change.words}: nothing was changed")
 
 
-notes = Family(
-    "Markdown that people and agents write: day logs, topics, memory.",
-    (append, search, get, list_, edit, move, delete, conflicts),
-)
+notes = Family("", (append, search, get, list_, edit, move, delete, conflicts), alone=alone)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -120,7 +121,10 @@ def sentence(found: model.RecordingState) -> str:
     where = "in any project" if found.everywhere else "in this project"
     if found.state == "paused":
         end = "until `cm resume`" if found.until is None else f"until {local_minute(found.until)}"
-        return f"Recording is paused: nothing is recorded {where} {end}."
+        # It is not ended by itself: the clock may be the one that is wrong now.
+        ahead = found.since is not None and found.since > time.time()
+        moved = " It began in the future: the clock was ahead then, or is behind now." if ahead else ""
+        return f"Recording is paused: nothing is recorded {where} {end}.{moved}"
     return "What agents do is recorded."
 
 

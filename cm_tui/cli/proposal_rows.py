@@ -188,3 +188,14 @@ def print_outcomes(changes: list[model.NarratedChange]) -> None:
         narrate(f"`cm proposals undo {own[0] if len(own) == 1 else 'ID'}` undoes it")
     elif any(one.done and one.change for one in changes):
         narrate("`cm undo` undoes it")
+
+
+def print_undone(changes: list[model.NarratedChange]) -> None:
+    """Print for each proposal whether its decision was undone."""
+    for one in changes:
+        if one.done:
+            write(f"{one.id}  {one.words}", bold=one.id)
+        else:
+            narrate(f"{one.id}: {(one.problem or one.words).removesuffix('.')}; nothing was undone")
+            if one.hint:
+                narrate(f"    {one.hint}")

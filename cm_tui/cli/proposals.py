@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, cast
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -72,23 +73,35 @@ def show(name: Id) -> None:
     proposal_rows.print_commands(one)
 
 
-def undo(name: Id) -> None:
-    """Take back what was decided on a proposal, also days later: what was written goes, and it waits again."""
+def undo(names: Ids = None) -> None:
+    """Take back what was decided on proposals, also days later: what was written goes, and they wait again."""
     from cm_tui.cli import proposal_rows
 
-    (wanted,) = inbox.checked([name])
-    if inbox.is_agent_proposal(wanted):
-        raise UsageError(f"{wanted} is about an entry or an episode.", hint="`cm undo` takes your last change back.")
+    wanted = inbox.checked(names or [])
+    if not wanted:
+        raise UsageError("No proposal is named.", hint="`cm proposals list --state all` lists those that were decided.")
+    if agents := [name for name in wanted if inbox.is_agent_proposal(name)]:
+        raise UsageError(f"{agents[0]} is about an entry or an episode.", hint="`cm undo` takes your last change back.")
     with open_engine() as engine:
-        done = engine.undo_narrated(wanted.partition("@")[0])
-    if wants_json():
-        print_json(proposal_rows.change_row(done))
-    elif done.done:
-        write(f"{done.id}  {done.words}", bold=done.id)
+        changes = [_undone(engine, name.partition("@")[0], is_only=len(wanted) == 1) for name in wanted]
+    if wants_json() and len(changes) == 1:
+        print_json(proposal_rows.change_row(changes[0]))
+    elif wants_json():
+        print_json(_rows_of(changes))
     else:
-        narrate(f"{done.id}: {done.problem or done.words}; nothing was undone")
-    if not done.done:
+        proposal_rows.print_undone(changes)
+    if not all(one.done for one in changes):
         raise typer.Exit(1)
+
+
+def _undone(engine: Engine, name: str, *, is_only: bool) -> model.NarratedChange:
+    """Undo one decision; of several, one that cannot be undone holds its reason and does not stop the others."""
+    try:
+        return engine.undo_narrated(name)
+    except CmError as error:
+        if is_only:
+            raise
+        return model.NarratedChange(name, "", done=False, problem=error.message, hint=error.hint)
 
 
 def approve(
@@ -232,12 +245,18 @@ def _decided(engine: Engine, names: list[str], decision: model.NarratedDecision)
     return inbox.decide(engine, names, decision) if names else []
 
 
+def _rows_of(changes: list[model.NarratedChange]) -> dict[str, Any]:
+    from cm_tui.cli import proposal_rows
+
+    rows = [proposal_rows.change_row(one) for one in changes]
+    return {"rows": rows, "total": len(rows), "done": sum(one.done for one in changes)}
+
+
 def _print_result(changes: list[model.NarratedChange]) -> None:
     from cm_tui.cli import proposal_rows
 
     if wants_json():
-        rows = [proposal_rows.change_row(one) for one in changes]
-        print_json({"rows": rows, "total": len(rows), "done": sum(one.done for one in changes)})
+        print_json(_rows_of(changes))
     else:
         proposal_rows.print_outcomes(changes)
     if not all(one.done for one in changes):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from cm_tui import paths
-from cm_tui.errors import UsageError
+from cm_tui.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -17,13 +17,19 @@ def launch(project: Path | None = None, episode: str = "") -> int:
     """Open the application on a project; the store is opened behind its first frame.
 
     `project`: a folder of it; the current one when not given. `episode`: name of an episode whose revision is shown.
-    Returns the exit code. Raises UsageError if there is no terminal to draw on.
+    Returns the exit code. Raises UsageError if there is no terminal to draw on; NotFoundError if no folder can have
+    that name.
     """
     paths.settle_environment()
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The application needs a terminal.", hint="Use a command instead: `cm --help` lists them.")
-    folder: Path | None = (project or Path.cwd()).absolute()
-    code = 0
+    start = (project or Path.cwd()).absolute()
+    try:
+        start.is_dir()
+    except OSError as error:
+        hint = "Check the spelling, or name another with --project."
+        raise NotFoundError(f"Cannot find {start}: {error.strerror}.", hint=hint) from error
+    code, folder = 0, cast("Path | None", start)
     while folder is not None:
         # Which project comes next is known only when the one before is closed.
         code, folder = _run(folder, episode)

@@ -62,7 +62,7 @@ async def body_of(request: Request) -> dict[str, Any]:
 def where_of(body: dict[str, Any]) -> rpc.ProjectRef:
     """Return the project that a request is about. Raises UsageError if it names none."""
     where = value_of(body, "where", rpc.ProjectRef)
-    path_of(where.folder, "where: folder")
+    path_of(where.folder, "The folder of the project")
     return where
 
 

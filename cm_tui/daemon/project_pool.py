@@ -68,6 +68,10 @@ class Project:
         """Candidates by their id, unless they were forgotten."""
         return self._candidates.get(number)
 
+    def is_current(self, signature: Signature) -> bool:
+        """Return whether it can go on as it is, with what it stands on now."""
+        return self.signature == signature and not self.engine.must_reopen
+
     def refresh_signature(self) -> None:
         """Take the settings and the store as they are now for the ones in use."""
         self.signature = _signature(self.root, self.store)
@@ -150,7 +154,7 @@ class ProjectPool:
                     hint="Wait until that has ended, then try again.",
                 )
             # While others use it, settings that changed wait.
-            if project and project.root == root and (project.users or project.signature == _signature(root, store)):
+            if project and project.root == root and (project.users or project.is_current(_signature(root, store))):
                 project.users += 1
                 project.runs += run
                 return project

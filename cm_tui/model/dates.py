@@ -50,6 +50,12 @@ def local_hour_minute(seconds: float) -> str:
     return time.strftime("%H:%M", time.localtime(seconds))
 
 
+def local_moment(seconds: float, now: float) -> str:
+    """Return an instant as `12:30` on the day of `now`, else as `2024-05-01 12:30`, by this machine's clock."""
+    is_today = local_day(seconds) == local_day(now)
+    return local_hour_minute(seconds) if is_today else local_minute(seconds)
+
+
 def local_clock(seconds: float) -> str:
     """Return the time of day as `12:30:59`, by this machine's clock."""
     return time.strftime("%H:%M:%S", time.localtime(seconds))

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.memory.recording import pauses
 from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.location import folder_of
 from tests.cli.conftest import Shop
 
 EPISODE = {"prompts": ["why?"], "agent": "codex", "session": "s-1"}
@@ -29,6 +31,16 @@ def test_pause_and_resume(new_shop: Shop):
     done = new_shop.cm("resume")
     assert (done.code, done.out) == (0, "What agents do is recorded.\n")
     assert new_shop.cm("resume", "--json").json["state"] == "on"
+
+
+def test_a_pause_that_began_in_the_future_is_kept_and_reported(new_shop: Shop):
+    began = 4_000_000_000.0
+    pauses.begin(folder_of(new_shop.root).name, began + 60, now=began)
+    told = new_shop.cm("pause", "--show").out
+    assert "until 2096-" in told
+    assert "It began in the future" in told
+    assert new_shop.cm("pause", "--show", "--json").json["state"] == "paused"
+    assert "future" not in new_shop.cm("pause", "2h").out
 
 
 def test_pause_everywhere_needs_no_project(new_shop: Shop, tmp_path: Path):

@@ -15,7 +15,8 @@ import pytest
 
 import cm_tui.cli.app as command_line
 from cm_tui.cli.failures import guarded
-from cm_tui.errors import StoreError
+from cm_tui.cli.tui import launch
+from cm_tui.errors import NotFoundError, StoreError
 from tests.cli.conftest import Result, Shop, git, make_repository
 from tests.planted import GITHUB, PASSWORD, leaked
 
@@ -269,6 +270,34 @@ def test_output_that_cannot_be_written(shop: Shop):
     assert done.returncode == 1
     assert done.stderr.startswith("cm: Cannot write the output")
     assert "Internal error" not in done.stderr
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only some systems have a device that is always full")
+@pytest.mark.parametrize("buffered", ["", "1"])
+def test_what_was_changed_before_output_failed_stays_and_is_reported(new_shop: Shop, buffered: str):
+    environment = {**os.environ, "CM_HOME": str(new_shop.home), "PYTHONUNBUFFERED": buffered}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cm_tui", "remember", "tests need redis", "--json"],
+            cwd=new_shop.root, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert "What the command changed stays changed." in done.stderr
+    assert new_shop.cm("entries", "--json").json["total"] == 1
+
+
+def test_a_folder_whose_name_is_longer_than_any(shop: Shop, monkeypatch: pytest.MonkeyPatch):
+    name = "x" * 100_000
+    done = shop.cm("status", "--project", name)
+    assert done.code in (2, 3)
+    assert "no path is that long" in done.err or "File name too long" in done.err
+    assert len(done.err) < 1_000
+    assert "where:" not in done.err
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    with pytest.raises(NotFoundError, match="File name too long"):
+        launch(Path(name))
 
 
 def test_a_file_that_is_nowhere(own_shop: Shop):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ import typer
 import cm_tui
 from cm_tui.__main__ import HELP_COLUMNS
 from cm_tui.cli.app import command_line
-from cm_tui.cli.families import FAMILIES
+from cm_tui.cli.declare import Family
+from cm_tui.cli.families import _FAMILY_OF, FAMILIES
 
 
 def commands_of(*arguments: str) -> set[str]:
@@ -57,6 +59,13 @@ EVERYTHING = set(" ".join(FAMILIES.values()).split())
 )
 def test_what_is_read(arguments, wanted):
     assert commands_of(*arguments) == wanted
+
+
+@pytest.mark.parametrize("word", sorted(EVERYTHING))
+def test_a_family_with_a_list_lists_without_a_command(word):
+    member = getattr(import_module(f"cm_tui.cli.{_FAMILY_OF[word]}"), word.replace("-", "_"), None)
+    if isinstance(member, Family) and any(one.__name__ == "list_" for one in member.commands):
+        assert member.alone is not None
 
 
 def test_a_shell_that_completes_a_line_is_offered_all(monkeypatch):

@@ -116,6 +116,20 @@ def test_approved_written_and_taken_back(taught: Shop, rule: dict):
     assert only(taught, "statement")["id"] == rule["id"]
 
 
+def test_several_are_taken_back_each_by_itself(taught: Shop, rule: dict):
+    both = [rule["id"], only(taught, "command")["id"]]
+    assert taught.cm("proposals", "approve", *both).code == 0
+    undone = taught.cm("proposals", "undo", *both, "--json")
+    assert (undone.code, undone.json["total"], undone.json["done"]) == (0, 2, 2)
+    assert {row["id"] for row in waiting(taught)} >= set(both)
+    assert taught.cm("proposals", "reject", both[1]).code == 0
+    some = taught.cm("proposals", "undo", *both)
+    assert some.code == 1
+    assert some.out.startswith(f"{both[1]}  undone")
+    assert f"{both[0]}: Nothing was decided on {both[0]}: it waits; nothing was undone" in some.err
+    assert taught.cm("proposals", "undo").code == 2
+
+
 def test_rejected_for_good(taught: Shop, rule: dict):
     done = taught.cm("proposals", "reject", rule["id"], "--reason", "we push every day now")
     assert done.code == 0, done.err

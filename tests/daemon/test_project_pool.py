@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from cm_tui.daemon.project_pool import _CACHES_S, _MOST_OPEN, _REST_S, _SETTLE_S, ProjectPool
@@ -11,6 +12,7 @@ from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.store.database import LOG, Database
 from cm_tui.engine.search.ranking import tokens
+from cm_tui.errors import StoreError
 from tests.daemon.conftest import make_project
 from tests.fake_clock import FakeClock
 
@@ -78,6 +80,25 @@ def test_caches_are_emptied_once_while_only_the_history_of_a_project_is_read(cm_
         clock.advance(_CACHES_S)
         pool.rest()
         assert tokens.stem.cache_info().currsize, "what the reading itself needs stays"
+    pool.close()
+
+
+def test_a_store_that_answers_nothing_after_a_failed_write_is_opened_again_once_it_is_free(
+    cm_home: Path, tmp_path: Path
+) -> None:
+    pool = ProjectPool(FakeClock())
+    where = ProjectRef(str(make_project(tmp_path / "shop")))
+    with pool.acquire(where) as project:
+        db = project.engine._db
+        with pytest.raises(StoreError, match="The disk is full"), db._explained():
+            raise duckdb.FatalException("the database has been invalidated: No space left on device")
+        with pool.acquire(where) as other:
+            assert other is project, "it is in use"
+    with pool.acquire(where) as again:
+        assert again is not project
+        assert again.engine.status().files == 0
+    with pool.acquire(where) as last:
+        assert last is again
     pool.close()
 
 

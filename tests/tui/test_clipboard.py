@@ -91,3 +91,8 @@ def test_unwritable_state_raises(tmp_path, monkeypatch):
     monkeypatch.setenv("CM_HOME", str(blocker))
     with pytest.raises(OSError, match="Not a directory"):
         clipboard.copy("a", None, {"PATH": str(tmp_path)})
+    sent: list[str] = []
+    done = clipboard.copy("a", sent.append, {"PATH": str(tmp_path)})
+    assert sent
+    assert (done.sure, done.file) == (False, None)
+    assert done.message == "Sent to the terminal (OSC 52); it could not be saved too: Not a directory."

@@ -49,6 +49,8 @@ async def a_key_pauses_for_a_time_and_goes_on(driver, project):
     await driver.press("enter")
     await driver.until(lambda: "until " in head(driver))
     assert recording.recording_state(project).until is not None
+    recording.pause(project, 2 * 86_400)
+    await driver.until(lambda: "until 20" in head(driver))
     await driver.press("Z")
     await driver.until(lambda: "◉" in head(driver))
     assert recording.recording_state(project).state == "on"

@@ -91,7 +91,7 @@ async def a_saved_profile_is_taken_back_after_a_question(driver, project):
     await driver.anew()
     screen = await ask(driver)
     await driver.press("R")
-    assert any("the knobs are not open" in told for told in driver.told)
+    assert any("the numbers are not open" in told for told in driver.told)
     await driver.press("t", "R")
     assert "Take back what .cm/config.toml changes" in driver.text
     await driver.press("n")

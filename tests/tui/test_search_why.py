@@ -109,7 +109,7 @@ async def why_not_needs_a_question_and_room(driver, project):
     assert driver.app.screen.has_class("-tuning")
     driver.app.screen.results.focus()
     await driver.press("n")
-    assert any("the knobs are open" in told for told in driver.told)
+    assert any("the numbers are open" in told for told in driver.told)
 
 
 @at((80, 24), (200, 50))

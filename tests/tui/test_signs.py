@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -112,6 +113,54 @@ async def saving_a_profile(driver, held):
     assert "◐" not in bottom(driver)
 
 
+async def an_update_is_in_the_top_line_at_once_and_its_result_in_the_bottom_line(driver, held):
+    await driver.press("1")
+    goes_on = held("index")
+    for _ in range(3):
+        await driver.pilot.press("i")
+    await driver.until(lambda: "◐ updating" in driver.text.splitlines()[0])
+    assert driver.told == ["Update: an index run is in progress"]
+    goes_on.set()
+    await driver.settle()
+    assert "◐" not in driver.text.splitlines()[0]
+    assert "The index is up to date: nothing changed." in bottom(driver)
+
+
+async def a_mode_that_is_opened_first_is_named_before_it_is_there(driver, held):
+    said: list[str] = []
+    switch = driver.app.switch_mode
+
+    async def watched(mode: str) -> None:
+        said.append(driver.app.bottom_line[0])
+        await switch(mode)
+
+    with mock.patch.object(driver.app, "switch_mode", watched):
+        await driver.press("9", "1", "9")
+    assert said == ["◐ Opening Health…", "", ""]
+    assert driver.app.bottom_line[0] == ""
+
+
+async def what_the_same_key_reports_again_takes_the_place_of_what_it_reported(driver, held):
+    await driver.press("2")
+    await driver.type("load")
+    await driver.press("escape", "p", "p", "p")
+    assert len([one for one in driver.app._notifications if one.severity == "information"]) == 1
+
+
+async def what_a_command_reads_first(driver, held):
+    driver.app.tasks.engine.write_note("topics/slow", "# Slow\n\nIt takes long.\n")
+    await driver.press("6")
+    await driver.until(lambda: "Slow" in driver.text)
+    goes_on = held("note")
+    await driver.pilot.press("e")
+    await driver.until(lambda: "◐ Edit…" in bottom(driver))
+    goes_on.set()
+    await driver.settle()
+    assert "◐" not in driver.text
+    assert "It takes long." in driver.text
+    await driver.press("escape", "d", "y")
+
+
 async def writing_an_entry(driver, held):
     await driver.press("6", "n")
     await driver.type("slowly")
@@ -147,7 +196,12 @@ async def an_undo(driver, held):
 async def test_what_takes_long_shows_and_is_not_asked_for_twice(project: Path, held):
     (project / "logo.py").write_bytes(bytes(64))
     late = a_list_that_comes_late_opens_over_nothing_else, a_symbol_that_comes_late_leads_nowhere
-    steps = *late, assembling, writing_an_entry, an_undo, saving_a_profile
+    asked = (
+        a_mode_that_is_opened_first_is_named_before_it_is_there,
+        an_update_is_in_the_top_line_at_once_and_its_result_in_the_bottom_line,
+        what_the_same_key_reports_again_takes_the_place_of_what_it_reported,
+    )
+    steps = *late, *asked, assembling, what_a_command_reads_first, writing_an_entry, an_undo, saving_a_profile
     await each(held, why_a_command_is_not_possible_gives_way_to_the_keys_and_to_the_next_command, *steps, root=project)
 
 

@@ -124,6 +124,11 @@ class EngineBase:
         return f"{read_only(self._db.file).message} It is used as it is, and nothing is saved."
 
     @property
+    def must_reopen(self) -> bool:
+        """Return whether the store answers nothing until it is opened again, as after a write on a full disk."""
+        return self._db.must_reopen
+
+    @property
     def uses_daemon(self) -> bool:
         """Return False: this engine uses the store directly."""
         return False

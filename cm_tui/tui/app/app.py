@@ -70,7 +70,7 @@ class CmApp(ModeApp):
         """The store that goes when this project is closed."""
         self.config = config
         self.project = ProjectView()
-        self.tasks = EngineTasks(self, open_engine, self.origin, self.changes_moved)
+        self.tasks = EngineTasks(self, open_engine, self.origin, self.changes_moved, self.commands_moved)
         self._kept = SavedChoices(self, root, self.tasks)
         self.state, self.state_writer = self._kept.state, self._kept.writer
         self.pack_selection = self._kept.pack_selection
@@ -156,14 +156,14 @@ class CmApp(ModeApp):
     # --- engine ---
 
     @property
-    def change_in_progress(self) -> Change | None:
-        """The change that is being made."""
-        return self.tasks.change_in_progress
+    def command_in_progress(self) -> Change | None:
+        """What a command asked for that is not done yet."""
+        return self.tasks.command_in_progress
 
     def changes_moved(self) -> None:
         """A change begins or ends: the bottom line says so, and other things may wait for the person now."""
-        super().changes_moved()
-        if self.change_in_progress is None:
+        self.commands_moved()
+        if self.tasks.change_in_progress is None:
             self.lifecycle.count_waiting(again=True)
 
     def on_answer(self, message: Answer) -> None:
@@ -212,7 +212,8 @@ class CmApp(ModeApp):
             self.tell_error(message.error)
 
     def _index_ended(self, message: RunEnded) -> None:
-        self.lifecycle.ended(message)
+        if words := self.lifecycle.ended(message):
+            self.report(words)
         self.daemon_sync.own_run_ended()
         self.session_import.look()
         if self._episode:

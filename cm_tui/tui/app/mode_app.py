@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import time
 from collections.abc import Callable, Mapping
@@ -98,6 +99,8 @@ class ParsedOnce(Stylesheet):
 
 SIGN_S = 0.08
 """Seconds after which a change that is being made shows: a person is to see a sign within 0.1 s."""
+_FRAME_S = 0.03
+"""Seconds in which what was drawn reaches the terminal."""
 _NOTICE_S = 6.0
 """Seconds that the bottom line says something."""
 
@@ -176,7 +179,14 @@ class ModeApp(App[int]):
         """Show a mode; what was said about the one before is kept in Health, where it was a warning."""
         if mode != self.current_mode:
             self.clear_notifications()
-        await self.switch_mode(mode)
+        if isinstance(self.screen, ModeScreen) and not self._screen_stacks.get(mode):
+            # Its code is imported now, which may take a second on a busy machine.
+            self._say_below(f"◐ Opening {TITLES[mode]}…", "$accent")
+            await asyncio.sleep(_FRAME_S)
+            await self.switch_mode(mode)
+            self.clear_notice()
+        else:
+            await self.switch_mode(mode)
         self.remember()
         self.modes.show_project()
 
@@ -229,21 +239,21 @@ class ModeApp(App[int]):
     # --- words to the user ---
 
     @property
-    def change_in_progress(self) -> Change | None:
-        """For the application to override: the change that is being made."""
+    def command_in_progress(self) -> Change | None:
+        """For the application to override: what a command asked for that is not done yet."""
         return None
 
     @property
     def bottom_line(self) -> tuple[str, str]:
         """What the bottom line says before the keys, and its style: what is being or was done, or why something is not."""
-        change = self.change_in_progress
+        change = self.command_in_progress
         if change is not None and time.monotonic() - change.since >= SIGN_S:
             return f"◐ {change.command or 'Writing'}…", "$accent"
         return self._notice, self._notice_style
 
-    def changes_moved(self) -> None:
+    def commands_moved(self) -> None:
         """Show what is being done, where it takes long enough to be asked about."""
-        if self.change_in_progress is not None and self.is_running:
+        if self.command_in_progress is not None and self.is_running:
             self.set_timer(SIGN_S, self._draw_bottom_line)
         self._draw_bottom_line()
 
@@ -311,6 +321,9 @@ class ModeApp(App[int]):
         """Show a short message; its text is never read as markup."""
         if severity != "information":
             self.activity_log.add(f"{title} {text}".strip(), severity)
+        else:
+            # A key that is pressed again and again would cover the screen with what it did before.
+            self.clear_information()
         self.notify(text, title=title, severity=severity, timeout=timeout, markup=False)
 
     def tell_error(self, error: CmError) -> None:

@@ -176,7 +176,7 @@ def show_mode(name: str) -> Callable[[AnyMode], None]:
 
 def start_index(screen: AnyMode) -> None:
     """Bring the index up to the working tree."""
-    screen.cm.lifecycle.start_index()
+    screen.cm.lifecycle.start_index(requested=True)
 
 
 def stop_index(screen: AnyMode) -> None:

@@ -13,7 +13,7 @@ from cm_tui.config import load_config
 from cm_tui.engine.api import recording
 from cm_tui.errors import CmError
 from cm_tui.model import KnownProject, ProjectStatus, RecordingState
-from cm_tui.model.dates import local_hour_minute
+from cm_tui.model.dates import local_moment
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.question import Finder, Line, ListDialog, Option, Question, ask, ask_line
 from cm_tui.tui.widgets.text import ago, elide_middle, fit, one_line
@@ -168,7 +168,7 @@ class RecordingControl:
 
     def _done(self, found: RecordingState) -> None:
         if found.state == "paused":
-            end = f"until {local_hour_minute(found.until)}" if found.until else "until you record again"
+            end = f"until {local_moment(found.until, time.time())}" if found.until else "until you record again"
             self._cm.tell(f"Nothing is recorded {end}.")
         else:
             self._cm.tell("What agents do is recorded again.")

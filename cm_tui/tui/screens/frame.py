@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 from cm_tui.counts import noun
-from cm_tui.model.dates import local_hour_minute
+from cm_tui.model.dates import local_moment
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.mode_list import MODES, mode_of
 from cm_tui.tui.state.revision import ShownRevision, agent_of, name_of, query_text
@@ -64,7 +66,7 @@ def recording_fact(cm: AppServices) -> Fact:
     if state.state == "paused":
         if state.until is None:
             return Fact(10, "‖ paused", "$warning")
-        end = local_hour_minute(state.until)
+        end = local_moment(state.until, time.time())
         return Fact(10, f"‖ paused until {end}", "$warning", f"‖ until {end}")
     if state.state == "on":
         return Fact(10, "◉ rec", "$muted", "◉")
@@ -86,6 +88,8 @@ def index_state(cm: AppServices) -> Fact:  # noqa: PLR0911 - one line for each s
         return Fact(9, "✖ not open", "$error")
     if view.engine == "opening" or status is None:
         return Fact(9, "◌ opening", "$muted")
+    if cm.tasks.indexing:
+        return Fact(9, "◐ updating", "$accent")
     if not status.indexed:
         return Fact(9, "○ not indexed", "$warning")
     return Fact(9, f"● {status.mode}", "$success" if status.mode == "hybrid" else "$warning")

@@ -69,7 +69,7 @@ def copy_and_report(screen: ModeScreen, text: str, what: str) -> None:
 
     def done(result: clipboard.Copied | OSError) -> None:
         if isinstance(result, OSError):
-            screen.cm.tell(f"Nothing could be copied or saved: {result}", severity="error")
+            screen.cm.tell(f"Nothing could be copied or saved: {result.strerror or result}", severity="error")
             return
         screen.cm.tell(f"{what}\n{result.message}" if what else result.message, timeout=4 if result.file else 2)
 

@@ -93,7 +93,7 @@ class EngineFailed(Message):
 
 
 class Change(NamedTuple):
-    """A change that was asked for and is not made yet."""
+    """Something that a command asked for and that is not done yet: a change, or a question."""
 
     command: str
     once: str
@@ -109,6 +109,7 @@ class EngineTasks(LongTasks):
         open_engine: opens the engine; called on a worker thread, as importing it takes longer than a frame.
         origin: gives where a request is made.
         changes_moved: called when a change begins or ends.
+        commands_moved: called when anything that a command asked for begins or ends.
     """
 
     def __init__(
@@ -117,11 +118,15 @@ class EngineTasks(LongTasks):
         open_engine: Callable[[], Engine],
         origin: Callable[[], Origin] = Origin,
         changes_moved: Callable[[], None] = lambda: None,
+        commands_moved: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(target)
         self._origin = origin
         self._changes_moved = changes_moved
+        self._commands_moved = commands_moved
         self._changes: dict[str, Change] = {}
+        self._questions: dict[str, Change] = {}
+        """Those that a command asked, by topic."""
         self._open_engine = open_engine
         self._ids = count(1)
         self._latest: dict[str, int] = {}
@@ -168,8 +173,10 @@ class EngineTasks(LongTasks):
         Returns:
             The id of the request.
         """
-        request = self._newest(topic)
-        work = partial(self._answer, topic, request, call, then, fail, self._origin())
+        request, origin = self._newest(topic), self._origin()
+        then, fail = self._reported(topic, then), self._reported(topic, fail)
+        work = partial(self._answer, topic, request, call, then, fail, origin)
+        self._note_question(topic, origin)
         if delay:
             self._delays.hold(topic, delay, work)
         else:
@@ -207,6 +214,26 @@ class EngineTasks(LongTasks):
         """Return the oldest change that is not made yet."""
         return next(iter(self._changes.values()), None)
 
+    @property
+    def command_in_progress(self) -> Change | None:
+        """Return the oldest change that is not made yet, else the oldest question of a command without an answer."""
+        return self.change_in_progress or next(iter(self._questions.values()), None)
+
+    def _note_question(self, topic: str, origin: Origin) -> None:
+        if origin.command:
+            self._questions[topic] = Change(origin.command, "", time.monotonic())
+            self._commands_moved()
+
+    def _reported(self, topic: str, deliver: Callable[[T], None]) -> Callable[[T], None]:
+        """Return a function that takes the latest answer, and ends its question first."""
+
+        def taken(answer: T) -> None:
+            if self._questions.pop(topic, None) is not None:
+                self._commands_moved()
+            deliver(answer)
+
+        return taken
+
     def _delivered(self, topic: str, deliver: Callable[[], None]) -> None:
         self.drop(topic)
         self._changes.pop(topic, None)
@@ -219,6 +246,8 @@ class EngineTasks(LongTasks):
         Nothing is expected to fail here: what does ends the application with a traceback in its log.
         """
         request, origin = self._newest(topic), self._origin()
+        then = self._reported(topic, then)
+        self._note_question(topic, origin)
 
         def run() -> None:
             if self.is_latest(topic, request):
@@ -243,12 +272,14 @@ class EngineTasks(LongTasks):
         """Drop a request: its answer is outdated."""
         self._delays.release(topic)
         self._latest.pop(topic, None)
+        self._questions.pop(topic, None)
 
     def is_latest(self, topic: str, request: int) -> bool:
         """True while no newer request of the topic was made."""
         return self._latest.get(topic) == request
 
     def _newest(self, topic: str) -> int:
+        self._questions.pop(topic, None)
         request = self._latest[topic] = next(self._ids)
         return request
 
@@ -308,6 +339,7 @@ class EngineTasks(LongTasks):
         self._workers.stop()
         self._latest.clear()
         self._changes.clear()
+        self._questions.clear()
         self._waiting.clear()
         self._delays.release_all()
         self.stop_runs()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.model import HistoryStatus, IndexPlan, Progress, ProjectStatus
 from cm_tui.paths import PROJECT_FOLDER
@@ -37,6 +38,8 @@ class ProjectLifecycle(ProjectWork):
     """False once the person stopped the reading of history: it does not begin again by itself."""
     _after_history: Callable[[], None] | None = None
     """What waits until nothing reads the past."""
+    _requested: bool = False
+    """Whether the user requested the index run under way."""
 
     # --- the engine ---
 
@@ -139,12 +142,12 @@ class ProjectLifecycle(ProjectWork):
 
         self.tasks.ask("app.plan", lambda engine: engine.plan(), got, failed)
 
-    def start_index(self) -> None:
-        """Bring the index up to the working tree."""
-        self._start(lambda engine, cancel: engine.index(cancel=cancel), "Index run started.")
+    def start_index(self, *, requested: bool = False) -> None:
+        """Bring the index up to the working tree. `requested`: the user pressed a key for it; the result is reported."""
+        self._start(lambda engine, cancel: engine.index(cancel=cancel), "Index run started.", requested=requested)
 
     def start_full_index(self) -> None:
-        """Read every file again."""
+        """Read every file again, as the user requested."""
         self._start(lambda engine, cancel: engine.index(full=True, cancel=cancel), "Full index run started.")
 
     def start_rebuild(self) -> None:
@@ -155,8 +158,9 @@ class ProjectLifecycle(ProjectWork):
             return
         self._start(lambda engine, cancel: engine.rebuild(cancel=cancel), "Rebuilding the index.")
 
-    def _start(self, steps: Steps, words: str) -> None:
+    def _start(self, steps: Steps, words: str, *, requested: bool = True) -> None:
         if self.start_run("index", steps, words):
+            self._requested = requested
             self.view.index_error, self.view.cancelled = None, False
         self.changed()
 
@@ -171,8 +175,8 @@ class ProjectLifecycle(ProjectWork):
             self.refresh_status(delay=COUNTING_DELAY)
         self.changed()
 
-    def ended(self, message: RunEnded) -> None:
-        """Show what came of the run."""
+    def ended(self, message: RunEnded) -> str:
+        """Show what came of the run; returns that in words if the user requested it and it succeeded, else nothing."""
         view = self.view
         view.progress, view.cancelled = None, message.cancelled
         view.summary = message.summary or view.summary
@@ -185,6 +189,11 @@ class ProjectLifecycle(ProjectWork):
             self._read_on()
         self.refresh_status()
         self.changed()
+        requested, self._requested = self._requested, False
+        if not requested or message.summary is None or message.cancelled:
+            return ""
+        changes = message.summary.changed
+        return f"The index is up to date: {count(changes, 'change') if changes else 'nothing changed'}."
 
     # --- the history ---
 

@@ -61,8 +61,13 @@ def copy(text: str, write: Callable[[str], object] | None, environ: Mapping[str,
         return Copied(f"Copied with {tool}.", sure=True)
     sent = _send_to_terminal(text, write, environ)
     buffered = bool(environ.get("TMUX")) and _run("tmux", ("load-buffer", "-w", "-"), text, environ)
-    file = save(text)
     ways = [*([sent] if sent else []), *(["a tmux buffer (prefix ])"] if buffered else [])]
+    try:
+        file = save(text)
+    except OSError as error:
+        if not ways:
+            raise
+        return Copied(f"Sent to {' and '.join(ways)}; it could not be saved too: {error.strerror}.", sure=False)
     if ways:
         return Copied(f"Sent to {', '.join(ways)} and {file}.", sure=False, file=file)
     size = len(text.encode("utf-8", "replace"))

@@ -8,7 +8,7 @@ from datetime import UTC
 import pytest
 
 from cm_tui.errors import UsageError
-from cm_tui.model.dates import age_of, instant
+from cm_tui.model.dates import age_of, instant, local_moment
 
 
 def day(year: int, month: int, number: int) -> float:
@@ -21,6 +21,13 @@ def test_a_day_is_meant_whole():
     now = time.localtime()[:3]
     assert instant(" Today ", "--since") == day(*now)
     assert instant("yesterday", "--until", end=True) == day(*now)
+
+
+def test_another_day_than_today_is_named():
+    noon = day(2026, 1, 31) + 43_200
+    assert [local_moment(noon + hours * 3_600, noon) for hours in (1, 13, -13)] == [
+        "13:00", "2026-02-01 01:00", "2026-01-30 23:00",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,8 @@ FILES = {
         """,
     "pkg/other.py": "class Other:\n    def parse(self):\n        pass\n\ndef parsefgig():\n    pass\n",
     "web/app.ts": "export function parseHTTPConfig(a: string) { return a }\n",
+    "web/a.ts": "export type MakeStore = { a: string }\n",
+    "web/b.ts": "export function makeStore() { return 1 }\n",
 }
 
 
@@ -58,6 +60,9 @@ def test_symbols_come_by_path_and_line_with_honest_totals(graph):
         ("phc", "parseHTTPConfig"),
         ("othparse", "Other.parse"),
         ("parsfig", "parse_config"),
+        ("makeStore", "makeStore"),
+        ("MakeStore", "MakeStore"),
+        ("makestore", "MakeStore"),
     ],
 )
 def test_fuzzy_matches_put_the_best_fit_first(graph, typed, first):

@@ -125,6 +125,8 @@ def test_many_that_cannot_be_read_are_one_note(machine: Machine):
         (folder / f"{number}.jsonl").write_bytes(_ODD)
     (note,) = machine.run().notes
     assert "and 7 other transcripts could not be read: it holds no JSON records" in note
+    told = "\n".join(plan(machine.transcripts()).notes)
+    assert all(str(folder / f"{number}.jsonl could not be read: it holds") in told for number in range(10))
 
 
 def test_one_that_can_be_read_again_is_not_reported_any_more(machine: Machine):

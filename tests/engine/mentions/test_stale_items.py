@@ -272,6 +272,9 @@ def test_what_code_uses_long_after_its_definition_went_is_of_another_library(rep
     repo.write("src/use.py", "def use():\n    return 1\n")
     repo.commit("Use nothing")
     assert set(states().values()) == {"gone"}
+    repo.write("src/use.py", "from library import send as put\n")
+    repo.commit("Import it under another name")
+    assert states()["send"] == "gone"
     repo.write("src/use.py", "from library import send\n")
     repo.commit("Import it")
     assert states()["send"] == "alive"

@@ -160,6 +160,24 @@ def test_approved_stays_listed_when_its_fact_is_gone_and_can_be_taken_back(engin
     assert not note_of(engine)
 
 
+def test_one_whose_evidence_was_forgotten_is_reported_as_withdrawn_also_after_later_passes(engine: Engine):
+    one, other = one_of(engine, "quokka"), one_of(engine, "sign")
+    for id_ in one.evidence_ids:
+        engine.forget(id_)
+    for _ in range(2):
+        for name in (one.id, one.id[:5]):
+            with pytest.raises(NotFoundError, match=f"The proposal {one.id} was withdrawn: .* forgotten"):
+                engine.narrated_proposal(name)
+        assert "withdrawn" in decided(engine, one.id).problem
+        passed(engine)
+    assert decided(engine, other.id).done
+    passed(engine)
+    assert "was withdrawn" in decided(engine, one.id).problem
+    assert (passed(engine).proposed, passed(engine).withdrawn) == (0, 0)
+    taught(engine.root, "boil the quokka", first=50_000)
+    assert passed(engine).proposed == 1
+
+
 def test_one_that_cannot_be_decided_hinders_no_other(engine: Engine):
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     names = ["nzzzzzz", f"{one.id}@00000000", other.id, "", "n", f"{other.id[:4]}"]

@@ -1,5 +1,6 @@
 import ast
 import os
+import shutil
 import subprocess
 import textwrap
 import threading
@@ -13,7 +14,7 @@ import pytest
 
 from cm_tui.engine.platform.store import schema
 from cm_tui.engine.platform.store.connection import connect_in_memory
-from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.platform.store.database import LOG, Database
 from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreTooNewError
 from cm_tui.paths import STORE_DATABASE
 from tests.forked import run_python
@@ -274,15 +275,44 @@ def test_a_full_disk_is_a_plain_message_and_loses_nothing(folder):
                     db.insert("skipped", {"path": paths, "reason": paths})
         except StoreError as error:
             print(error)
-            sys.exit(7)
+        else:
+            sys.exit(8)
+        try:
+            assert db.value("SELECT count(*) FROM skipped") >= 100
+        except StoreError:
+            assert db.must_reopen
+        sys.exit(7)
         """,
         str(folder),
     )
-    assert done.returncode == 7, done.stderr
+    assert done.returncode == 7, (done.returncode, done.stderr)
     assert "space" in done.stdout
     db = Database(folder)
     assert db.value("SELECT count(*) FROM skipped") >= 100
     assert db.value("SELECT count(*) FROM skipped WHERE reason LIKE 'reason %'") == 100
+    db.close()
+
+
+def test_without_room_nothing_is_written_and_what_is_there_answers(folder, monkeypatch):
+    fill(folder, 100)
+    db = Database(folder)
+    db.insert("skipped", {"path": ["late"], "reason": ["late"]})
+    usage = shutil.disk_usage(folder)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4_096))
+    with pytest.raises(StoreError, match="The disk is full"), db.transaction():
+        pytest.fail("begun without room")
+    # DuckDB gives up on a checkpoint that fails, and answers nothing from then on.
+    log = (folder / LOG).read_bytes()
+    db.shrink()
+    assert (folder / LOG).read_bytes() == log != b""
+    assert db.value("SELECT count(*) FROM skipped") == 101
+    assert not db.must_reopen
+    monkeypatch.undo()
+    db.shrink()
+    assert not (folder / LOG).exists()
+    with db.transaction() as cursor:
+        cursor.execute("DELETE FROM skipped")
+    assert db.value("SELECT count(*) FROM skipped") == 0
     db.close()
 
 

@@ -57,16 +57,23 @@ def match_symbols(
     values = [*values, pattern]
     total = db.value(f"SELECT count(*) FROM {snapshot} f JOIN symbol s ON s.blob = f.blob {where}", values)  # noqa: S608 - our own relation
     lowered, flat = match.lower(), _flat(match)
-    order = (f" ORDER BY lower(s.name) <> ?, {_FLAT_NAME} <> ?, NOT starts_with({_FLAT_NAME}, ?), "
+    order = (f" ORDER BY lower(s.name) <> ?, s.name <> ?, {_FLAT_NAME} <> ?, NOT starts_with({_FLAT_NAME}, ?), "
              f"NOT contains({_FLAT_NAME}, ?), NOT contains(lower(s.qualname), ?), "
              "length(s.qualname), f.path, s.start_line LIMIT ?")  # fmt: skip
     rows = db.rows(
         _SELECT.format(snapshot=snapshot) + where + order,
-        [*values, lowered, flat, flat, flat, lowered, max(bounded(limit), _RANKED)],
+        [*values, lowered, match, flat, flat, flat, lowered, max(bounded(limit), _RANKED)],
     )
     found = sorted(
         (Symbol(*row) for row in rows),
-        key=lambda s: (-_fit(s, match), _pieces(s, match), len(s.qualname), s.path, s.start_line),
+        key=lambda s: (
+            -_fit(s, match),
+            match not in (s.name, s.qualname),
+            _pieces(s, match),
+            len(s.qualname),
+            s.path,
+            s.start_line,
+        ),
     )
     return Page(tuple(found[: bounded(limit)]), int(total))
 

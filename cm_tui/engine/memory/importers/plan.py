@@ -27,7 +27,7 @@ def plan(project: ProjectTranscripts) -> ImportPlan:
         tuple(_source(agent, found, new) for agent, found in by_agent.items() if found),
         project.survey.others.total(),
         project.state.has_any(),
-        tuple(project.notes),
+        project.notes(each=True),
         tuple(project.unheld),
         tuple(folder for folder, _ in project.survey.others.most_common(_ELSEWHERE) if folder),
         project.survey.counts(),

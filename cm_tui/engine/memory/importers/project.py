@@ -34,8 +34,8 @@ _LINES = 200
 """Lines of a transcript by which it is seen why it names no session."""
 _FIRST = 4_096
 _BLANK = b" \t\r\n\0\xef\xbb\xbf\xff\xfe"
-_NAMED = 3
-"""Transcripts of one reason that are named."""
+_NAMED, _EACH = 3, 1_000
+"""Transcripts of one reason that are named together, and one by one."""
 _REASON = 200
 
 
@@ -100,16 +100,23 @@ class Survey:
         total = self._total + passed_over
         return TranscriptCounts(total, total - others - silent - unread, others, silent, unread)
 
-    def notes(self) -> Iterator[str]:
-        """Yield a sentence for each reason, and for each folder that was not searched completely."""
+    def notes(self, *, each: bool = False) -> Iterator[str]:
+        """Yield a sentence for each reason, and for each folder that was not searched completely.
+
+        `each`: name each transcript, with its reason.
+        """
         by_reason: dict[str, list[str]] = {}
         passed_over = {str(file): why for one in self._formats for file, why in one.unread.items()}
         for name, reason in {**passed_over, **self._reasons}.items():
             by_reason.setdefault(reason, []).append(name)
         for reason, names in by_reason.items():
-            more = len(names) - _NAMED
+            listed = names[:_EACH] if each and len(names) > _NAMED else []
+            yield from (f"{name} could not be read: {reason}" for name in listed)
+            left = names[len(listed) :]
+            more = len(left) - _NAMED
             rest = f" and {count(more, 'other transcript')}" if more > 0 else ""
-            yield f"{', '.join(names[:_NAMED])}{rest} could not be read: {reason}"
+            if left:
+                yield f"{', '.join(left[:_NAMED])}{rest} could not be read: {reason}"
         for folder in dict.fromkeys(folder for one in self._formats for folder in one.left_out):
             yield f"{folder} has so many files below it that not all were looked at for sessions"
 
@@ -207,11 +214,10 @@ class ProjectTranscripts:
         """Return the user's former folders in which no session was found."""
         return self._folders.unheld
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return messages on skipped and unreadable data."""
+    def notes(self, *, each: bool = False) -> tuple[str, ...]:
+        """Return messages on skipped and unreadable data. `each`: name each transcript that could not be read."""
         standing = (f"{folder} still exists: its sessions stay its own" for folder in self._folders.existing)
-        return (*self.survey.notes(), *standing)
+        return (*self.survey.notes(each=each), *standing)
 
     def found(self, cancel: Cancel | None = None) -> list[Found]:
         """Return those of the project, the first to begin first, so that repetitions come later."""

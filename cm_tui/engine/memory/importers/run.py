@@ -64,7 +64,7 @@ class Import:
             found = [one for one in self._project.found(cancel) if one.is_new]
             yield from self._steps(found, done, cancel)
         self._report_unreadable(done)
-        for note in self._project.notes:
+        for note in self._project.notes():
             done.note(note)
         done.looked_at = self._project.survey.counts()
         yield Progress(STAGE, len(found), len(found), imported=done.summary(time.monotonic() - began))

@@ -52,8 +52,10 @@ WHERE s.kind <> 'section' AND s.end_line - s.start_line >= 3 AND s.body IN (SELE
 _USED = """
 SELECT DISTINCT r.name, coalesce(r.receiver, '') FROM now_file f JOIN reference r ON r.blob = f.blob
 WHERE r.name IN (SELECT unnest(?::VARCHAR[]))
-UNION SELECT i.name, '' FROM now_file f JOIN import i ON i.blob = f.blob WHERE i.name IN (SELECT unnest(?::VARCHAR[]))
+UNION SELECT i.name, '' FROM now_file f JOIN import i ON i.blob = f.blob
+WHERE i.name IN (SELECT unnest(?::VARCHAR[])) AND coalesce(i.alias, i.name) = i.name
 """
+"""What is imported under another name is not used by this one (`from redis import Connection as RedisConnection`)."""
 _MEMBERS_THEN = """
 SELECT DISTINCT c.name FROM file_span f JOIN symbol s ON s.blob = f.blob JOIN symbol c ON c.blob = s.blob AND c.parent = s.idx
 WHERE f.path = ? AND s.qualname = ? AND s.kind = ?

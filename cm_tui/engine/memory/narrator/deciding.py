@@ -34,7 +34,7 @@ from cm_tui.engine.memory.projection.narrated import DECIDED, STANDS_ON, WORDED
 from cm_tui.engine.memory.projection.visibility import UNDONE
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.redaction.redact import redact
-from cm_tui.errors import CmError, RefusedError, UsageError
+from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
 from cm_tui.model import EPISODES, Edited, NarratedChange, NarratedDecision, NarratedProposal, Scope, Undone
 from cm_tui.model.author import Author
 from cm_tui.model.ids import id_named
@@ -79,7 +79,7 @@ class Deciding:
             id_, _, digest = name.strip().lower().partition("@")
             made: FactProposal | None = None
             try:
-                made = named(known, id_)
+                made = self._one_of(known, id_)
                 with self._alone():
                     if self._journal.end() != seen:
                         self._parts.episodes.index.follow()
@@ -178,9 +178,24 @@ class Deciding:
 
     def named(self, name: str) -> FactProposal:
         """Return a proposal by its id or a prefix of it; `@` and a digest may follow."""
-        return named(self._known(), name.strip().lower().partition("@")[0])
+        return self._one_of(self._known(), name.strip().lower().partition("@")[0])
 
     # --- parts ---
+
+    def _one_of(self, known: Mapping[str, FactProposal], name: str) -> FactProposal:
+        """Return a proposal by its id or a prefix of it.
+
+        Raises NotFoundError if no proposal has that name, or it was withdrawn; UsageError if the name is ambiguous.
+        """
+        listed = "`cm proposals list` lists them."
+        try:
+            return known[id_named(name, known, "proposal", listed, least=2)]
+        except NotFoundError:
+            gone = id_named(name, self._proposals.withdrawn(known), "proposal", listed, least=2)
+            raise NotFoundError(
+                f"The proposal {gone} was withdrawn: what it was based on was forgotten, changed or is too old.",
+                hint="`cm proposals` lists what waits.",
+            ) from None
 
     def _known(self) -> dict[str, FactProposal]:
         return {made.proposal.id: made for made in self._proposals.all()}
@@ -302,14 +317,6 @@ def _after(one: NarratedProposal, decision: NarratedDecision, by: str, change: s
     """Return a proposal in its state after a decision, before it is read back."""
     data = {"by": by, "reason": decision.reason}
     return Decision(change, one.id, STATES[decision.verdict], time.time(), data, one).applied_to(one) or one
-
-
-def named(known: Mapping[str, FactProposal], name: str) -> FactProposal:
-    """Return a proposal by its id or a prefix of it.
-
-    Raises NotFoundError if no proposal has that name; UsageError if the name is ambiguous.
-    """
-    return known[id_named(name, known, "proposal", "`cm proposals list` lists them.", least=2)]
 
 
 def _checked(names: Sequence[str], decision: NarratedDecision) -> NarratedDecision:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -113,6 +113,10 @@ class Proposals:
         facts_key, plain = self._of_facts()
         key = (facts_key, self.phrasing.stamp(), self._tables.state(), _turn(_STALE_S))
         return self._cached("live", key, lambda: self._live(plain, facts_key[-1]))
+
+    def withdrawn(self, known: Collection[str]) -> Collection[str]:
+        """Return the ids of earlier proposals that no longer exist. `known`: ids of those that do."""
+        return self._tables.proposed_before().difference(known)
 
     def whole(self, made: FactProposal) -> NarratedProposal:
         """Return a proposal with its evidence and, if it can still be decided, the current effect of approving it."""

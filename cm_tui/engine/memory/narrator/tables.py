@@ -188,12 +188,17 @@ class NarratorTables:
 
     def told(self) -> dict[str, str]:
         """Return the proposals at the end of the last pass: digests by id."""
-        return dict(self.rows("SELECT id, digest FROM narrator_told"))
+        return dict(self.rows("SELECT id, digest FROM narrator_told WHERE digest <> ''"))
+
+    def proposed_before(self) -> set[str]:
+        """Return the ids of all proposals of the last pass and of earlier ones that have waited."""
+        return {row[0] for row in self.rows("SELECT id FROM narrator_told")}
 
     def store_proposals(self, digests: Mapping[str, str]) -> None:
-        """Store the current proposals."""
+        """Store the current proposals; of earlier ones the id stays, without a digest."""
         if digests == self.told():
             return
+        digests = {**dict.fromkeys(self.proposed_before(), ""), **digests}
         with self.writing():
             self.cursor.execute("DELETE FROM narrator_told")
             self.insert("narrator_told", "id string, digest string", list(digests.items()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,12 +17,14 @@ import duckdb
 
 from cm_tui.engine.platform.store import bulk, schema
 from cm_tui.engine.platform.store.connection import Cursor, can_only_be_read, connect, connect_in_memory
-from cm_tui.engine.platform.store.failures import damaged, explained, read_only
+from cm_tui.engine.platform.store.failures import damaged, explained, full, read_only
 from cm_tui.engine.platform.store.generations import FACTS, Generations
 from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreReadOnlyError, StoreTooNewError
 from cm_tui.paths import STORE_DATABASE
 
 _LONGEST_S = 60.0
+_ROOM = 1_000_000
+"""Free bytes without which nothing is written: DuckDB answers no query any more once a checkpoint has failed."""
 
 
 class InUse:
@@ -96,11 +99,14 @@ class Database:
         self.folder = folder
         self.file = folder / STORE_DATABASE
         self.is_read_only = not in_memory and can_only_be_read(self.file)
+        self.must_reopen = False
+        """A write failed so that DuckDB answers nothing until the file is opened again: a checkpoint on a full disk."""
         is_new = not in_memory and not self.file.exists()
         with self._removed_on_failure() if is_new else nullcontext():
             self._open(in_memory=in_memory)
 
     def _open(self, *, in_memory: bool) -> None:
+        self._in_memory = in_memory
         self._connection = connect_in_memory() if in_memory else connect(self.file, for_reading=self.is_read_only)
         self._cursors = threading.local()
         self._in_use = InUse()
@@ -220,6 +226,8 @@ class Database:
             if getattr(self._cursors, "depth", 0):
                 yield self.cursor
                 return
+            if not self._has_room():
+                raise full(self.file)
             self._cursors.depth = 1
             # Writes are not part of the generation that a request reads.
             reading = self.use(None)
@@ -245,9 +253,9 @@ class Database:
     def shrink(self) -> None:
         """Write everything to the file, and shrink it to its content: pending writes take memory.
 
-        While another thread writes, that is left to the next checkpoint.
+        While another thread writes, or without room for what is pending, that is left to the next checkpoint.
         """
-        if not self.is_read_only:
+        if not self.is_read_only and self._has_room(self._pending()):
             with suppress(duckdb.TransactionException):
                 self.cursor.execute("CHECKPOINT")
 
@@ -283,6 +291,21 @@ class Database:
             # Before it is lowered, as reading takes memory, and only once: the value is rounded.
             self._memory_limit = own.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
         return self._memory_limit
+
+    def _pending(self) -> int:
+        """Return the bytes of changes that are not in the file yet."""
+        try:
+            return (self.folder / LOG).stat().st_size
+        except OSError:
+            return 0
+
+    def _has_room(self, more: int = 0) -> bool:
+        """Return whether so many bytes, and a few more, can be written."""
+        try:
+            return self._in_memory or shutil.disk_usage(self.folder).free >= more + _ROOM
+        except OSError:
+            # Whether it can be written shows when it is.
+            return True
 
     def _rollback(self) -> None:
         try:
@@ -370,6 +393,9 @@ class Database:
                 raise
             what = f"it lacks {', '.join(missing[:3])}{' and more' if len(missing) > 3 else ''}"
             raise damaged(self.file, "schema-incomplete", what) from error
+        except StoreError as error:
+            self.must_reopen = self.must_reopen or isinstance(error.__cause__, duckdb.FatalException)
+            raise
 
     def _lacks(self) -> list[str]:
         """Return missing parts of the schema; on a separate connection, as a transaction may have failed on this one."""

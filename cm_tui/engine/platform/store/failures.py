@@ -59,7 +59,7 @@ def failure(file: Path, error: duckdb.Error) -> StoreError | StoreBusyError | No
     if "read-only mode" in text:
         return read_only(file)
     if _FULL.search(text):
-        return _full(file)
+        return full(file)
     if isinstance(
         error, duckdb.IOException | duckdb.FatalException | duckdb.OutOfMemoryException
     ) or _UNWRITABLE.search(text):
@@ -70,7 +70,8 @@ def failure(file: Path, error: duckdb.Error) -> StoreError | StoreBusyError | No
     return None
 
 
-def _full(file: Path) -> StoreError:
+def full(file: Path) -> StoreError:
+    """Return the error of a store on a full disk."""
     return StoreError(f"The disk is full: {file} cannot grow.", hint="Free some space there.")
 
 
@@ -89,7 +90,7 @@ def unopened(file: Path, error: duckdb.Error, *, is_new: bool = False) -> StoreE
         return _busy(file, text)
     if is_new:
         hint = "Free some space there or check its permissions, then run the command again."
-        return _full(file) if _FULL.search(text) else StoreError(f"Cannot make {file}: {_first_line(text)}.", hint=hint)
+        return full(file) if _FULL.search(text) else StoreError(f"Cannot make {file}: {_first_line(text)}.", hint=hint)
     if isinstance(error, duckdb.IOException):
         if file.is_dir():
             return damaged(file, "store-foreign", "it is a folder where the database belongs")

@@ -13,7 +13,7 @@ from textual.content import Content
 from cm_tui import paths
 from cm_tui.errors import CmError
 from cm_tui.model import Check
-from cm_tui.model.dates import local_clock, local_hour_minute
+from cm_tui.model.dates import local_clock, local_moment
 from cm_tui.model.freshness import Freshness, LayerState
 from cm_tui.tui.modes.health.texts import hang
 from cm_tui.tui.screens.frame import STAGES
@@ -146,7 +146,7 @@ def daemon_text(facts: DaemonFacts, width: int) -> Content:
     if daemon is None:
         words = "None runs now; the next question starts one."
         return hang(Content.styled("◌ ", "$warning"), 2, words, "$warning", width)
-    since = local_hour_minute(daemon.started)
+    since = local_moment(daemon.started, time.time())
     rows = [
         ("process", f"{daemon.pid}, cm {daemon.version}"),
         ("running", f"since {since}, {ago(time.time() - daemon.started)}"),

@@ -70,6 +70,7 @@ def _not_writable(note: Note) -> str | None:
 
 
 cannot_pin = unless_item(lambda _: "only entries can be pinned", why_fixed)
+cannot_exclude = unless_item(lambda _: "only entries can be excluded from results", why_fixed)
 cannot_edit = unless_item(cannot_edit_note, why_fixed)
 cannot_edit_outside = unless_item(lambda _: None, why_fixed)
 cannot_move = unless_item(_not_writable, why_fixed)
@@ -195,7 +196,7 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     Command("memory.move", "m", "Move", "To all projects, or to this one; of a note: give it another name",
             on_item({Note: edits.move_note, Entry: edits.move_entry}), bar=False, blocked=cannot_move),
     Command("memory.never", "r", "Never recall", "Exclude it from results and from agents; the same key reverts that",
-            on_item({Entry: edits.flip_never_recall}), bar=False, blocked=cannot_pin),
+            on_item({Entry: edits.flip_never_recall}), bar=False, blocked=cannot_exclude),
     Command("memory.outside", "E", "Editor",
             "Change it in $VISUAL or $EDITOR: the file of a note, the text of an entry",
             on_item({Entry: edit_entry_outside, Note: edit_note_outside}), bar=False,

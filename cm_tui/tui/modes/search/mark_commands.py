@@ -39,7 +39,7 @@ def read_marks(screen: SearchView) -> None:
 Reason = Callable[[SearchView], str | None]
 no_hit: Reason = unless(lambda screen: screen.hit, "there is no result")
 no_file: Reason = unless(lambda screen: not is_memory(screen.hit), "a memory is not a file")
-no_knobs: Reason = unless(lambda screen: screen.has_class("-tuning"), "the knobs are not open (t opens them)")
+no_knobs: Reason = unless(lambda screen: screen.has_class("-tuning"), "the numbers are not open (t opens them)")
 _unread: Reason = unless(lambda screen: screen.session.factory, "the profiles are being read")
 FACTORY = (no_knobs, _unread)
 
@@ -166,7 +166,7 @@ _HINT = "A file, a file and a line as path:12, a folder, or a symbol."
 
 knobs_closed: Reason = unless(
     lambda screen: not (screen.has_class("-narrow") and screen.has_class("-tuning")),
-    "the knobs are open (t closes them)",
+    "the numbers are open (t closes them)",
 )
 _no_query: Reason = unless(lambda screen: screen.session.answer, "nothing is asked yet")
 _separate: Reason = unless(lambda screen: not is_memory(screen.hit), "memories are ranked separately")
