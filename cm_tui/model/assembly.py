@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from cm_tui.model.note import NOTES
-from cm_tui.model.record import record
 from cm_tui.model.search import ENTRIES, EPISODES
 
 Section = Literal["state", "warnings", "constraints", "knowledge", "history", "suggestions", "working_memory"]
@@ -25,7 +25,7 @@ StepOutcome = Literal["ok", "cached", "shared", "failed", "timeout"]
 """`cached`: an answer of a moment ago; `shared`: another definition asked the same at the same time."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AssemblyStep:
     """One step of a source, for the waterfall of an assembly."""
 
@@ -42,7 +42,7 @@ class AssemblyStep:
     detail: str = ""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AssemblySource:
     """One source of an assembly, and what became of it."""
 
@@ -75,7 +75,7 @@ class AssemblySource:
     ms: float = 0.0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AppliedRule:
     """What a rule said to one memory reference."""
 
@@ -88,7 +88,7 @@ class AppliedRule:
     """False: an earlier rule had decided over this reference."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Assembly:
     """What is handed over for a prompt, and the trace of how it came to be."""
 
@@ -128,7 +128,7 @@ class Assembly:
         return tuple(path for path in given if path.partition("/")[0] in _REMEMBERED)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AssemblyHead:
     """A snapshot of an assembly in a list."""
 
@@ -148,7 +148,7 @@ class AssemblyHead:
     definition: str = ""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SourceChange:
     """One source in two assemblies."""
 
@@ -163,7 +163,7 @@ class SourceChange:
     """Unified, of what was handed over; empty where nothing differs."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AssemblyDiff:
     """What differs between two assemblies."""
 

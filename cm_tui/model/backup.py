@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cm_tui.model.record import record
+from dataclasses import dataclass
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProjectBackup:
     """A project in a backup."""
 
@@ -20,7 +20,7 @@ class ProjectBackup:
     """Episodes of the archive, each with its turn."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class BackupReport:
     """A backup that was made, or would be."""
 
@@ -33,7 +33,7 @@ class BackupReport:
     dry_run: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RestoredProject:
     """A project of a backup, and where it goes."""
 
@@ -65,7 +65,7 @@ class RestoredProject:
         return bool(self.new or self.new_archived or self.new_entries)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RestoreReport:
     """What was restored, or would be."""
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from cm_tui.errors import CancelledError
-from cm_tui.model.record import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Cancel:
     """A flag that long work looks at between its steps."""
 

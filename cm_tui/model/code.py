@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, get_args
-
-from cm_tui.model.record import record
 
 SymbolKind = Literal[
     "module", "namespace", "class", "struct", "interface", "trait", "enum", "type", "function", "method", "constructor",
@@ -24,7 +23,7 @@ package, namespace or project, or a base class, as the language has it);
 """
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SymbolKey:
     """Identity of a symbol across time: never a line."""
 
@@ -34,7 +33,7 @@ class SymbolKey:
     overload: int = 0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Symbol:
     """A definition as it stands in one file.
 
@@ -65,7 +64,7 @@ class Symbol:
         return self.start_line
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Edge:
     """One call site (or other reference) between two symbols.
 
@@ -94,7 +93,7 @@ class Edge:
     """Where the symbol named by `qualname` is defined (0: outside the project or module level)."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ImportEdge:
     """One import statement's name, tied to the file it brings in where that is in the project."""
 
@@ -116,7 +115,7 @@ class ImportEdge:
     """The file to open: the imported one, or the first of the package."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FileEntry:
     """A file of the project as the index knows it."""
 
@@ -131,7 +130,7 @@ class FileEntry:
     """`head` (as committed), `modified`, `untracked` or `deleted`."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SkippedFile:
     """A file that the walk skipped, and the reason."""
 
@@ -139,7 +138,7 @@ class SkippedFile:
     reason: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Source:
     """Lines of a file, from the working tree or from the store when the file has vanished."""
 

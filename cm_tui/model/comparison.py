@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from cm_tui.model.record import record
 from cm_tui.model.search import Hit, ScorePart
 
 _SAID = 3
@@ -15,7 +15,7 @@ SCALE = "scale"
 """The part by which a score is brought below 1."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PartPair:
     """What one named part adds to the scores of two hits; 0 where a hit has no such part."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from cm_tui.model.record import record
 
 DefinitionKind = Literal["retrieval", "rule", "ingestion"]
 DefinitionState = Literal["counts", "off", "held", "broken"]
@@ -16,7 +15,7 @@ IngestOutcome = Literal["done", "nothing", "failed", "known"]
 """`nothing`: no route wrote; `known`: the same was ingested before, and nothing was written again."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class DefinitionProblem:
     """Something wrong in a file, with its place."""
 
@@ -36,7 +35,7 @@ class DefinitionProblem:
         return f"{self.file}:{self.line}:{self.column}: {self.severity}: {self.message}{hint}"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class DefinitionInfo:
     """A definition, a rule or a pipeline, as it stands."""
 
@@ -54,7 +53,7 @@ class DefinitionInfo:
     shipped: bool = False
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Definitions:
     """All of a project, in the order in which they count, and what is wrong with their files."""
 
@@ -64,7 +63,7 @@ class Definitions:
     """Files that were read."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class IngestedInto:
     """What a run wrote to one destination."""
 
@@ -73,7 +72,7 @@ class IngestedInto:
     items: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class IngestRun:
     """One run of a pipeline over one input."""
 
@@ -94,7 +93,7 @@ class IngestRun:
     """The event of the journal that it came from."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MemoryValue:
     """What one memory reference leads to."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from cm_tui.model.episode import Actor, Forgetting
-from cm_tui.model.record import record
 from cm_tui.model.search import ScorePart
 
 Category = Literal["Knowledge", "Rule", "Experience"]
@@ -21,7 +20,7 @@ Remembered = Literal["entry", "episode", "note"]
 """What of the memory is meant."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Entry:
     """Something that was written down to be remembered.
 
@@ -68,7 +67,7 @@ class Entry:
     """Warnings from writing it, such as a damaged file that was moved aside."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EntryEdit:
     """Changes to an entry; None keeps a field."""
 
@@ -80,7 +79,7 @@ class EntryEdit:
     never_recall: bool | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Duplicates:
     """Two entries that say nearly the same, and why that is thought."""
 
@@ -98,7 +97,7 @@ class Duplicates:
     only_second: tuple[str, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """Something that an agent may not do by itself: it waits until a person accepts or declines it."""
 
@@ -120,7 +119,7 @@ class Proposal:
     """The entry as it would be; None: it would be forgotten."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MemoryChange:
     """A change of the memory that was made, or that waits for a person."""
 
@@ -137,7 +136,7 @@ class MemoryChange:
     """The entry as it is now."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class InjectedEntry:
     """An entry that is given to an agent."""
 
@@ -149,7 +148,7 @@ class InjectedEntry:
     """What its line takes, estimated."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LeftOut:
     """An entry for which there was no room."""
 
@@ -158,7 +157,7 @@ class LeftOut:
     value: float
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Injection:
     """Entries as text for a prompt, within a budget."""
 
@@ -181,7 +180,7 @@ class Injection:
     """Warnings about the files."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RecalledBy:
     """How often one person or agent was given something."""
 
@@ -192,7 +191,7 @@ class RecalledBy:
     """Seconds since the epoch."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Recalls:
     """How often something was in an answer."""
 

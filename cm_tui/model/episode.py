@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cm_tui.model.history import CommitPoint
-from cm_tui.model.record import record
 
 EpisodeType = Literal["task", "command", "query", "response", "tool_call", "error", "note"]
 """`task` is a whole turn, from prompt to outcome; the others are single events, `note` one by the user."""
@@ -19,7 +18,7 @@ EpisodeState = Literal["shown", "forgotten", "archived"]
 StepKind = Literal["said", "thought", "plan", "tool"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Step:
     """One thing that an agent did on the way to its answer."""
 
@@ -35,7 +34,7 @@ class Step:
     failed: bool = False
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Forgetting:
     """Who forgot something, when and why."""
 
@@ -121,7 +120,7 @@ class Episode(EpisodeTexts):
     """Of one that is asked for by its name: who forgot it."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EpisodeFilter:
     """Which episodes are wanted: those that fit everything that is given; of several values of a field one is enough."""
 
@@ -146,7 +145,7 @@ class EpisodeFilter:
     """True: only those without an agent or without a session; False: only the others."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Session:
     """The episodes of one session of an agent, or of a person."""
 
@@ -166,7 +165,7 @@ class Session:
     root: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Facet:
     """One value of a field, and how many episodes have it."""
 
@@ -174,7 +173,7 @@ class Facet:
     count: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EpisodeStats:
     """Totals of the episodes that a filter leaves."""
 
@@ -193,7 +192,7 @@ class EpisodeStats:
     """What they leave out, such as what is not read yet."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EpisodeEdit:
     """Changes to episodes; None keeps a field."""
 
@@ -204,7 +203,7 @@ class EpisodeEdit:
     forgotten: bool | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Edited:
     """A change that was made, and can be undone."""
 
@@ -216,7 +215,7 @@ class Edited:
     """What it did, for people: `pinned 3 episodes`."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Conflict:
     """A text that was changed after the change to undo."""
 
@@ -232,7 +231,7 @@ class Conflict:
     """Who changed it last, such as `agent codex`; empty: unknown, or the item was forgotten."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Undone:
     """A change that was undone, or would be."""
 
@@ -249,7 +248,7 @@ class Undone:
     """Warnings, such as a later change that cannot be undone."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RetentionRow:
     """An episode that would leave the journal, or did."""
 
@@ -260,7 +259,7 @@ class RetentionRow:
     bytes: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RetentionReport:
     """What leaves the journal by its age, what waits, and how much space it all takes."""
 
@@ -290,7 +289,7 @@ class RetentionReport:
     notes: tuple[str, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PurgeReport:
     """What was deleted from the archive for good, or would be."""
 
@@ -301,7 +300,7 @@ class PurgeReport:
     notes: tuple[str, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class WorkState:
     """Where the last session of a project stopped, from its own record and git; without a session all of it is empty.
 

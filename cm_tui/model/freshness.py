@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from cm_tui.model.record import record
 
 Need = Literal["files", "head", "checkout", "nothing"]
 """What the index must reflect before a method is called.
@@ -15,7 +14,7 @@ not of another clone or worktree of the project. `nothing`: no requirement.
 """
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LayerState:
     """One layer that notices changes."""
 
@@ -42,7 +41,7 @@ def label_of(layer: str) -> str:
     return "staleness check" if layer == "guard" else layer
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Freshness:
     """How far the index is behind the project, and who would notice."""
 
@@ -64,7 +63,7 @@ class Freshness:
     layers: tuple[LayerState, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GitHook:
     """One of git's hooks, as it lies there."""
 
@@ -75,7 +74,7 @@ class GitHook:
     """How it is chained to a hook that was there before, or why it does not run."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GitHooks:
     """All hooks of a repository that keep its index fresh."""
 
@@ -89,7 +88,7 @@ class GitHooks:
     """True when git's `core.hooksPath` points to a place without hooks."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Autostart:
     """Whether the daemon begins with the user's session."""
 

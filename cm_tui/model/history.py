@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from cm_tui.counts import count
 from cm_tui.model.code import Edge, Symbol, SymbolKey
 from cm_tui.model.dates import day
 from cm_tui.model.page import Page
-from cm_tui.model.record import record
 
 SHORT_SHA = 10
 """Letters of a commit's id by which people are shown it."""
@@ -22,7 +22,7 @@ DriftState = Literal["tombstoned", "drifted", "unindexed"]
 """`tombstoned`: gone since it was indexed; `drifted`: there, but not as indexed; `unindexed`: new, not in the index."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CommitPoint:
     """A commit, and where it lies: on the first-parent line of HEAD, or off it."""
 
@@ -46,7 +46,7 @@ class CommitPoint:
         return f"off the mainline, {self.ahead:,} commit{'s' * (self.ahead != 1)} after #{self.ordinal}"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ResolvedRevision:
     """The commit that a name stands for."""
 
@@ -71,7 +71,7 @@ class ResolvedRevision:
         return "; ".join(filter(None, (f"{named} is {here.place}" if here.ahead else "", self.note)))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class HistoryStatus:
     """How much of the mainline is known."""
 
@@ -105,7 +105,7 @@ def reading_text(known: int, wanted: int) -> str:
     return f"{known:,} of {count(wanted, 'commit')} read"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SymbolChange:
     """What became of one symbol between two revisions."""
 
@@ -116,7 +116,7 @@ class SymbolChange:
     """As it was at the earlier revision; None for `added`."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SymbolEvent:
     """Something that happened to a symbol, and the commit that did it."""
 
@@ -137,7 +137,7 @@ class SymbolEvent:
         return {"came": "added", "left": "removed", "returned": "added again"}.get(self.what, self.what)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SymbolSpan:
     """A stretch of the mainline in which a symbol was there without a gap."""
 
@@ -148,7 +148,7 @@ class SymbolSpan:
     path: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SymbolHistory:
     """One symbol from its first commit to its last, moves followed back."""
 
@@ -171,7 +171,7 @@ class SymbolHistory:
     notes: tuple[str, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class DriftRow:
     """A symbol on which index and checkout disagree."""
 
@@ -187,7 +187,7 @@ class DriftRow:
     """The command that fixes it."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Drift:
     """How far index and checkout are apart; with `since`, also what changed since that revision."""
 
@@ -207,7 +207,7 @@ class Drift:
     notes: tuple[str, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PruneReport:
     """What pruning removed, or (`dry_run`) would remove."""
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
-
-from cm_tui.model.record import record
+from dataclasses import dataclass, field
 
 AGENT_TITLES = {
     "claude-code": "Claude Code", "codex": "Codex", "opencode": "OpenCode", "gemini": "Gemini CLI", "cursor": "Cursor",
@@ -14,7 +12,7 @@ AGENT_TITLES = {
 """Agents whose sessions are imported: how each is called in words."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ImportSource:
     """The transcripts of one agent that are of this project."""
 
@@ -35,7 +33,7 @@ class ImportSource:
     """When one of them was changed last."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TranscriptCounts:
     """The transcripts that were looked at on this machine, each counted in one of the parts."""
 
@@ -51,7 +49,7 @@ class TranscriptCounts:
     """Those that could not be read: notes have the reasons."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ImportPlan:
     """What an import would add to this project."""
 
@@ -80,7 +78,7 @@ class ImportPlan:
         return sum(source.new for source in self.sources)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ImportSummary:
     """What an import did."""
 
@@ -113,7 +111,7 @@ class ImportSummary:
     looked_at: TranscriptCounts = TranscriptCounts()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class UnknownRecord:
     """A record of a transcript that is not understood, kept as it was but for secrets."""
 
@@ -133,7 +131,7 @@ class UnknownRecord:
     """Number of characters cut off at its end."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProjectSessions:
     """The sessions of one project on this machine."""
 
@@ -147,7 +145,7 @@ class ProjectSessions:
     """How much there is to read."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AllImports:
     """What an import of all projects would add."""
 

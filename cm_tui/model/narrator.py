@@ -7,7 +7,6 @@ from typing import Literal
 
 from cm_tui.model.entry import Scope
 from cm_tui.model.episode import Actor
-from cm_tui.model.record import record
 
 FactKind = Literal[
     "command", "workflow", "fix", "statement", "decision", "rejected", "correction", "cochange", "convention",
@@ -26,7 +25,7 @@ Verdict = Literal["approve", "reject", "defer"]
 TopicAction = Literal["create", "merge", "split", "retire", "restore"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ConfidencePart:
     """One named share of a confidence; the product of all is the confidence."""
 
@@ -37,7 +36,7 @@ class ConfidencePart:
     """What it was counted from, for people: `3 of 3 sessions say so`."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """An episode that a proposal stands on."""
 
@@ -121,7 +120,7 @@ class NarratedProposal:
         return self.action in LINE_ACTIONS
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NarratedFilter:
     """Which proposals are wanted: those that fit everything that is given."""
 
@@ -133,7 +132,7 @@ class NarratedFilter:
     """True: only those that a policy approved."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NarratedDecision:
     """What a person decides on a proposal."""
 
@@ -148,7 +147,7 @@ class NarratedDecision:
     """Another note to write it into."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NarratedChange:
     """A decision that was made or undone, or that failed."""
 
@@ -167,7 +166,7 @@ class NarratedChange:
     """As it is now."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ModelCost:
     """What a language model takes for a pass, in tokens."""
 
@@ -181,7 +180,7 @@ class ModelCost:
     """What failed, and what was done without it."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NarratorReport:
     """What a pass of the narrator did, or would do."""
 
@@ -207,7 +206,7 @@ class NarratorReport:
     """The first of those that are new."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TopicOverlap:
     """Another topic with which one shares tags."""
 
@@ -216,7 +215,7 @@ class TopicOverlap:
     """Tags that both have, as a share of those that either has."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Topic:
     """A note about one subject, and how it fares."""
 
@@ -246,7 +245,7 @@ class Topic:
         return f"{-(-self.bytes // 1024):,} of {self.cap_bytes // 1024:,} KB"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TopicMap:
     """The topics of a project and of its user, and the notes that have a size cap besides."""
 

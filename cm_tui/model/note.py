@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from cm_tui.model.entry import Scope
-from cm_tui.model.record import record
 
 NoteKind = Literal["long-term", "day", "project", "user", "topic", "extra", "instructions"]
 """`long-term`: a `MEMORY.md`; `day`: the log of a day; `project`, `user`: notes of either; `topic`: what is known of one
@@ -18,7 +17,7 @@ Decision = Literal["", "mine", "theirs", "both"]
 """What becomes of lines that two have changed: nothing is written; one side counts; both stand there, one behind the other."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Note:
     """A note, without its text.
 
@@ -49,7 +48,7 @@ class Note:
     """Why it is not searched, or what could not be understood of it; empty: all is well."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NoteText:
     """Lines of a note, as its file has them now, without what looks like a secret."""
 
@@ -71,7 +70,7 @@ def whole_text(read: Callable[[int], NoteText]) -> str:
     return "\n".join(parts) + "\n"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NoteConflict:
     """Lines of a note that two have changed differently: nothing was written, and nothing is lost."""
 
@@ -88,7 +87,7 @@ class NoteConflict:
     """That keeps both sides; empty: they are in this record alone."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NoteChange:
     """A change of a note that was made, or that waits for a decision."""
 
@@ -108,7 +107,7 @@ class NoteChange:
     """Warnings."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RuleBlock:
     """What writing the approved rules into a file of instructions changes, or has changed."""
 

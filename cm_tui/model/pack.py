@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from cm_tui.model.record import record
 
-
-@record
+@dataclass(frozen=True, slots=True)
 class PackItem:
     """A piece of source chosen for a pack.
 
@@ -30,7 +29,7 @@ class PackItem:
     """Kind and age of what is remembered, such as `episode, 3 days ago`; empty: it is source."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PackRequest:
     """What to put into a pack: lines of a file, in the order wanted."""
 
@@ -41,7 +40,7 @@ class PackRequest:
     why: str = ""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Pack:
     """A ranked selection within a token budget, and its Markdown."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Generic, TypeVar
-
-from cm_tui.model.record import record
 
 T = TypeVar("T")
 
@@ -17,7 +16,7 @@ def bounded(count: int) -> int:
     return max(0, min(count, MOST_ROWS))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
     """Some rows of a list, and how many there are in all.
 

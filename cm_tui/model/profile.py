@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
-from cm_tui.model.record import record
 from cm_tui.model.search import CODE
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Profile:
     """The numbers of one ranking; the pipeline is the same code for all profiles.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from cm_tui.model.imports import ImportSummary
 from cm_tui.model.narrator import NarratorReport
-from cm_tui.model.record import record
 from cm_tui.model.rescue import RescueSummary
 
 WAIT = "wait"
 """Stage of work that cannot begin yet; the message has what it waits for."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class IndexSummary:
     """What an index run did; seconds by stage."""
 
@@ -35,7 +35,7 @@ class IndexSummary:
     notes: tuple[str, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Progress:
     """A step of long work: `done` of `total` in `stage`; the last one carries the summary."""
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
-
-from cm_tui.model.record import record
+from dataclasses import dataclass, field
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RescueSource:
     """The transcripts of one agent."""
 
@@ -29,7 +27,7 @@ class RescueSource:
     new_bytes: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RescuePlan:
     """What a rescue would copy."""
 
@@ -48,7 +46,7 @@ class RescuePlan:
         return sum(source.new for source in self.sources)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RescueSummary:
     """What a rescue copied."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
-
-from cm_tui.model.record import record
 
 Mode = Literal["hybrid", "keyword", "vector"]
 By = Literal["passage", "file"]
@@ -27,7 +26,7 @@ over its source's quota; found by neither keywords nor vectors; excluded by a fi
 file is not in the index; no such name."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ScorePart:
     """A named share of a hit's score.
 
@@ -48,7 +47,7 @@ class ScorePart:
     """Of a keyword: the index term that it was looked up by, which its relatives share; `name` has it as written."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that answers a query. Lines are 1-based, inclusive; `path` is relative with `/`."""
 
@@ -78,7 +77,7 @@ class Hit:
     """How likely it is in the right place: the share of hits with such a score and cosine that were; None: not known."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FileHits:
     """A file that answers a query, with its best passages. What is remembered counts as a file by its name."""
 
@@ -93,7 +92,7 @@ class FileHits:
     """How many further passages of it were ranked."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Suggestion:
     """A symbol that a query may mean by a name that is nowhere in the project."""
 
@@ -102,7 +101,7 @@ class Suggestion:
     """The query with it."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """A ranked answer."""
 
@@ -133,7 +132,7 @@ class SearchResult:
     """What was meant, the likeliest first, where the query has a name that is nowhere."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Candidates:
     """What retrieval found, before any ranking: re-rank it as often as the profile changes.
 
@@ -153,7 +152,7 @@ class Candidates:
     """What was meant, where the query has a name that is nowhere."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Standing:
     """The answer to "why not this one?"."""
 

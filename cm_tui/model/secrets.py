@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from cm_tui.model.record import record
 
-
-@record
+@dataclass(frozen=True, slots=True)
 class SecretFinding:
     """A place that holds what looks like secrets of one kind; the secrets themselves are never told."""
 
@@ -27,7 +26,7 @@ class SecretFinding:
     """Of the event: seconds since the epoch."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SecretsReport:
     """What a scan found."""
 
@@ -44,7 +43,7 @@ class SecretsReport:
         return sum(one.count for one in self.findings)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ErasedEvent:
     """An event whose content is erased, or would be."""
 
@@ -56,7 +55,7 @@ class ErasedEvent:
     """How it begins, in one line without secrets; only of what would go."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ErasureReport:
     """What was erased, or would be."""
 

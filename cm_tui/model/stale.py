@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from cm_tui.counts import count
 from cm_tui.model.history import SHORT_SHA, CommitPoint
-from cm_tui.model.record import record
 
 MentionKind = Literal["path", "symbol", "command", "setting"]
 """`path`: a file or folder; `command`: a target or script that the project defines; `setting`: a key or variable."""
@@ -18,7 +18,7 @@ FLAGGED: tuple[MentionState, ...] = ("gone", "renamed", "moved")
 _SUBJECT = 60
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Mention:
     """A name of the code that something remembered says, and what became of it."""
 
@@ -62,7 +62,7 @@ class Mention:
         return "renamed" if is_renamed else self.state
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StaleItem:
     """Something remembered that names what is no longer so."""
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
-
-from cm_tui.model.record import record
 
 NO_MODEL = "none"
 """Fingerprint where vectors are switched off."""
@@ -13,7 +12,7 @@ Recording = Literal["on", "paused", "never", "off"]
 """`never`: the folder is one that is never recorded. `off`: the settings say so. `paused`: for a time, or until resumed."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProjectStatus:
     """One view of a project and its index."""
 
@@ -69,7 +68,7 @@ class ProjectStatus:
         return self.git and self.head != self.indexed_head
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CheckoutHead:
     """What is checked out, as git's own file says at this moment."""
 
@@ -79,7 +78,7 @@ class CheckoutHead:
     """None before the first commit, and where git keeps its references in another form."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class IndexPlan:
     """What an index run would do: `cm index --dry-run`, and the first screen on a new project."""
 
@@ -96,7 +95,7 @@ class IndexPlan:
     notes: tuple[str, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Check:
     """One line of `cm doctor`."""
 
@@ -109,7 +108,7 @@ class Check:
     """Name of the damage; empty when nothing is damaged."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class KnownProject:
     """A project that has an index or a journal."""
 
@@ -130,7 +129,7 @@ class KnownProject:
     """When it was used last, in seconds since the epoch."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RecordingState:
     """Whether what sessions do in a project is recorded."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from cm_tui.model.record import record
 from cm_tui.model.search import Hit
 
 Place = tuple[str, str | None, int, int]
@@ -14,7 +14,7 @@ _SHARED = 0.5
 """Share of the shorter of two stretches of lines that both must have to be taken for the same."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Mark:
     """A person's word that a result is right or wrong for a question."""
 
@@ -70,7 +70,7 @@ def _share(mark: Mark, start: int, end: int) -> float:
     return max(0, both) / min(mark.end_line - mark.start_line + 1, end - start + 1)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProfileReset:
     """A profile without what the project's configuration changed of it."""
 
