@@ -22,10 +22,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from cm_tui.counts import count
+from cm_tui.counts import count, day_of
 from cm_tui.engine.memory.entries.entry_text import keywords_of
 from cm_tui.engine.memory.narrator import topic_text
-from cm_tui.engine.memory.narrator.facts import day_of
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.note_blocks import MARK
 from cm_tui.engine.memory.narrator.tables import WORDED, id_of
