@@ -191,13 +191,13 @@ def test_as_rule_at_a_terminal_is_given_to_agents(taught: Shop, rule: dict):
 def test_edited_then_approved(taught: Shop, rule: dict, tmp_path: Path):
     import click
 
-    from cm_tui.cli import proposals
+    from cm_tui.cli import options
 
     assert taught.cm("proposals", "edit", rule["id"]).code == 2, "there is no terminal"
     terminal = mock.Mock(stdin=mock.Mock(isatty=lambda: True))
     for edited, code in ((None, 1), ("  \n", 1), ("Push on mondays,\nnever later.\n", 0)):
         with (
-            mock.patch.object(proposals, "sys", terminal),
+            mock.patch.object(options, "sys", terminal),
             mock.patch.object(click, "edit", return_value=edited) as opened,
         ):
             done = taught.cm("proposals", "edit", rule["id"])
