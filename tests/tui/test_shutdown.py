@@ -99,13 +99,15 @@ def test_a_signal_gives_the_terminal_back_and_keeps_what_was_typed(project, tmp_
     assert load_state(project)[0].screens["search"]["query"] == "add_tax"
 
 
-def test_an_application_ends_with_its_terminal(project, tmp_path):
+@pytest.mark.parametrize("is_told", [True, False])
+def test_an_application_ends_with_its_terminal(project, tmp_path, is_told):
     go = tmp_path / "go"
     go.touch()
     with Terminal(APPLICATION, str(project), str(tmp_path / "begun"), str(go)) as terminal:
         terminal.until(lambda: b"Up to date" in terminal.drawn)
         terminal.hang_up()
-        terminal.process.send_signal(signal.SIGHUP)
+        if is_told:
+            terminal.process.send_signal(signal.SIGHUP)
         assert terminal.process.wait(60) == 128 + signal.SIGHUP
 
 

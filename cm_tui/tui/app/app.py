@@ -105,6 +105,7 @@ class CmApp(ModeApp):
         if not self.is_headless and sys.platform != "win32":
             for number in (signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(number, self._end, 128 + number)
+            self.set_interval(EVERY, self._end_without_terminal)
 
     def on_unmount(self) -> None:
         """Ask work to stop; the caller of the application waits for it, after the screen is gone."""
@@ -129,6 +130,11 @@ class CmApp(ModeApp):
         """End without a question: what is remembered is saved, and the terminal gets its modes back."""
         self._kept.flush()
         self.exit(code, code)
+
+    def _end_without_terminal(self) -> None:
+        """End where the terminal is gone and no signal was sent: Textual would ask it for keys for ever."""
+        if sys.__stdin__ is None or not sys.__stdin__.isatty():
+            self._end(128 + signal.SIGHUP)
 
     def open_project(self, folder: Path, *, without: Path | None = None) -> None:
         """Leave this project for another one, which the caller of the application then opens.

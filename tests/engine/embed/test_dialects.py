@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import logging
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
+import certifi
+import httpx
 import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
 from cm_tui.config.endpoints import REMOTE, endpoint_of
+from cm_tui.engine.search.embed import endpoint_client
 from cm_tui.engine.search.embed.endpoint_client import ATTEMPTS
 from cm_tui.engine.search.embed.remote import DIALECTS, RemoteProvider
 from cm_tui.errors import ModelError
@@ -215,6 +219,22 @@ def test_answers_that_are_no_vectors_are_refused(
     endpoint.first = [(200, headers, content)]
     with pytest.raises(ModelError, match=says):
         made(kind, endpoint, dimensions=2).embed(["a", "b"])
+
+
+def test_certificates_are_read_once_and_again_where_the_environment_names_others(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+):
+    create, contexts = httpx.create_ssl_context, []
+    monkeypatch.setattr("httpx.create_ssl_context", lambda: contexts.append(create()) or contexts[-1])
+    endpoint_client._tls.cache_clear()
+    for name, count in (("", 1), ("", 1), ("SSL_CERT_FILE", 2), ("", 2)):
+        if name:
+            monkeypatch.setenv(name, certifi.where())
+        made("openai", endpoint).embed(["a"])
+        assert len(contexts) == count
+    assert {context.verify_mode for context in contexts} == {ssl.CERT_REQUIRED}
+    assert all(context.check_hostname for context in contexts)
+    endpoint_client._tls.cache_clear()
 
 
 @every_kind

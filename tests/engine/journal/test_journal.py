@@ -304,6 +304,8 @@ def test_importing_it_brings_nothing_heavy():
         "asyncio",
         "typer",
         "hashlib",
+        "dataclasses",
+        "inspect",
         "subprocess",
     }
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -28,8 +27,7 @@ class Piece(NamedTuple):
     """Number of source characters for each of its characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """A text with pieces taken out or replaced."""
 
     text: str
