@@ -314,7 +314,7 @@ def test_what_lasts_is_told_by_explicit_words_wherever_they_stand(sentence: str)
 
 
 def test_words_of_grammar_in_another_language_are_no_terms_of_a_statement() -> None:
-    text = "Las imágenes van siempre a S3 con URL firmada."
+    text = "Siempre guarda las imágenes en S3 con URL firmada."
     said = observation(turn(prompts=(text,)), "statement", Statement(text, text, ("always",), 0.95))
     assert said is not None
     assert not {"las", "siempr", "con"} & set(said.terms)
