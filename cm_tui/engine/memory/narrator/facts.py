@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.narrator import confidence, targets, weighing
-from cm_tui.engine.memory.narrator.confidence import Candidate, Tally
+from cm_tui.engine.memory.narrator.confidence import Candidate, Tally, day_of
 from cm_tui.engine.memory.narrator.known import ExistingFacts
 from cm_tui.engine.memory.narrator.tables import NarratorTables, id_of
 from cm_tui.engine.platform.redaction.redact import redact
@@ -52,15 +51,6 @@ def _when(first: float, last: float) -> str:
     if begin[-4:] == end[-4:]:
         begin = begin[:-5]
     return f"between {begin} and {end}"
-
-
-def day_of(time: float) -> str:
-    """Return the day of a time, such as `2 Mar 2026`."""
-    try:
-        day = dt.datetime.fromtimestamp(time).astimezone()
-    except (OverflowError, OSError, ValueError):
-        return "an unknown day"
-    return f"{day.day} {day:%b} {day.year}"
 
 
 _RULES = frozenset({"statement", "correction", "rejected"})
