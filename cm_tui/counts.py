@@ -1,8 +1,6 @@
-"""Numbers of things, sizes and days in words: the one place that knows when a word has its plural."""
+"""Numbers of things and sizes in words: the one place that knows when a word has its plural."""
 
 from __future__ import annotations
-
-from time import localtime, strftime
 
 
 def count(number: int, one: str, many: str = "") -> str:
@@ -25,12 +23,3 @@ def size(number: float) -> str:
             return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
         number /= 1000
     return f"{number:.1f} GB"
-
-
-def day_of(time: float) -> str:
-    """Return the day of a time, such as `2 Mar 2026`."""
-    try:
-        day = localtime(time)
-    except (OverflowError, OSError, ValueError):
-        return "an unknown day"
-    return f"{day.tm_mday} {strftime('%b', day)} {day.tm_year}"

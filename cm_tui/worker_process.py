@@ -43,7 +43,10 @@ def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
 def batches(
     items: Iterable[T], size_of: Callable[[T], int], most: int, most_items: int = sys.maxsize
 ) -> Iterator[list[T]]:
-    """Yield items in batches, each ended by the item with which it has the most size or number."""
+    """Yield items in batches.
+
+    `most`, `most_items`: size and number that end a batch, with the item that reaches them.
+    """
     batch: list[T] = []
     size = 0
     for item in items:

@@ -75,6 +75,11 @@ def test_two_halves_of_one_rule_stay_together(sentence: str) -> None:
         ("for 3 weeks we decided to freeze main", True),
         ("uploads go to S3, we decided that last week", True),
         ("we rejected Kafka for good", True),
+        ("On 3.11 we always use tomllib", True),
+        ("for 32-bit targets we never use atomics", True),
+        ("we need them in UTC at every boundary", True),
+        ("on 2, keep the old names", False),
+        ("That's not true, I know there is one", False),
         ("I didnt ask you to put that in code at all", False),
         ("I only wanted you to create a task, not to work on it", False),
         ("I didn't ask for a readme, never add one", True),
@@ -314,7 +319,7 @@ def test_what_lasts_is_told_by_explicit_words_wherever_they_stand(sentence: str)
 
 
 def test_words_of_grammar_in_another_language_are_no_terms_of_a_statement() -> None:
-    text = "Las imágenes van siempre a S3 con URL firmada."
+    text = "Siempre guarda las imágenes en S3 con URL firmada."
     said = observation(turn(prompts=(text,)), "statement", Statement(text, text, ("always",), 0.95))
     assert said is not None
     assert not {"las", "siempr", "con"} & set(said.terms)

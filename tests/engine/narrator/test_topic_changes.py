@@ -299,16 +299,17 @@ def test_compressing_says_what_goes_in_its_diff(project: Project):
 def test_bullets_keep_their_headings_in_a_topic_of_their_own(project: Project):
     lines = "".join(f"- The router drops header {number}. <!-- cm:narrator n{number} -->\n" for number in range(5))
     note = project.note(
-        ".cm/notes/project.md", f"# P\n\n## Rules\n\n- Use tabs.\n{lines}\n## Fixes\n\n- Restart the router twice.\n"
+        ".cm/notes/project.md",
+        f"# P\n\n## Rules\n\n- Use tabs.\n{lines}\n## Decisions\n\n- Restart the router twice.\n",
     )
     before = project.all()
     proposal = proposed(project, "create")
     assert proposal.topics == (f"{TOPICS}/router.md",)
     done = apply(project.root, proposal)
-    assert project.text(note) == "# P\n\n## Rules\n\n- Use tabs.\n\n## Fixes\n"
+    assert project.text(note) == "# P\n\n## Rules\n\n- Use tabs.\n\n## Decisions\n"
     made = project.text(done.id)
     assert made.startswith("---\ntitle: router\ntags: [router")
-    assert made.endswith(f"# router\n\n## Rules\n\n{lines}\n## Fixes\n\n- Restart the router twice.\n")
+    assert made.endswith(f"# router\n\n## Rules\n\n{lines}\n## Decisions\n\n- Restart the router twice.\n")
     assert topic_text.parse(made).content.name == "router"
     undo(project, done.change)
     assert project.all() == before

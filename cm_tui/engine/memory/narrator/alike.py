@@ -6,8 +6,8 @@ The similarity of two wordings is
 
 where the cosine is that of the vectors of both, and the sets are their words (`wording.py`), of which those that are
 common among developers count 0.35. It is 1 less if one is about the user and the other about the project, 1 less
-without common words, and 4 less if both have different names in backticks. Without a model, or in another language, `z = 14.6 · |both| /
-|either| + 1.9 · |both| / |fewer| + 1.1 · |both| - 6.9`. The numbers come from logistic regressions over pairs of
+without common words, and 4 less if both have different names in backticks. Without a model, and in other languages than
+English, `z = 14.6 · |both| / |either| + 1.9 · |both| / |fewer| + 1.1 · |both| - 6.9`. The numbers come from logistic regressions over pairs of
 wordings of synthetic sessions. A wording joins the earlier fact with the largest `0.4 · best z + 0.6 · mean z`, if that
 is at least -0.4; a contradicting one joins none. From -2.9 on two are near: a fact that was said only once and is near
 another is held back. From -1.5 on one can contradict the other.

@@ -14,6 +14,7 @@ Facts as sums of observations, before they are compared with known ones.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
@@ -89,6 +90,15 @@ def _recent(tally: Tally, now: float, years: float, least: float) -> ConfidenceP
     days = int(age / 86_400)
     words = "today" if not days else f"{count(days, 'day')} ago"
     return ConfidencePart("recent", max(least, 0.5 ** (age / (years * _YEAR_S))), f"last {words}")
+
+
+def day_of(time: float) -> str:
+    """Return the day of a time, such as `2 Mar 2026`."""
+    try:
+        day = dt.datetime.fromtimestamp(time).astimezone()
+    except (OverflowError, OSError, ValueError):
+        return "an unknown day"
+    return f"{day.day} {day:%b} {day.year}"
 
 
 def _by_count(table: tuple[float, ...], times: int) -> float:

@@ -105,7 +105,10 @@ def languages() -> tuple[Language, ...]:
 
 @lru_cache(maxsize=1 << 13)
 def explicit_cues(sentence: str) -> tuple[str, ...]:
-    """Return the cues that a sentence in another language than English has; `MOMENTARY`: something in it is against it."""
+    """Return the explicit cues of a sentence in another language than English.
+
+    `MOMENTARY` alone: something in it is against them. Empty: it has none, or is in English.
+    """
     plain = sentence.strip()
     if plain.endswith("?"):
         return ()

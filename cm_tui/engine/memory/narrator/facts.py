@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cm_tui.counts import count, day_of
+from cm_tui.counts import count
 from cm_tui.engine.memory.narrator import confidence, targets, weighing
-from cm_tui.engine.memory.narrator.confidence import Candidate, Tally
+from cm_tui.engine.memory.narrator.confidence import Candidate, Tally, day_of
 from cm_tui.engine.memory.narrator.known import ExistingFacts
 from cm_tui.engine.memory.narrator.tables import NarratorTables, id_of
 from cm_tui.engine.platform.redaction.redact import redact

@@ -2,14 +2,14 @@
 
 Two topics are merged when their tags overlap by more than 60 %; a note above 90 % of its size cap (user 64 KB, project
 128 KB, topic 32 KB) is compressed if two of its lines are equivalent, one above the cap is split; a topic that was
-neither changed nor recalled for 180 days is retired; five or more lines of the project's or the user's note with a common
-theme get a topic of their own. Proposals do not count: most wait, and none of them would be in that topic.
+neither changed nor recalled for 180 days is retired; five or more lines of the project's or the user's note with a
+common theme get a topic of their own. Proposals do not count, as they would not be in it.
 
 None of it is evidence beyond the files: it is computed again each time, with the same ids.
 
 A theme is a word (of a line's subject, no filler and not in most lines) that at least five rules or decisions of one note
-have; the word with the most lines comes first, and a line counts for only one theme. Its tags are that word and those in at least
-60 % of its lines.
+have; the word with the most lines comes first, and a line counts for only one theme. Its tags are that word and those in
+at least 60 % of its lines.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from cm_tui.counts import count, day_of
+from cm_tui.counts import count
 from cm_tui.engine.memory.entries.entry_text import keywords_of
 from cm_tui.engine.memory.narrator import topic_text
+from cm_tui.engine.memory.narrator.confidence import day_of
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.note_blocks import MARK
 from cm_tui.engine.memory.narrator.tables import WORDED, id_of

@@ -269,6 +269,6 @@ def _is_of_moment(word: str) -> bool:
 _OF_MOMENT = re.compile(
     r"\b[0-9a-f]{8}-[0-9a-f]{4}-|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b|\b(?:19|20)\d\d-?[01]\d-?[0-3]\d|"
     r"https?://(?!localhost|127\.0\.0\.1|0\.0\.0\.0)|(?:^|[=/])tmp/|\d{6,}|\[redacted|#\d|^#\w|"
-    r"^(?!(?:UTF|ISO|SHA|RFC)-)[A-Z]{2,10}-\d+$|^--?(?:task|issue|ticket|story|pr|mr)(?:-?(?:id|number))?(?:=|$)"
+    r"^(?!(?:UTF|ISO|SHA|RFC)-)[A-Z]{2,10}-\d+$|^--(?:task|issue|ticket|story|pr|mr)(?:-?(?:id|number))?(?:=|$)"
 )
 """… and the numbers of tasks, tickets and requests."""

@@ -113,13 +113,14 @@ _OF_PROJECT = re.compile(
 _LEANS = re.compile(r"\b(?:it|that|this|them|they|those|these|he|she)\b", re.IGNORECASE)
 """Words that refer to an earlier statement."""
 _NAMELESS = re.compile(
-    r"(?:we|i)(?:'ve| have)? (?:\w+ly |all |just )?\w+ed (?:it|them)\b|(?:for|on|re|as to):? #?\d+[a-z]?\b(?! [\w-]+s\b)|"
+    r"(?:we|i)(?:'ve| have)? (?:\w+ly |all |just )?(?!need)\w+ed (?:it|them)\b|"
+    r"(?:for|on|re|as to):? #?\d{1,2}[a-z]?(?:,| (?:add|do|don'?t|drop|go|i|it|keep|leave|let'?s|no|remove|skip|take|the|use|we|yes|you)\b)|"
     r"i (?:did ?n['’]?o?t (?:ask|want|say|tell|mean)|never (?:asked|said|told|wanted)|(?:only|just) (?:asked|wanted|meant))\b"
-    r"(?!.*\b(?:again|always|ever|never|unless)\b)|that(?:'s| is|’s) (?:not )?(?:true|correct|so)\b",
+    r"(?!.*\b(?:again|always|ever|never|unless)\b)|that(?:['’]s| is) (?:not )?(?:true|correct|so)\b",
     re.IGNORECASE,
 )
-"""What it is about is said elsewhere: `we dropped it last year`, or a point of the agent's list: `for 3 drop utc`; or only what went wrong is:
-`I didn't ask you to put that in code`."""
+"""Its subject is elsewhere: `we dropped it last year`, or a point of the agent's list: `for 3 drop utc`; or it only says
+what went wrong: `I didn't ask you to put that in code`."""
 _DANGLES = re.compile(
     r"(?:backed|dropped|passed|won'?t|gives?|gave|keeps|went|got|did|does|said|has been|has to|is|are|was|were|will|would|comes|needs?|must|should|"
     r"decided against|turned down)\b",
