@@ -177,7 +177,7 @@ def test_a_question_takes_in_what_the_watcher_has_not_handled(
     sleepy: None, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ):
     # The check has had no time to look at this file, as in a large project.
-    monkeypatch.setattr(kept.sync.staleness, "check", lambda: Staleness(NOTHING, ""))
+    monkeypatch.setattr(kept.sync.staleness, "check", lambda **_: Staleness(NOTHING, ""))
     kept.repo.write("shop/money.py", "def add_toll(price):\n    return price * 1.3\n")
     until(lambda: (kept.fresh(), kept.defined("add_toll"))[1])
     assert kept.indexed[-1] == ("shop/money.py",)
