@@ -82,17 +82,20 @@ def adjust(table: CandidateTable, fused: Column, profile: Profile) -> tuple[Colu
         The new scores, and what each adjustment added.
     """
     stages: list[Stage] = []
-    score, best = fused, None
+    score = fused
+    best: Column | None = None
     for name, text in DETAILS.items():
         if not (weight := profile.adjustments.get(name, 0.0)):
             continue
-        values = table.signals.get(name)
-        if name in OF_FILES:
-            best = best_of_file(table.paths, score) if best is None else best
-            values = {COHERENCE: coherence(table.paths, fused), BEST_OF_FILE: best}.get(name, values)
-            values = None if values is None else values * best
+        if name == COHERENCE:
+            values: Column | None = coherence(table.paths, fused)
+        else:
+            values = np.ones(len(table)) if name == BEST_OF_FILE else table.signals.get(name)
         if values is None:
             continue
+        if name in OF_FILES:
+            best = best_of_file(table.paths, score) if best is None else best
+            values = values * best
         contributions = (-weight if name in PENALTIES else weight) * values
         stages.append(Stage(name, "adjust", values, weight, contributions, partial(_explanation, text)))
         score = score + contributions
