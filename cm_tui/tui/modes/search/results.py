@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from rich.cells import cell_len
@@ -152,6 +153,11 @@ class ResultList(RowList[ResultRow]):
         if isinstance(row, Heading):
             # Where a row has two lines, the first one sets it apart.
             return heading(row, width) if line == self.row_height - 1 else Content("")
+        # The path of a memory is an id: it is called by its title, as among passages.
+        if isinstance(row, FileRow) and is_memory(row.hit):
+            return self._remembered(replace(row.hit, rank=row.file.rank), 0, width)
+        if isinstance(row, FurtherRow) and is_memory(row.hit):
+            return self._remembered(row.hit, 1, width)
         if isinstance(row, FileRow | FurtherRow):
             return self._of_file(row, width)
         if is_memory(row):
