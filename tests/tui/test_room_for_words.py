@@ -53,7 +53,10 @@ def test_a_name_in_the_tree_gets_the_room_to_the_edge():
     (node,) = FileIndex([FileEntry(name, "python", 1, 1, 1, generated=False)]).children("", 0)
     assert name in CodeTree().draw(node, len(name) + 2).plain
     assert "…" in CodeTree().draw(node, len(name) + 1).plain
-    assert CodeTree().draw(node, len(name) - 6).plain.rstrip().endswith(".py")
+    for width in (len(name) - 6, len(name) + 1, len(name) + 2, len(name) + 9):
+        drawn = CodeTree().draw(node, width).plain
+        assert drawn.rstrip().endswith(".py")
+        assert len(drawn) == width, "what is longer would be cut again, at its end"
 
 
 def test_a_path_is_broken_behind_a_slash():

@@ -199,6 +199,20 @@ async def test_what_is_remembered_stands_behind_the_files_that_the_profile_gives
         assert screen.hit.source == "episode", "the cursor stays on what is remembered"
 
 
+@at((80, 24), (200, 50))
+async def memories_have_their_titles(driver, project):
+    entry = driver.app.tasks.engine.remember("Count the coins of the purse twice.", title="Coins of a purse")
+    screen = await ask(driver)
+    while screen.session.profile.name != "memory":
+        await driver.press("p")
+    if screen.session.by != "file":
+        await driver.press("w")
+    assert paths(screen) == [f"entry/{entry.id}"]
+    (row,) = [line for line in driver.text.splitlines() if re.search(r"^│ +1 ", line)]
+    assert re.search(r" 1 Coins of a purse +entry · just now", row), row
+    assert entry.id not in row
+
+
 async def test_code_beyond_follows_what_is_remembered_by_whole_files():
     hits = tuple(make_hit(number, path=f"src/{number // 2}.py") for number in range(6))
     said = (make_hit(50, path="episode/x"),)
@@ -249,4 +263,5 @@ async def test_results_are_shown_by_file(project):
         preview_why_and_pack_are_of_the_best_passage_and_of_inner_ones,
         it_can_be_chosen_before_anything_is_asked_and_holds_for_every_question,
         help_and_palette_know_the_key,
+        memories_have_their_titles,
     )

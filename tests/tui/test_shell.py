@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -337,6 +338,8 @@ def test_a_known_project_says_how_long_ago_it_was_used(monkeypatch: pytest.Monke
         "i", "shop", "", ("/home/a/shop",), (), indexed=True, recorded=False, last=1_800_000_000.0 - 7200
     )
     assert project_row(row, 80).plain.rstrip().endswith("2 hours ago")
+    moved = replace(row, roots=(), gone=("/home/someone/with/a/long/way/to/the/projects/fastify",))
+    assert re.search(r" gone: \S*…\S*/fastify +2 hours ago", project_row(moved, 72).plain)
 
 
 def test_style_sheets_are_found():

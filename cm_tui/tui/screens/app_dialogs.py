@@ -16,7 +16,7 @@ from cm_tui.model import KnownProject, ProjectStatus, RecordingState
 from cm_tui.model.dates import local_moment
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.question import Finder, Line, ListDialog, Option, Question, ask, ask_line
-from cm_tui.tui.widgets.text import ago, elide_middle, fit, one_line
+from cm_tui.tui.widgets.text import ago, elide_path, fit, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.links import MemoryLink
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 def project_row(row: KnownProject, width: int) -> Content:
     """Draw name, folder, and when it was used."""
-    folder = row.roots[0] if row.roots else f"no longer there: {row.gone[0]}" if row.gone else "unknown folder"
+    lead = "gone: " if row.gone and not row.roots else ""
+    folder = next(iter((*row.roots, *row.gone)), "unknown folder")
     when = fit(ago(time.time() - row.last), 14) if row.last else ""
     room = max(8, width - 24 - 15)
     return Content.assemble(
         (fit(f" {one_line(row.name)}", 24), "bold $foreground" if row.roots else "$muted"),
-        (fit(elide_middle(one_line(folder), room - 1), room), "$secondary" if row.roots else "$muted"),
+        (fit(lead + elide_path(one_line(folder), room - 1 - len(lead)), room), "$secondary" if row.roots else "$muted"),
         (when, "$muted"),
     )
 

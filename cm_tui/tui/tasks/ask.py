@@ -48,7 +48,10 @@ def as_cm_error(error: Exception) -> CmError:
     if isinstance(error, CmError):
         return error
     if isinstance(error, OSError):
-        return StoreError(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+        what = error.strerror or str(error)
+        return StoreError(
+            f"{what}: {error.filename}" if error.filename else f"A file cannot be read or written: {what}."
+        )
     return CmError(
         f"{type(error).__name__}: {error}", hint="This should not have happened; `cm doctor` checks the installation."
     )

@@ -272,6 +272,12 @@ def test_what_code_uses_long_after_its_definition_went_is_of_another_library(rep
     repo.write("src/use.py", "def use():\n    return 1\n")
     repo.commit("Use nothing")
     assert set(states().values()) == {"gone"}
+    repo.write("src/use.py", "from library import other\n\n\ndef use(send):\n    return send(other)\n")
+    repo.commit("Take a parameter of that name")
+    assert states()["send"] == "gone"
+    repo.write("src/use.py", "from library import *\n\n\ndef use():\n    return send(other)\n")
+    repo.commit("Import everything")
+    assert states()["send"] == "alive"
     repo.write("src/use.py", "from library import send as put\n")
     repo.commit("Import it under another name")
     assert states()["send"] == "gone"

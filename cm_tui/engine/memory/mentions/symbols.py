@@ -51,11 +51,16 @@ WHERE s.kind <> 'section' AND s.end_line - s.start_line >= 3 AND s.body IN (SELE
 """Bodies of few lines are alike by chance."""
 _USED = """
 SELECT DISTINCT r.name, coalesce(r.receiver, '') FROM now_file f JOIN reference r ON r.blob = f.blob
-WHERE r.name IN (SELECT unnest(?::VARCHAR[]))
+WHERE r.name IN (SELECT unnest(?::VARCHAR[])) AND (
+    coalesce(r.receiver, '') <> ''
+    OR NOT EXISTS (FROM import i WHERE i.blob = r.blob AND i.name IS NOT NULL)
+    OR EXISTS (FROM import i WHERE i.blob = r.blob AND (i.name = '*' OR coalesce(i.alias, i.name) = r.name))
+)
 UNION SELECT i.name, '' FROM now_file f JOIN import i ON i.blob = f.blob
 WHERE i.name IN (SELECT unnest(?::VARCHAR[])) AND coalesce(i.alias, i.name) = i.name
 """
-"""What is imported under another name is not used by this one (`from redis import Connection as RedisConnection`)."""
+"""What is imported under another name is not used by this one (`from redis import Connection as RedisConnection`). In a
+file that imports names, a bare name that it does not import is its own: a parameter, or a leftover."""
 _MEMBERS_THEN = """
 SELECT DISTINCT c.name FROM file_span f JOIN symbol s ON s.blob = f.blob JOIN symbol c ON c.blob = s.blob AND c.parent = s.idx
 WHERE f.path = ? AND s.qualname = ? AND s.kind = ?

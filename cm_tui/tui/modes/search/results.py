@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from rich.cells import cell_len
@@ -152,13 +153,16 @@ class ResultList(RowList[ResultRow]):
         if isinstance(row, Heading):
             # Where a row has two lines, the first one sets it apart.
             return heading(row, width) if line == self.row_height - 1 else Content("")
+        hit = row if isinstance(row, Hit) else row.hit
+        if is_memory(hit):
+            # Its path is an id: among files, too, it is called by its title.
+            rank = row.file.rank if isinstance(row, FileRow) else hit.rank
+            return self._remembered(replace(hit, rank=rank), 1 if isinstance(row, FurtherRow) else line, width)
         if isinstance(row, FileRow | FurtherRow):
             return self._of_file(row, width)
-        if is_memory(row):
-            return self._remembered(row, line, width)
         if self.row_height == 1:
-            return self._one_line(row, width)
-        return self._second(row, width) if line else self._first(row, width)
+            return self._one_line(hit, width)
+        return self._second(hit, width) if line else self._first(hit, width)
 
     def _remembered(self, hit: Hit, line: int, width: int) -> Content:
         score = (f"{hit.score:7.3f} ", "$soft")

@@ -183,7 +183,7 @@ class CodeTree(RowList[Node]):
         tail = "…" if row.loading else state
         # The end of a name has its kind, and is what tells it from its neighbours.
         name = elide_middle(one_line(row.name), max(4, width - len(indent) - 2 - (len(tail) + 1 if tail else 0)))
-        gap = max(1, width - len(indent) - 2 - cell_len(name) - len(tail))
+        gap = max(1 if tail else 0, width - len(indent) - 2 - cell_len(name) - len(tail))
         dim = "$muted" if row.file and (row.file.generated or row.file.error) else ""
         return Content.assemble((indent + mark, "$muted"), (name, dim), " " * gap, (tail, "$warning"))
 
