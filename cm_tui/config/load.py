@@ -17,11 +17,20 @@ from cm_tui.config.boundary import RepositorySettings, part
 from cm_tui.config.mistakes import Place, mistake
 from cm_tui.config.sections import Config
 from cm_tui.errors import ConfigError
-from cm_tui.files import read_bounded, read_inside
+from cm_tui.files import Stamp, read_bounded, read_inside, stamp_of
 from cm_tui.toml_values import SETTINGS_BYTES, toml_values
 
 RENAMED_SECTIONS = {"owner": "daemon"}
 """Sections by their old name: they keep working, and `renamed_settings` says where they stand."""
+
+Stamps = tuple[Stamp | None, ...]
+"""Change stamps of the user's file and the project's."""
+
+
+def stamps_of(root: Path | None) -> Stamps:
+    """Return the change stamps of the settings files. `root`: the project's root, whose file counts too."""
+    files = (paths.config_file(), *((paths.project_config_file(root),) if root is not None else ()))
+    return tuple(map(stamp_of, files))
 
 
 def load_config(root: Path | None = None) -> Config:

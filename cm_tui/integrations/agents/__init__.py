@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from cm_tui.errors import UsageError
-from cm_tui.integrations.agents import claude_code, codex, cursor, opencode
 from cm_tui.integrations.agents.agent_files import Agent
+from cm_tui.integrations.agents.known import CLAUDE_CODE, CODEX, CURSOR, OPENCODE
 
-AGENTS: dict[str, Agent] = {
-    agent.name: agent for agent in (claude_code.AGENT, opencode.AGENT, cursor.AGENT, codex.AGENT)
-}
+AGENTS: dict[str, Agent] = {agent.name: agent for agent in (CLAUDE_CODE, OPENCODE, CURSOR, CODEX)}
 
 
 def named(name: str) -> Agent:

@@ -12,8 +12,8 @@ from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
 from textual.widgets import Input
 
 from cm_tui.config import Config, load_config
+from cm_tui.config.load import stamps_of
 from cm_tui.config.mistakes import nearest
-from cm_tui.config.stamps import stamps_of
 from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.app_commands import APP_COMMANDS

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.config import load_config
-from cm_tui.config.stamps import Stamps, stamps_of
+from cm_tui.config.load import Stamps, stamps_of
 from cm_tui.engine.memory.notes.places import ENDINGS, Found, Places, agent_folders
 from cm_tui.engine.memory.notes.scan import FolderScan, fixed, scan_folders, sign_of
 from cm_tui.errors import CmError

@@ -12,7 +12,7 @@ import numpy as np
 
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import Config, load_config
-from cm_tui.config.stamps import Stamps, stamps_of
+from cm_tui.config.load import Stamps, stamps_of
 from cm_tui.counts import count
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.embed.provider import SWITCHED_OFF, Provider
