@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import replace
+from typing import Literal
 
 from cm_tui.config import Config
 from cm_tui.engine.code.history import tree_reader
@@ -143,59 +144,51 @@ class Backfill:
     def _forward(self, known: Coverage, head: int, work: _Work) -> Coverage:
         """Replay new commits."""
         self._load(known, "newest", "to_ord IS NULL")
-        closed: dict[str, int] = {}
-        opened: dict[str, tuple[int, int]] = {}
-        found: list[Span] = []
-        at = known.to_ord
-        try:
-            while at < head and not work.is_enough(at - known.to_ord):
-                for path, _, new in list(self._changes(at, at + 1)):
-                    if self._files.get(path) == new:
-                        continue
-                    if path in opened:
-                        blob, since = opened.pop(path)
-                        found.append((path, blob, since, at + 1))
-                    elif path in self._files:
-                        closed[path] = at + 1
-                    self._files.pop(path, None)
-                    if new is not None:
-                        self._files[path] = new
-                        opened[path] = (new, at + 1)
-                at += 1
-        except MissingError:
-            if at == known.to_ord:
-                raise
-        found += [(path, blob, since, None) for path, (blob, since) in opened.items()]
+        at, found, closed = self._read_on(known.to_ord, head, 1, work)
         return self._store(replace(known, to_ord=at), found, {}, closed)
 
     def _backward(self, known: Coverage, work: _Work) -> Coverage:
         """Read further back."""
         self._load(known, "oldest", "from_ord = 0")
-        came: dict[str, int] = {}
+        at, found, came = self._read_on(known.from_ord, self._goal, -1, work)
+        spans: list[Span] = [(path, blob, far or 0, near) for path, blob, near, far in found]
+        return self._store(replace(known, from_ord=at), spans, came, {})
+
+    def _read_on(
+        self, start: int, goal: int, step: Literal[1, -1], work: _Work
+    ) -> tuple[int, list[Span], dict[str, int]]:
+        """Read commit after commit, forward or back, until there is enough of them.
+
+        Returns how far it came, the spans that begin beyond the start, each with its end that was met first before the
+        other, and where those end that reach the start, by path.
+        """
+        ended: dict[str, int] = {}
         opened: dict[str, tuple[int, int]] = {}
         found: list[Span] = []
-        at = known.from_ord
+
+        at = start
         try:
-            while at > self._goal and not work.is_enough(known.from_ord - at):
-                for path, old, _ in list(self._changes(at - 1, at)):
-                    if self._files.get(path) == old:
+            while at != goal and not work.is_enough(abs(at - start)):
+                newer = max(at, at + step)
+                for path, old, new in list(self._changes(newer - 1, newer)):
+                    there = new if step > 0 else old
+                    if self._files.get(path) == there:
                         continue
                     if path in opened:
-                        blob, until = opened.pop(path)
-                        found.append((path, blob, at, until))
+                        found.append((path, *opened.pop(path), newer))
                     elif path in self._files:
-                        came[path] = at
+                        ended[path] = newer
                     self._files.pop(path, None)
-                    if old is not None:
-                        self._files[path] = old
-                        opened[path] = (old, at)
-                at -= 1
+                    if there is not None:
+                        self._files[path] = there
+                        opened[path] = (there, newer)
+                at += step
         except MissingError:
-            if at == known.from_ord:
+            if at == start:
                 raise
             # Keep what was read; the next batch meets the error first, and reports it.
-        found += [(path, blob, 0, until) for path, (blob, until) in opened.items()]
-        return self._store(replace(known, from_ord=at), found, came, {})
+        found += [(path, blob, near, None) for path, (blob, near) in opened.items()]
+        return at, found, ended
 
     def _finish(self, known: Coverage) -> Coverage:
         """Close spans at the project's first commit."""

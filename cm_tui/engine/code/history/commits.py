@@ -140,8 +140,7 @@ class MainlineCommits:
         kept = self._now()
         if kept is not None and kept.head is not _UNKNOWN:
             return kept.head
-        rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")  # noqa: S608 - our own words
-        head = CommitPoint(*rows[0]) if rows else None
+        head = next(iter(self._select("ord = (SELECT max(ord) FROM line_commit)")), None)
         if kept is not None:
             kept.head = head
         return head
@@ -152,11 +151,8 @@ class MainlineCommits:
 
     def many(self, ordinals: Collection[int]) -> dict[int, CommitPoint]:
         """Return commits by ordinal."""
-        rows = self._db.rows(
-            f"SELECT {_COLUMNS} FROM line_commit WHERE ord IN (SELECT unnest(?::INTEGER[]))",  # noqa: S608 - our own words
-            [sorted(ordinals)],
-        )
-        return {row[0]: CommitPoint(*row) for row in rows}
+        found = self._select("ord IN (SELECT unnest(?::INTEGER[]))", sorted(ordinals))
+        return {commit.ordinal: commit for commit in found}
 
     def of_shas(self, shas: Collection[str]) -> dict[str, CommitPoint]:
         """Return the commits on the mainline by sha."""
@@ -180,8 +176,8 @@ class MainlineCommits:
         return kept
 
     def _look_up(self, shas: Collection[str]) -> dict[str, CommitPoint]:
-        rows = self._db.rows(
-            f"SELECT {_COLUMNS} FROM line_commit WHERE sha IN (SELECT unnest(?::VARCHAR[]))",  # noqa: S608 - our own words
-            [sorted(shas)],
-        )
-        return {row[1]: CommitPoint(*row) for row in rows}
+        return {commit.sha: commit for commit in self._select("sha IN (SELECT unnest(?::VARCHAR[]))", sorted(shas))}
+
+    def _select(self, where: str, *values: Any) -> list[CommitPoint]:
+        rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit WHERE {where}", [*values])  # noqa: S608 - our own words
+        return [CommitPoint(*row) for row in rows]

@@ -84,26 +84,15 @@ def moves(gone: Iterable[Sighting], came: Iterable[Sighting]) -> dict[SymbolKey,
         waiting[one.key.kind, one.body].append(one)
     new = [one for one in sorted(came, key=_position) if (one.key.kind, one.body) in waiting]
     found: dict[SymbolKey, SymbolKey] = {}
-    for alike in (_same_qualname, _same_name, _any):
+    names: list[Callable[[Sighting], str]] = [lambda one: one.key.qualname, lambda one: one.name, lambda _: ""]
+    for name in names:
         for one in new:
             left = waiting[one.key.kind, one.body]
-            best = next((other for other in left if alike(one, other)), None) if one.key not in found else None
+            best = next((other for other in left if name(one) == name(other)), None) if one.key not in found else None
             if best is not None:
                 found[one.key] = best.key
                 left.remove(best)
     return found
-
-
-def _same_qualname(one: Sighting, other: Sighting) -> bool:
-    return one.key.qualname == other.key.qualname
-
-
-def _same_name(one: Sighting, other: Sighting) -> bool:
-    return one.name == other.name
-
-
-def _any(_one: Sighting, _other: Sighting) -> bool:
-    return True
 
 
 def _position(one: Sighting) -> tuple[str, int, str, int]:

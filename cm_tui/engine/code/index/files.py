@@ -192,11 +192,9 @@ class FileView:
         return _File(self._contents.decoded(path, data), blob.language, stale=found != blob.oid)
 
 
-def slice_lines(
-    path: str, text: str, language: str, start_line: int, end_line: int | None, *, stale: bool = False
-) -> Source:
+def slice_lines(path: str, text: str, language: str, start_line: int, end_line: int | None) -> Source:
     """Lines of a text as a record."""
-    return _slice(path, lines_of(text), language, start_line, end_line, stale=stale)
+    return _slice(path, lines_of(text), language, start_line, end_line, stale=False)
 
 
 def _slice(path: str, lines: list[str], language: str, start_line: int, end_line: int | None, *, stale: bool) -> Source:

@@ -73,7 +73,8 @@ class WorkingTreeScan:
         self.files = ScannedFiles(repository.head())
         self._tree = repository.tree(self.files.head.sha)
         self._status = repository.status()
-        self._absent = repository.not_checked_out() if self._some_deleted() else frozenset[str]()
+        deleted = any(FileStatus.WT_DELETED in flags for flags in self._status.values())
+        self._absent = repository.not_checked_out() if deleted else frozenset[str]()
         self._staged = {path for path, flags in self._status.items() if FileStatus.INDEX_NEW in flags}
         self._folders = folders_of([*self._tree, *self._staged])
         self.rules = SkipRules(config, self._root, self._folders if repository.git else None)
@@ -109,9 +110,6 @@ class WorkingTreeScan:
             return True
         # A folder is judged by its possible content.
         return self.rules.by_path(f"{path}/_") is None and not self._repository.ignored(f"{path}/")
-
-    def _some_deleted(self) -> bool:
-        return any(FileStatus.WT_DELETED in flags for flags in self._status.values())
 
     def _is_foreign(self, folder: str) -> bool:
         """Whether a folder is below a link or in a nested repository."""
