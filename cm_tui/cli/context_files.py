@@ -100,15 +100,11 @@ def definitions() -> None:
     for one in found.items:
         for line in _lines(one):
             write(line)
-    told = _errors(found.problems)
+    told = sum(one.severity == "error" for one in found.problems)
     if told:
         narrate(f"{count(told, 'error')} in these files: `cm context lint` lists them")
     if not found.files:
         narrate("this project has none of its own yet: cm context new retrieval NAME")
-
-
-def _errors(problems: tuple[model.DefinitionProblem, ...]) -> int:
-    return sum(one.severity == "error" for one in problems)
 
 
 def _lines(one: model.DefinitionInfo) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from cm_tui import model
 from cm_tui.cli.options import Yes, ask, chosen_project, open_engine
@@ -225,34 +225,19 @@ def import_(
         raise UsageError("With --unknown goes --project; with --all-projects go --agent, --dry-run and --yes.")
     # Made absolute here: the daemon stands elsewhere.
     earlier = [os.path.abspath(folder.expanduser()) for folder in folders or []]  # noqa: PTH100 - it need not be there
-    wanted = SessionFilter(list(dict.fromkeys(agents or [])), earlier, environment(os.environ))
+    wanted, where = list(dict.fromkeys(agents or [])), environment(os.environ)
     if unknown:
         show_unknown()
     elif all_projects:
-        import_all(wanted.agents, wanted.environment, dry_run=dry_run, yes=yes)
+        import_all(wanted, where, dry_run=dry_run, yes=yes)
     else:
-        _import(wanted, dry_run=dry_run, yes=yes)
+        _import({"agents": wanted, "folders": earlier, "environment": where}, dry_run=dry_run, yes=yes)
 
 
-class SessionFilter(NamedTuple):
-    """Which sessions a person wants.
-
-    Attributes:
-        agents: only theirs; none: all.
-        folders: where the project lay before.
-        environment: where transcripts lie.
-    """
-
-    agents: list[str]
-    folders: list[str]
-    environment: dict[str, str]
-
-
-def _import(wanted: SessionFilter, *, dry_run: bool, yes: bool) -> None:
-    given: dict[str, Any] = {**wanted._asdict()}
+def _import(wanted: dict[str, Any], *, dry_run: bool, yes: bool) -> None:
     with open_engine() as engine:
-        if dry_run or wanted.folders:
-            plan = engine.imports(**given)
+        if dry_run or wanted["folders"]:
+            plan = engine.imports(**wanted)
             if dry_run:
                 print_json({**plain(plan), "sessions": plan.sessions, "new": plan.new}) if wants_json() else show_plan(
                     plan
@@ -260,7 +245,7 @@ def _import(wanted: SessionFilter, *, dry_run: bool, yes: bool) -> None:
                 return
             if not yes:
                 _refuse_empty(plan.unheld)
-        summary = follow_to(engine.import_sessions(**given), lambda step: step.imported)
+        summary = follow_to(engine.import_sessions(**wanted), lambda step: step.imported)
     if summary is not None:
         print_json(summary) if wants_json() else show_summary(summary)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -57,6 +58,16 @@ class NoteText:
     end_line: int
     next_line: int | None = None
     """Where it goes on; None: that was all."""
+
+
+def whole_text(read: Callable[[int], NoteText]) -> str:
+    """Return all of a note's text. `read`: its lines from a number on, as many as are read at once."""
+    found = read(1)
+    parts = [found.text]
+    while found.next_line is not None:
+        found = read(found.next_line)
+        parts.append(found.text)
+    return "\n".join(parts) + "\n"
 
 
 @dataclass(frozen=True, slots=True)

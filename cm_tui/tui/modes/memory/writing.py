@@ -15,6 +15,7 @@ from textual.widget import Widget
 from cm_tui.errors import CmError
 from cm_tui.model import Decision, Entry, EntryEdit, MemoryChange, Note, NoteChange, NoteConflict
 from cm_tui.model.dates import local_day
+from cm_tui.model.note import whole_text
 from cm_tui.tui.modes.memory.groups import key_of, title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.screens.question import Option, Question, ask, side_by_side
@@ -195,13 +196,7 @@ def report_note(screen: MemoryView, change: NoteChange) -> None:
 
 def merge_base(engine: Engine, name: str) -> str:
     """Return all of a note's text, as it is merged with."""
-    parts: list[str] = []
-    start: int | None = 1
-    while start is not None:
-        found = engine.note(name, start=start)
-        parts.append(found.text)
-        start = found.next_line
-    return "\n".join(parts) + "\n"
+    return whole_text(lambda start: engine.note(name, start=start))
 
 
 def cannot_edit_note(note: Note) -> str | None:
