@@ -38,7 +38,8 @@ async def ingest(
     engine = await run_in_thread(where.engine)
     if not confirmed:
         plan = await run_in_thread(lambda: engine.plan(full=full, since=since))
-        return result(_plan_text(engine, plan), _planned(engine, plan))
+        planned = record_of(records.Work, plan, done=False, root=str(engine.root), changes=changes_of(plan))
+        return result(_plan_text(engine, plan), planned)
     try:
         summary = await follow(lambda cancel: engine.index(full=full, since=since, cancel=cancel), ctx)
     finally:
@@ -89,10 +90,6 @@ def paths_text(changes: records.Changes) -> str:
     lines += [f"renamed {old} → {new}" for old, new in changes.renamed]
     left = sum(changes.counts.values()) - len(lines)
     return joined(*map(one_line, lines), f"… and {count(left, 'more path')}" if left else "")
-
-
-def _planned(engine: Engine, plan: IndexPlan) -> records.Work:
-    return record_of(records.Work, plan, done=False, root=str(engine.root), changes=changes_of(plan))
 
 
 def _plan_text(engine: Engine, plan: IndexPlan) -> str:

@@ -72,9 +72,15 @@ def project_overview(ctx: Request, project: Given | None = None) -> str:
     return _overview(projects_of(ctx), project)
 
 
-def _overview(projects: ProjectResolver, project: str | None) -> str:
+def _indexed(projects: ProjectResolver, project: str | None) -> Engine:
+    """Return the engine of an indexed project. Raises NotIndexedError if it has no index yet."""
     engine = projects.engine(project)
     projects.indexed(engine)
+    return engine
+
+
+def _overview(projects: ProjectResolver, project: str | None) -> str:
+    engine = _indexed(projects, project)
     return clean(overview(engine, projects.state(engine)))
 
 
@@ -82,9 +88,7 @@ def file_lines(
     path: Given, ctx: Request, start: Line = 1, end: Line | None = None, project: Given | None = None
 ) -> str:
     """Lines of a file of the project, all of them when none are named."""
-    projects = projects_of(ctx)
-    engine = projects.engine(project)
-    projects.indexed(engine)
+    engine = _indexed(projects_of(ctx), project)
     if end is not None and end < start:
         raise NotFoundError(f"There are no lines {start} to {end}.", hint="Give `end` at or after `start`.")
     return clean(clean_source(engine.source, path, start, end).text)
@@ -92,9 +96,7 @@ def file_lines(
 
 def symbol_source(qualname: Given, ctx: Request, project: Given | None = None) -> str:
     """Every definition of a name, with its source."""
-    projects = projects_of(ctx)
-    engine = projects.engine(project)
-    projects.indexed(engine)
+    engine = _indexed(projects_of(ctx), project)
     return clean(symbol_text(engine, qualname))
 
 
@@ -115,6 +117,8 @@ def overview(engine: Engine, state: ProjectStatus) -> str:
 
 SHOWN = 5
 """Definitions of one name that are shown with their source."""
+CALLERS = 20
+"""Calls that are listed."""
 
 
 def symbol_text(engine: Engine, name: str) -> str:
@@ -128,10 +132,10 @@ def symbol_text(engine: Engine, name: str) -> str:
     return "\n\n".join(parts)
 
 
-def callers_text(engine: Engine, name: str, limit: int = 20) -> str:
+def callers_text(engine: Engine, name: str) -> str:
     """Who calls it, and how many there are in all."""
     page = engine.callers(name)
-    rows = page.rows[:limit]
+    rows = page.rows[:CALLERS]
     return joined(f"{len(rows)} of {page.total} calls", *(caller_line(edge) for edge in rows), page.note)
 
 
@@ -141,9 +145,7 @@ def explain_symbol(
     project: PromptProject = None,
 ) -> str:
     """Explain a symbol from its source and its callers."""
-    projects = projects_of(ctx)
-    engine = projects.engine(project)
-    projects.indexed(engine)
+    engine = _indexed(projects_of(ctx), project)
     return clean(
         f"Explain {symbol}: what it does, what it relies on, who depends on it, and what to mind when changing it. "
         f"Name places as path:line.\n\n{MATERIAL}\n\n{symbol_text(engine, symbol)}\n\n{callers_text(engine, symbol)}"
@@ -157,9 +159,7 @@ def context_for_task(
     project: PromptProject = None,
 ) -> str:
     """Start a task with what the project hands over for it: the source that it is about, and its memory."""
-    projects = projects_of(ctx)
-    engine = projects.engine(project)
-    projects.indexed(engine)
+    engine = _indexed(projects_of(ctx), project)
     agent = agent_name(ctx)
     made = engine.assemble(task, budget=budget, agent=agent)
     engine.note_recalled(made.recalled, actor="agent", agent=agent)
