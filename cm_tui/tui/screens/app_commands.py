@@ -30,8 +30,8 @@ _MODE, _WHEN = 12, 16
 _LONGEST = 200
 
 
-class UndoingMode(Protocol):
-    """What undo uses of the mode on screen."""
+class AnyMode(Protocol):
+    """What these commands use of the mode on screen."""
 
     MODE: ClassVar[str]
     UNDOES_EARLIER: ClassVar[bool]
@@ -53,8 +53,15 @@ class UndoingMode(Protocol):
     def undo_earlier(self) -> None:
         """Undo what was changed before this run."""
 
+    @property
+    def split(self) -> Split | None:
+        """The two parts of the mode, where it has two."""
 
-def undo_last(screen: UndoingMode) -> None:
+    def help_screen(self) -> HelpScreen:
+        """Help for the mode."""
+
+
+def undo_last(screen: AnyMode) -> None:
     """Undo the last change, in whatever mode it was made; one of another mode after a confirmation."""
     if screen.is_doing(UNDO) or screen.undo_here():
         return
@@ -65,7 +72,7 @@ def undo_last(screen: UndoingMode) -> None:
         _confirmed(screen, change, "Undo", partial(undo_change, screen, change))
 
 
-def redo_last(screen: UndoingMode) -> None:
+def redo_last(screen: AnyMode) -> None:
     """Redo the change that was undone last; one of another mode after a confirmation."""
     change = screen.cm.history.next_redo
     if change is None or screen.is_doing(UNDO):
@@ -82,7 +89,7 @@ def redo_last(screen: UndoingMode) -> None:
     _confirmed(screen, change, "Redo", redo)
 
 
-def undo_change(screen: UndoingMode, change: UndoableChange) -> None:
+def undo_change(screen: AnyMode, change: UndoableChange) -> None:
     """Undo a change, and say in the bottom line what that was."""
 
     def done(words: str) -> None:
@@ -93,7 +100,7 @@ def undo_change(screen: UndoingMode, change: UndoableChange) -> None:
         change.undo(screen, done)
 
 
-def list_changes(screen: UndoingMode) -> None:
+def list_changes(screen: AnyMode) -> None:
     """List what can be undone, the newest first, and undo what is chosen there."""
     history, titles = screen.cm.history, screen.cm.titles
 
@@ -116,7 +123,7 @@ def list_changes(screen: UndoingMode) -> None:
     ask(screen.app, ListDialog(" Undo ", hint, history.newest_first, draw, chosen, close="q", refused=refused))
 
 
-def nothing_to_undo(screen: UndoingMode) -> str | None:
+def nothing_to_undo(screen: AnyMode) -> str | None:
     """Return why there is nothing to undo."""
     if screen.cm.history.last is not None:
         return None
@@ -125,12 +132,10 @@ def nothing_to_undo(screen: UndoingMode) -> str | None:
     return "nothing was changed yet"
 
 
-nothing_to_redo: Callable[[UndoingMode], str | None] = unless(
-    lambda screen: screen.cm.history.next_redo, "nothing to redo"
-)
+nothing_to_redo: Callable[[AnyMode], str | None] = unless(lambda screen: screen.cm.history.next_redo, "nothing to redo")
 
 
-def _confirmed(screen: UndoingMode, change: UndoableChange, word: str, go_on: Callable[[], None]) -> None:
+def _confirmed(screen: AnyMode, change: UndoableChange, word: str, go_on: Callable[[], None]) -> None:
     """Go on; where the change was made in another mode, only after a confirmation: it cannot be seen here."""
     if change.mode == screen.MODE:
         go_on()
@@ -141,24 +146,13 @@ def _confirmed(screen: UndoingMode, change: UndoableChange, word: str, go_on: Ca
 
 
 @contextmanager
-def naming(screen: UndoingMode, word: str) -> Iterator[None]:
+def naming(screen: AnyMode, word: str) -> Iterator[None]:
     """Have the bottom line name what is being done, also after a dialog, in which no command runs."""
     before, screen.cm.running_command = screen.cm.running_command, word
     try:
         yield
     finally:
         screen.cm.running_command = before
-
-
-class AnyMode(UndoingMode, Protocol):
-    """What these commands use of the mode on screen."""
-
-    @property
-    def split(self) -> Split | None:
-        """The two parts of the mode, where it has two."""
-
-    def help_screen(self) -> HelpScreen:
-        """Help for the mode."""
 
 
 # What a mode offers under a key of its own is the same function there, so that the palette lists it once.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual import events, on
 from textual.binding import Binding, BindingType
@@ -162,18 +162,6 @@ class SectionRow:
     """Up to the next heading."""
 
 
-class SplitChoice(NamedTuple):
-    """What is to be split off.
-
-    Attributes:
-        headings: of the sections that move.
-        title: of the new topic; empty: the first heading.
-    """
-
-    headings: tuple[str, ...]
-    title: str
-
-
 def sections_of(text: str) -> list[SectionRow]:
     """Return the sections of a note, without its title."""
     found = list(_headings(text.splitlines()))
@@ -215,12 +203,12 @@ class SplitDialog(ListDialog[SectionRow]):
     Args:
         name: of the topic.
         rows: its sections.
-        split: gets the answer.
+        split: gets the headings of the sections that move, and the title of the new topic; empty: the first heading.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", show=False, priority=True)]
 
-    def __init__(self, name: str, rows: Sequence[SectionRow], split: Callable[[SplitChoice], object]) -> None:
+    def __init__(self, name: str, rows: Sequence[SectionRow], split: Callable[[tuple[str, ...], str], object]) -> None:
         self._sections, self._split = SectionList(id="split-list"), split
         title, hint = (
             f" Split {elide_end(one_line(name), 50)} ",
@@ -245,7 +233,7 @@ class SplitDialog(ListDialog[SectionRow]):
         """Hand over what is marked."""
         names = tuple(row.name for place, row in enumerate(self._sections.rows) if place in self._sections.marked)
         if names:
-            self.dismiss(partial(self._split, SplitChoice(names, self.query_one(Input).value.strip())))
+            self.dismiss(partial(self._split, names, self.query_one(Input).value.strip()))
         else:
             self.note(Content.styled("Mark what moves first: space.", "$error"))
 
@@ -294,8 +282,8 @@ def merge(screen: ReviewView, topic: Topic) -> None:
 def split(screen: ReviewView, topic: Topic) -> None:
     """Ask which sections make a topic of their own."""
 
-    def answered(choice: SplitChoice) -> None:
-        _change(screen, "split", [topic.id, *choice.headings], title=choice.title)
+    def answered(headings: tuple[str, ...], title: str) -> None:
+        _change(screen, "split", [topic.id, *headings], title=title)
 
     def read(text: str) -> None:
         rows = sections_of(text)

@@ -212,7 +212,8 @@ class ResultList(RowList[ResultRow]):
         bar = 12
         room = width - 4 - self.signs.width - 8 - bar - 1
         where = f"{one_line(hit.path)}:{lines_of(hit)}"
-        name, where, gap = name_and_place(_name_of(hit), where, room - _KIND)
+        named = one_line(hit.symbol or hit.path.rpartition("/")[2])
+        name, where, gap = name_and_place(named, where, room - _KIND)
         path, colon, lines = where.rpartition(":")
         return Content.assemble(
             self._rank(hit.rank),
@@ -224,7 +225,3 @@ class ResultList(RowList[ResultRow]):
             " ",
             self._score(hit, bar),
         )
-
-
-def _name_of(hit: Hit) -> str:
-    return one_line(hit.symbol or hit.path.rpartition("/")[2])

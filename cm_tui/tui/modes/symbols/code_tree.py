@@ -78,23 +78,13 @@ class CodeTree(RowList[Node]):
         """Put the symbols of a file under its row."""
         node.loading = False
         children = nested(symbols)
-        try:
-            index = next(index for index, row in enumerate(self.rows) if row is node)
-        except StopIteration:
-            return
-        if not node.opened:
+        index = next((index for index, row in enumerate(self.rows) if row is node), None)
+        if index is None or not node.opened:
             return
         rows = list(self.rows)
-        rows[index + 1 : index + 1] = [
-            Node(s.path, node.depth + 1, s.name, symbol=s, inner=children.get(place_of(s), ()))
-            for s in children.get(None, ())
-        ]
         self._nested.update(children)
-        self._keep(rows)
-
-    def _keep(self, rows: list[Node]) -> None:
-        cursor = self.cursor
-        self.set_rows(rows, cursor=cursor)
+        rows[index + 1 : index + 1] = self._rows_of(children.get(None, ()), node.depth + 1)
+        self.set_rows(rows, cursor=self.cursor)
 
     # --- opening and closing ---
 
@@ -117,13 +107,15 @@ class CodeTree(RowList[Node]):
         index = self._row_of(node)
         rows = list(self.rows)
         rows[index + 1 : index + 1] = self._inside(node)
-        self._keep(rows)
+        self.set_rows(rows, cursor=self.cursor)
 
     def _inside(self, node: Node) -> list[Node]:
         if node.symbol is None:
             return self._index.children(node.path, node.depth + 1)
-        depth = node.depth + 1
-        return [Node(s.path, depth, s.name, symbol=s, inner=self._nested.get(place_of(s), ())) for s in node.inner]
+        return self._rows_of(node.inner, node.depth + 1)
+
+    def _rows_of(self, symbols: Sequence[Symbol], depth: int) -> list[Node]:
+        return [Node(s.path, depth, s.name, symbol=s, inner=self._nested.get(place_of(s), ())) for s in symbols]
 
     def _close(self, node: Node) -> None:
         node.opened = False
@@ -131,7 +123,7 @@ class CodeTree(RowList[Node]):
         end = index + 1
         while end < len(self.rows) and self.rows[end].depth > node.depth:
             end += 1
-        self._keep([*self.rows[: index + 1], *self.rows[end:]])
+        self.set_rows([*self.rows[: index + 1], *self.rows[end:]], cursor=self.cursor)
 
     def _row_of(self, node: Node) -> int:
         return next(index for index, row in enumerate(self.rows) if row is node)
