@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,10 +10,10 @@ import typer
 
 from cm_tui import model
 from cm_tui.cli.declare import Bounds, Family, Positive
-from cm_tui.cli.options import need_editor, open_engine, refuse_empty, text_of
+from cm_tui.cli.options import open_engine, refuse_empty, text_of
 from cm_tui.cli.output import as_json, narrate, narrate_notes, plain, print_page, wants_json, write, write_text
 from cm_tui.counts import count
-from cm_tui.errors import CmError, NotFoundError
+from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.dates import local_minute
 from cm_tui.model.note import whole_text
 
@@ -167,7 +168,10 @@ def _text_of(engine: Engine, name: str) -> str | None:
 def _target_text(base: str, text: str | None) -> str:
     if text is not None:
         return text_of(text)
-    need_editor("Give the text: --text TEXT, or --text - for stdin.")
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "There is no terminal for an editor.", hint="Give the text: --text TEXT, or --text - for stdin."
+        )
     import click
 
     edited = click.edit(base, extension=".md")

@@ -141,12 +141,6 @@ def ask(
     typer.confirm(question, abort=True, err=True)
 
 
-def need_editor(hint: str) -> None:
-    """Refuse to open an editor where there is no terminal. Raises UsageError with the hint."""
-    if not sys.stdin.isatty():
-        raise UsageError("There is no terminal for an editor.", hint=hint)
-
-
 def need_terminal(refusal: str, hint: str) -> None:
     """Refuse what only a person decides when there is no terminal.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -10,7 +11,7 @@ from cm_tui import model
 from cm_tui.cli import inbox
 from cm_tui.cli.declare import Family, Positive
 from cm_tui.cli.inbox import AGENT, ALL_STATES, KIND_HELP, STATES, Every, Id, Ids, Kind, Reason, Yes
-from cm_tui.cli.options import ask, checked_reason, need_editor, need_terminal, open_engine, text_of
+from cm_tui.cli.options import ask, checked_reason, need_terminal, open_engine, text_of
 from cm_tui.cli.output import as_json, narrate, print_json, print_page, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, UsageError
@@ -133,7 +134,10 @@ def approve(
 def edit(name: Id) -> None:
     """Open a proposal's text in your editor, and approve what you make of it."""
     inbox.check_options([name], ["edit"])
-    need_editor("`cm proposals approve ID --text TEXT` needs none.")
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "There is no terminal for an editor.", hint="`cm proposals approve ID --text TEXT` needs none."
+        )
     import click
 
     with open_engine() as engine:
