@@ -145,6 +145,11 @@ async def what_the_same_key_reports_again_takes_the_place_of_what_it_reported(dr
     await driver.type("load")
     await driver.press("escape", "p", "p", "p")
     assert len([one for one in driver.app._notifications if one.severity == "information"]) == 1
+    for text in ("The disk is full.", "It cannot be read.", "The disk is full."):
+        driver.app.tell(text, severity="error")
+        await driver.pilot.pause()
+    errors = [one.message for one in driver.app._notifications if one.severity == "error"]
+    assert errors == ["It cannot be read.", "The disk is full."]
 
 
 async def what_a_command_reads_first(driver, held):

@@ -324,6 +324,8 @@ class ModeApp(App[int]):
         else:
             # A key that is pressed again and again would cover the screen with what it did before.
             self.clear_information()
+        for same in [one for one in self._notifications if (one.title, one.message) == (title, text)]:
+            self._unnotify(same)
         self.notify(text, title=title, severity=severity, timeout=timeout, markup=False)
 
     def tell_error(self, error: CmError) -> None:
