@@ -150,6 +150,12 @@ async def what_the_same_key_reports_again_takes_the_place_of_what_it_reported(dr
         await driver.pilot.pause()
     errors = [one.message for one in driver.app._notifications if one.severity == "error"]
     assert errors == ["It cannot be read.", "The disk is full."]
+    driver.app.tell("History was rewritten.")
+    await driver.pilot.pause()
+    driver.app.tell("The settings were read again.")
+    driver.app.report("The index is up to date.")
+    await driver.pilot.pause()
+    assert {"History was rewritten.", "The settings were read again."} <= set(driver.told), "neither answers the other"
 
 
 async def what_a_command_reads_first(driver, held):

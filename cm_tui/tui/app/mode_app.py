@@ -136,6 +136,8 @@ class ModeApp(App[int]):
         """What the bottom line says: why something is not done, or what was done."""
         self._notice_style = "$warning"
         self._notice_timer: Timer | None = None
+        self._told_before: set[str] = set()
+        """Messages that were there when the last key or button was pressed."""
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Colours of score parts for themes that have none."""
@@ -154,6 +156,8 @@ class ModeApp(App[int]):
 
     async def on_event(self, event: events.Event) -> None:
         """Handle an event; a key waits until what the one before did is done."""
+        if isinstance(event, events.Key | events.MouseDown):
+            self._told_before = {one.identity for one in self._notifications}
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
         elif not self.typed_keys.holds(event):
@@ -269,7 +273,7 @@ class ModeApp(App[int]):
         """Show in the bottom line what was done; over a dialog in a message."""
         self.activity_log.add(text, "ok")
         # A message of what was done may be about what is undone now.
-        self.clear_information()
+        self.clear_information(past=True)
         if isinstance(self.screen, ModeScreen):
             self._say_below(text, "$success")
         else:
@@ -300,10 +304,14 @@ class ModeApp(App[int]):
             for bar in screen.query(KeyBar):
                 bar.refresh()
 
-    def clear_information(self) -> None:
-        """Remove messages of what was done; warnings and errors stay."""
+    def clear_information(self, *, past: bool = False) -> None:
+        """Remove messages of what was done; warnings and errors stay.
+
+        `past`: only those from before the last key: what comes by itself takes away nothing else that just came.
+        """
         for one in [one for one in self._notifications if one.severity == "information"]:
-            self._unnotify(one)
+            if not past or one.identity in self._told_before:
+                self._unnotify(one)
 
     def clear_notifications(self) -> None:
         """Remove all messages and the notice in the bottom line."""
@@ -323,7 +331,7 @@ class ModeApp(App[int]):
             self.activity_log.add(f"{title} {text}".strip(), severity)
         else:
             # A key that is pressed again and again would cover the screen with what it did before.
-            self.clear_information()
+            self.clear_information(past=True)
         for same in [one for one in self._notifications if (one.title, one.message) == (title, text)]:
             self._unnotify(same)
         self.notify(text, title=title, severity=severity, timeout=timeout, markup=False)
