@@ -235,6 +235,10 @@ def test_copies_of_a_section_are_one_hit(engine: Engine) -> None:
         ("how to close a session", "docs/guide.md"),
         ("can I close a session", "docs/guide.md"),
         ("why close a session", "docs/guide.md"),
+        ("why did we close a session", "docs/guide.md"),
+        ("why is a session closed instead of kept", "docs/guide.md"),
+        ("why does it not close a session", "shop/client.py"),
+        ("why isn't a session closed", "shop/client.py"),
     ],
 )
 def test_the_kind_of_question_decides_between_code_and_documents(engine: Engine, query: str, path: str) -> None:

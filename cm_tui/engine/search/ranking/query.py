@@ -40,10 +40,18 @@ _WORKING = re.compile(
 """How people ask where something is done, or how it works."""
 _REASONS = re.compile(r"\s*(?:why\b|(?:when|what) did\b|(?:did|have|had) we\b)", re.IGNORECASE)
 """How people ask for what was decided, and for its reasons."""
+_BEHAVIOUR = re.compile(
+    r"\s*why (?:do|does|don't|doesn't|is|are|isn't|aren't|am|can't|cannot|won't)\b(?! (?:we|you)\b)"
+    r"(?!.*\b(?:instead of|rather than)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How people ask why something happens: mostly for what code does, now and then for what a document says of it."""
 _MENTIONED = 0.4
 """How much a mere word of documents asks for them."""
 _WHY = 0.7
 """How much a question for reasons asks for documents: code seldom gives its reasons."""
+_HAPPENING = 0.1
+"""How much the question why something happens asks for documents."""
 _INSIDE = -0.6
 """How much a question about code asks for documents: they still answer where no code does."""
 _SEPARATOR = re.compile(r"\.|::|->|\\|#")
@@ -159,7 +167,7 @@ class Query:
         if _WORKING.match(self.cut):
             return _INSIDE
         if self.asks_for_reasons:
-            return _WHY
+            return _HAPPENING if _BEHAVIOUR.match(self.cut) else _WHY
         return _MENTIONED if _USE.search(self.cut) else 0.0
 
     @property
