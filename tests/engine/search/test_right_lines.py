@@ -239,6 +239,14 @@ def test_copies_of_a_section_are_one_hit(engine: Engine) -> None:
         ("why is a session closed instead of kept", "docs/guide.md"),
         ("why does it not close a session", "shop/client.py"),
         ("why isn't a session closed", "shop/client.py"),
+        ("can you tell me why it does not close a session", "shop/client.py"),
+        ("tell me why the session was closed", "docs/guide.md"),
+        ("please explain how it closes a session", "shop/client.py"),
+        ("could you please make it close a session", "shop/client.py"),
+        ("can you make it close a session", "shop/client.py"),
+        ("my session is not closed", "shop/client.py"),
+        ("document how you close a session in the guide", "docs/guide.md"),
+        ("close a session with your options", "docs/guide.md"),
     ],
 )
 def test_the_kind_of_question_decides_between_code_and_documents(engine: Engine, query: str, path: str) -> None:
