@@ -247,6 +247,7 @@ def test_copies_of_a_section_are_one_hit(engine: Engine) -> None:
         ("my session is not closed", "shop/client.py"),
         ("document how you close a session in the guide", "docs/guide.md"),
         ("close a session with your options", "docs/guide.md"),
+        ("where is it described how a session closes", "docs/guide.md"),
     ],
 )
 def test_the_kind_of_question_decides_between_code_and_documents(engine: Engine, query: str, path: str) -> None:

@@ -47,7 +47,8 @@ _TASK = re.compile(
 )
 """How a task in code begins."""
 _ABOUT_DOCUMENTS = re.compile(
-    r"\b(?:tutorial|guide|licen[sc]e|changelog|faq|documentation|docs?|readme|manual|instructions?)\b", re.IGNORECASE
+    r"\b(?:tutorial|guide|licen[sc]e|changelog|faq|documentation|docs?|readme|manual|instructions?|documented|described)\b",
+    re.IGNORECASE,
 )
 _FAILING = re.compile(
     r"\b(?:not|no(?: longer)?|never|cannot|\w+n't|fail(?:s|ed|ing|ure)?|wrong(?:ly)?|broken|breaks?|hangs?|crash(?:e[sd]|ing)?|panics?"
@@ -184,15 +185,16 @@ class Query:
         if self.report is not None:
             return 0.0
         asked = self._asked
-        if _TASK.match(asked):
-            return _MENTIONED if _ABOUT_DOCUMENTS.search(asked) else 0.0
-        if _HOW_TO.search(asked):
+        task = _TASK.match(asked)
+        if _HOW_TO.search(asked) and not task:
             return 1.0
+        if _ABOUT_DOCUMENTS.search(asked):
+            return _MENTIONED
         if _WORKING.match(asked):
             return _INSIDE
         if self.asks_for_reasons:
             return _HAPPENING if _BEHAVIOUR.match(asked) else _WHY
-        return _MENTIONED if _USE.search(self.cut) and not _FAILING.search(self.cut) else 0.0
+        return _MENTIONED if _USE.search(asked) and not (task or _FAILING.search(asked)) else 0.0
 
     @property
     def asks_for_reasons(self) -> bool:
