@@ -14,7 +14,7 @@ from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables, columns_
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import origin_of, read_episode
 from cm_tui.engine.memory.projection.narrated import FAMILY
-from cm_tui.engine.memory.projection.turns import WaitingTurns
+from cm_tui.engine.memory.projection.turns import UNDER_WAY, WaitingTurns
 from cm_tui.engine.memory.projection.visibility import PURGED, UNDONE, change_of, ids_of
 from cm_tui.engine.platform.journal.archive import ARCHIVED, Archive
 from cm_tui.engine.platform.journal.event import ERASURE, Event, Position
@@ -180,10 +180,11 @@ class EpisodeIndex:
                 at, event, events, waiting = START, "", 0, WaitingTurns()
             elif at == self._journal.end():
                 return waiting
+            waiting.complete(lambda: self._journal.read(START, kinds=UNDER_WAY), at)
             batch, begun, written = EventBatch(), at, 0
             for found in self._journal.read(at):
                 events += batch.take_in(found, at, events)
-                waiting.follow(found)
+                waiting.follow(found, at)
                 at, event = found.position, found.id
                 if batch.is_full:
                     self._write(batch, (at, event, events, waiting), rebuild=rebuild)
@@ -202,6 +203,11 @@ class EpisodeIndex:
         """Return how far the journal was read; its beginning where that was another one."""
         at, event, _, _ = self._position()
         return at if self._journal.holds(at, event) else self._begin
+
+    def open_turns_since(self) -> Position:
+        """Return where the first turn that may be under way began; the journal's beginning if that is not known."""
+        at, event, _, waiting = self._position()
+        return waiting.begin or at if waiting.has_begins and self._journal.holds(at, event) else START
 
     def drop(self) -> None:
         """Drop everything and read the whole journal next time.

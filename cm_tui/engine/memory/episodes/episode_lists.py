@@ -157,6 +157,10 @@ page AS (
 SELECT (SELECT count(*) FROM found), (SELECT list(session ORDER BY ended DESC, session) FROM page),
     EXISTS (SELECT 1 FROM last)
 """
+_LAST_SESSIONS = """
+SELECT session, max(parent), max(time) AS ended, arg_max(root, (time, seq)) FROM episode
+WHERE time >= ? AND state = 'shown' AND session <> '' AND agent <> '' GROUP BY session ORDER BY ended DESC, session LIMIT ?
+"""
 _TOTALS = """
 WITH chosen AS (SELECT unnest(?::VARCHAR[]) AS session),
 titles AS (
@@ -210,6 +214,15 @@ class Found(NamedTuple):
 
     rows: tuple[Any, ...]
     total: int
+
+
+class UsedSession(NamedTuple):
+    """A session with shown episodes of an agent."""
+
+    id: str
+    parent: str
+    ended: float
+    root: str
 
 
 class EpisodeLists:
@@ -276,6 +289,10 @@ class EpisodeLists:
             told = [wanted or [], where.state == "forgotten", *values]
             rows = {row[0]: Session(*row) for row in self._tables.rows(_TOTALS.format(where=condition), told)}
             return Found(tuple(rows[id_] for id_ in wanted or ()), total)
+
+    def last_sessions(self, since: float, limit: int) -> list[UsedSession]:
+        """Return agents' sessions since a time, the last one to end first, without their totals."""
+        return [UsedSession(*row) for row in self._tables.rows(_LAST_SESSIONS, [since, limit])]
 
     def stats(self, where: EpisodeFilter, days: int) -> EpisodeStats:
         """Return totals of the episodes that fit.
