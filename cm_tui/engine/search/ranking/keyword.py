@@ -93,6 +93,7 @@ _LATER_SHARE = 0.1
 """Once more of the passages than this came after the index in memory was made, it is made again."""
 _MOST_LATER = 0.5
 """With more, the store is queried until they are merged."""
+_PASSAGES = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM passage"
 _MAX_QUERY_TERMS = 64
 """Most telling words of a pasted page to search; more would match everything."""
 _MOST_TERMS = 1_500
@@ -146,6 +147,8 @@ def _weight(found: tuple[Term | None]) -> int:
 class _State:
     """The keyword index of one generation."""
 
+    passages: tuple[int, ...]
+    """Print of its passages: their ids are never used again."""
     collection: Collection
     memory: _Memory | None
     terms: LRU[str, tuple[Term | None]] = field(default_factory=lambda: LRU(_CACHED_POSTINGS, _weight))
@@ -230,10 +233,18 @@ class KeywordIndex:
             return found
         with self._loading:
             if (found := self._states.get(number)) is None:
-                collection = self._load(number)
-                found = _State(collection, self._memory(collection.documents))
+                found = self._made(number)
                 self._states.put(number, found)
         return found
+
+    def _made(self, number: int) -> _State:
+        passages = self._db.rows(_PASSAGES)[0]
+        for known in self._states.values():
+            if known.passages == passages:
+                # Only what is known of memories has changed.
+                return replace(known, collection=known.collection.of_generation(number))
+        collection = self._load(number)
+        return _State(passages, collection, self._memory(collection.documents))
 
     def _load(self, number: int) -> Collection:
         rows: Any = self._db.cursor.execute(
