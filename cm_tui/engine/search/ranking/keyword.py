@@ -23,20 +23,21 @@ _SLICE = 500_000
 
 @dataclass(frozen=True, slots=True)
 class InvertedIndex:
-    """Occurrences in order of term, document and field; some 5 bytes each."""
+    """Occurrences in order of term, document and field; 4 bytes each."""
 
     ids: NDArray[np.int64]
     """Passages that it covers, ascending; a document's number is its row here."""
     rows: Mapping[str, int]
     start: NDArray[np.int64]
-    documents: NDArray[np.int32]
-    fields: NDArray[np.int8]
+    keys: NDArray[np.int32]
+    """Document and field of each, as `sorted_keys`."""
 
-    def occurrences(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
+    def occurrences(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return documents and fields with a term, by document; empty for an unknown one."""
         row = self.rows.get(word)
         here = slice(0, 0) if row is None else slice(self.start[row], self.start[row + 1])
-        return self.documents[here], self.fields[here]
+        documents, fields = np.divmod(self.keys[here], np.int32(len(FIELDS)))
+        return documents, fields
 
 
 def read(db: Database, ids: NDArray[np.int64], after: int = -1) -> InvertedIndex:
@@ -48,32 +49,32 @@ def read(db: Database, ids: NDArray[np.int64], after: int = -1) -> InvertedIndex
         after: every passage of a larger id is among them, and none of a smaller one.
     """
     words: Any = db.cursor.execute(
-        "SELECT d.termid, d.term, count(*) AS n FROM fts_main_passage.terms t "
-        "JOIN fts_main_passage.dict d ON d.termid = t.termid WHERE t.docid > ? GROUP BY ALL ORDER BY d.termid",
+        "SELECT t.termid, d.term, t.n FROM "
+        "(SELECT termid, count(*) AS n FROM fts_main_passage.terms WHERE docid > ? GROUP BY termid) t "
+        "LEFT JOIN fts_main_passage.dict d ON d.termid = t.termid ORDER BY t.termid",
         [after],
     ).fetchnumpy()
     numbers, counts = np.asarray(words["termid"]), np.asarray(words["n"])
-    ends, places, fields = [], [], []
-    total = 0
+    start, total = np.zeros(len(numbers) + 1, dtype=np.int64), 0
+    np.cumsum(counts, out=start[1:])
+    keys = np.empty(int(start[-1]), dtype=np.int32)
     # A slice of the terms at a time: sorting all of it at once would take several times the room of the result.
     for wanted in np.split(numbers, np.flatnonzero(np.diff(np.cumsum(counts) // _SLICE)) + 1):
         if not len(wanted):
             continue
         rows: Any = db.cursor.execute(
-            "SELECT termid::INTEGER AS term, docid::INTEGER AS doc, fieldid::TINYINT AS field "
+            "SELECT docid::INTEGER AS doc, fieldid::TINYINT AS field "
             "FROM fts_main_passage.terms WHERE termid BETWEEN ? AND ? AND docid > ? ORDER BY termid, docid, fieldid",
             [int(wanted[0]), int(wanted[-1]), after],
         ).fetchnumpy()
-        ends.append(total + np.searchsorted(np.asarray(rows["term"]), wanted, side="right"))
-        places.append(np.searchsorted(ids, rows["doc"]).astype(np.int32))
-        fields.append(np.asarray(rows["field"], dtype=np.int8))
-        total += len(places[-1])
+        documents = np.searchsorted(ids, rows["doc"])
+        keys[total : total + len(documents)] = sorted_keys(documents, np.asarray(rows["field"]))
+        total += len(documents)
     return InvertedIndex(
         ids=ids,
         rows={word: row for row, word in enumerate(words["term"].tolist())},
-        start=np.concatenate([np.zeros(1, dtype=np.int64), *ends]),
-        documents=np.concatenate([np.zeros(0, dtype=np.int32), *places]),
-        fields=np.concatenate([np.zeros(0, dtype=np.int8), *fields]),
+        start=start,
+        keys=keys,
     )
 
 
@@ -214,7 +215,7 @@ class KeywordIndex:
         return documents, inside
 
     def read_all(self) -> None:
-        """Load the whole index into memory, some 5 bytes per occurrence; terms are then found without the store."""
+        """Load the whole index into memory, 4 bytes per occurrence; terms are then found without the store."""
         with self._db.reading() as number:
             state = self._state(number)
             documents = state.collection.documents
