@@ -49,7 +49,7 @@ class Connection:
         daemon.
         """
         if once:
-            # On a connection that was kept, a request that nobody read looks like one whose answer was lost.
+            # On a connection that was kept, an unread request looks like one whose answer was lost.
             self.close()
         response = self._send(method, path, body)
         try:

@@ -71,9 +71,10 @@ def test_a_move_that_was_killed_half_way_can_be_undone_and_finished(root: Path, 
 
     def half_moved() -> None:
         written.clear()
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        with monkeypatch.context() as patch:
             patch.setattr(EntryFile, "write", killed)
-            move(entries, one, "user", PERSON)
+            with pytest.raises(KeyboardInterrupt):
+                move(entries, one, "user", PERSON)
         assert by_scope(entries) == {"project": ["Tests need redis."], "user": ["Tests need redis."]}
 
     half_moved()
