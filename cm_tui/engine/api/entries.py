@@ -286,7 +286,11 @@ class EntryMethods(MemoryMethods):
 
         _refuse_agents(actor, "moves an entry to another scope")
         entries = self._entries()
-        change = move(entries, entries.named(name), to, model.Author(actor))
+        try:
+            found = entries.named(name, "project" if to == "user" else "user")
+        except NotFoundError:
+            found = entries.named(name)
+        change = move(entries, found, to, model.Author(actor))
         self._sync_memory()
         entry = change.states[0].told
         words = f"moved the entry {entry.id} to the scope {to}"
