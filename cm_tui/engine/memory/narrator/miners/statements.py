@@ -70,10 +70,12 @@ _SHORT = 200
 _DENIALS = words("denials")
 _WORDS = re.compile(r"[^\W\d_]+(?:['’]t)?")
 _RULE = re.compile(
-    r"(?:(?:no|nope|and|but|also|please|pls|yes|ok(?:ay)?|so)\b[\s,:;.!-]*)*(?:always|never|from now on|remember to (?:always|never)|(?:do not|don'?t) ever)\b "
+    r"(?:(?:no|nope|and|but|also|please|pls|yes|ok(?:ay)?|so|important|note|remember|reminder|rule|nb)\b[\s,:;.!-]*)*(?:always|never|from now on|remember to (?:always|never)|(?:do not|don'?t) ever)\b "
     r"(?!mind\b|the\b|a\b|an\b|it\b|got\b|been\b)",
     re.IGNORECASE,
 )
+_REASON = re.compile(r"\s[—–-]\s|;\s|\s\(|,? \b(?:because|since|otherwise|so that)\b", re.IGNORECASE)
+"""What comes behind an order says why: trouble in it does not count."""
 _HYPOTHETICAL = re.compile(
     r"(?:(?:so|but|and|hm+|ok(?:ay)?|well)\b[\s,]*)*(?:(?:imagine|suppos(?:e|ing)|let'?s say|what if)\b|"
     r"if (?!you\b)[\w'-]+(?: [\w'-]+){0,2} (?:ever |only |really )?(?:\w+ed|were|had|went|was|did|chose|kept|took|made)\b.*\b(?:would|could|might|'d)\b)",
@@ -205,7 +207,7 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool, takes_back: bool
             continue
         is_elsewhere = is_foreign(part)
         weight = EXPLICIT if explicit else 0.0 if is_elsewhere else plainness(cues, sound)
-        if _RULE.match(part) and AGAINST.isdisjoint(cues):
+        if _RULE.match(part) and AGAINST.isdisjoint(cues_with(_REASON.split(part)[0], corrects=corrects_here)):
             weight = max(weight, OUTRIGHT)
         if corrects_here and (is_shown or is_elsewhere) and not part.endswith("?"):
             weight = max(weight, CORRECTED)
