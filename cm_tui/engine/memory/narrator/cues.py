@@ -110,7 +110,8 @@ def languages() -> tuple[Language, ...]:
     joined = ({name: _pattern({"any": some}, {}) for name, some in one.items()} for one in data.values())
     apart = Language._fields[1:]
     return tuple(
-        Language(tuple((n, p) for n, p in one.items() if n not in apart), *(one[name] for name in apart)) for one in joined
+        Language(tuple((n, p) for n, p in one.items() if n not in apart), *(one[name] for name in apart))
+        for one in joined
     )
 
 
@@ -132,15 +133,19 @@ def explicit_cues(sentence: str, corrects: bool = False) -> tuple[str, ...]:
         found = tuple(name for name, pattern in language.cues if any(map(pattern.search, parts)))
         if is_corrected and (found or any(map(language.corrected.search, parts))):
             found = (*found, CORRECTS)
+        is_opened = is_corrected and language.corrects.search(plain) is not None
+        # `Falsch, …`: what it begins with is not the trouble that it is about.
+        if (found or is_opened) and any(map(language.against.search, parts[-1:] if is_opened else parts)):
+            return (MOMENTARY,)
         if found:
-            return (MOMENTARY,) if any(map(language.against.search, parts)) else found
+            return found
     return ()
 
 
 def is_foreign(sentence: str) -> bool:
     """Return whether a sentence is in another known language than English, by its words of grammar."""
     found = set(_LETTERS.findall(sentence.lower()))
-    return len(found & _ELSEWHERE) > len(found & _ENGLISH)
+    return len(found & _ELSEWHERE) > max(1, len(found & _ENGLISH))
 
 
 def opens_correction(prompt: str) -> bool:

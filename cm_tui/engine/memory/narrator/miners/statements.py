@@ -1,8 +1,8 @@
 """What the user says in a turn: statements, decisions, rejected alternatives and corrections.
 
 Each sentence is weighed by its cues and its form (`cues.py`), `1 / (1 + e^-(bias + weights))`; an order that begins
-with `always` or `never`, without a cue against it, gets at least 0.97, and one in German, French, Spanish, Italian or
-Dutch with explicit words (`languages.toml`) 0.95. From 0.4 on it is observed with that weight,
+with `always` or `never`, without a cue against it, gets at least 0.97, and one in German, French, Spanish, Italian,
+Dutch or Portuguese with explicit words (`languages.toml`) 0.95. From 0.4 on it is observed with that weight,
 which the model of prose corrects in a second look (`grouping.py`); `confidence.py` computes the confidence. The cues
 also decide on the kind:
 
@@ -199,7 +199,7 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool, takes_back: bool
     best: dict[int, Statement] = {}
     for place, part in parts:
         corrects_here = is_correcting and place == first
-        explicit, sound = explicit_cues(part, is_correcting), sound_of(part)
+        explicit, sound = explicit_cues(part, corrects_here), sound_of(part)
         if not corrects_here and not explicit and is_faint(part, sound):
             continue
         cues = explicit or cues_with(part, corrects=corrects_here)
@@ -207,13 +207,18 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool, takes_back: bool
             continue
         is_elsewhere = is_foreign(part)
         weight = EXPLICIT if explicit else 0.0 if is_elsewhere else plainness(cues, sound)
-        if _RULE.match(part) and AGAINST.isdisjoint(cues_with(_REASON.split(part)[0], corrects=corrects_here)):
+        if _RULE.match(part) and AGAINST.isdisjoint(cues_with(_order_in(part), corrects=corrects_here)):
             weight = max(weight, OUTRIGHT)
         if corrects_here and (is_shown or is_elsewhere) and not part.endswith("?"):
             weight = max(weight, CORRECTED)
         if weight >= LEAST and (place not in best or weight > best[place].weight) and (text := tidy(part)):
             best[place] = Statement(part, text, cues, weight)
     return tuple(best[place] for place in sorted(best))
+
+
+def _order_in(part: str) -> str:
+    """Return an order without what introduces it and the reason for it."""
+    return _REASON.split(_MEMO.sub("", part))[0]
 
 
 def _may_deny(sentences: Sequence[str]) -> bool:
