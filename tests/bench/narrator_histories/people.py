@@ -70,9 +70,10 @@ class _People(Builder):
         self._put(session, text)
 
 
-def build(half: dict[str, Any], seed: int) -> History:
-    """Return a history with the facts and traps of a half of the file."""
-    return _People(banks.load("dev"), half, seed).history
+def build(half: str, seed: int, file: Path = _FILE) -> History:
+    """Return a history with the facts and traps of a half of a file."""
+    said = json.loads(file.read_text(encoding="utf-8"))[half]
+    return _People(banks.load("dev"), said, seed).history
 
 
 def main() -> int:
@@ -86,7 +87,7 @@ def main() -> int:
     given = parser.parse_args()
     half = "kept_aside" if given.kept_aside else "worked_on"
     said = json.loads(given.file.read_text(encoding="utf-8"))[half]
-    found = score(build(said, given.seed), tuple(given.policies.split(",")) or tuple(POLICIES))
+    found = score(build(half, given.seed, given.file), tuple(given.policies.split(",")) or tuple(POLICIES))
     right = {item.about for item in found.judged if item.verdict == "right"}
     print(f"{half}: precision {found.precision:.3f}, recall {found.recall:.3f}, right scope {found.scope_share:.2f}")
     print(f"wrong: {dict(Counter(item.verdict for item in found.judged if item.is_wrong))}; by language, found of all:")
