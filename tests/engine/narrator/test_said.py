@@ -21,6 +21,7 @@ from cm_tui.engine.memory.narrator.miners.statements import (
     weigh_sentences,
 )
 from cm_tui.engine.memory.narrator.own_words import sentences_in
+from cm_tui.engine.memory.narrator.turn import takes_back
 from cm_tui.engine.memory.narrator.wording import polarity
 from tests.bench import narrator_histories
 from tests.engine.narrator.miners.turns import turn
@@ -127,6 +128,108 @@ def test_only_the_first_sentence_that_says_anything_corrects() -> None:
 )  # fmt: skip
 def test_a_prompt_that_begins_like_this_may_correct(sentence: str) -> None:
     assert may_correct((sentence,))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("Nein, Bilder gehören nicht ins Repo, die liegen im Bucket.", "Nein, Bilder gehören nicht ins Repo, die liegen im Bucket."),
+        ("Falsch, wir nehmen hier pnpm statt npm", "Falsch, wir nehmen hier pnpm statt npm."),
+        ("Non, on ne teste jamais contre SQLite, on a un vrai Postgres", "Non, on ne teste jamais contre SQLite, on a un vrai Postgres."),
+        ("Pas comme ça : les modèles ne vont pas dans le contrôleur", "Pas comme ça : les modèles ne vont pas dans le contrôleur."),
+        ("No, los precios se guardan en céntimos, aquí todo es entero", "Los precios se guardan en céntimos, aquí todo es entero."),
+        ("Así no, no usamos los hooks de husky en este repo", "Así no, no usamos los hooks de husky en este repo."),
+        ("No, le date le convertiamo solo nel client", "Le date le convertiamo solo nel client."),
+        ("Non così, i test vanno nella cartella spec da noi", "Non così, i test vanno nella cartella spec da noi."),
+        ("Nee, we bouwen dat altijd met vite", "Nee, we bouwen dat altijd met vite."),
+        ("Fout, sleutels mogen niet in de code", "Fout, sleutels mogen niet in de code."),
+        ("Não, aqui os preços são em centavos e não em reais", "Não, aqui os preços são em centavos e não em reais."),
+        ("Assim não, a gente guarda as chaves no cofre, todas as chaves", "Assim não, a gente guarda as chaves no cofre, todas as chaves."),
+    ],
+)  # fmt: skip
+def test_a_correction_in_another_language_that_sounds_lasting_is_one(sentence: str, text: str) -> None:
+    (one,) = weigh_sentences(sentences_in(sentence), corrects=True)
+    assert (one.text, one.weight, kind_of(one)) == (text, statements.EXPLICIT, "correction")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Nein, der Knopf soll nach links und nicht nach rechts", "Non, le bouton est trop petit pour le texte", "No, ponlo en rojo y con el borde de antes",
+        "No, il titolo è troppo grande per la pagina", "Nee, de knop is nog niet goed zo", "Não, a cor do botão tem que ser mais escura",
+    ],
+)  # fmt: skip
+def test_a_correction_of_one_thing_has_to_be_repeated(sentence: str) -> None:
+    assert [one.weight for one in weigh_sentences((sentence,), corrects=True)] == [statements.CORRECTED]
+    assert weigh_sentences((sentence,), corrects=False) == ()
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Nein, heute nicht, wir machen das morgen", "Non, on verra ça demain, pour l'instant on ne fait rien", "No, por ahora no usamos todas las claves",
+        "Nee, we laten het vandaag zo", "Non cambiare niente, voglio solo capire", "Não mexa em mais nada por enquanto", "N'oublie pas la virgule à la ligne 12",
+        "Warum gehören die Bilder nicht ins Repo?",
+    ],
+)  # fmt: skip
+def test_a_correction_of_the_moment_is_none(sentence: str) -> None:
+    assert weigh_sentences((sentence,), corrects=True) == ()
+
+
+def edit(path: str, old: str, new: str) -> str:
+    return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,2 +1,2 @@\n # a comment\n-{old}\n+{new}\n"
+
+
+def test_what_the_agent_takes_back_shows_a_correction_in_any_language() -> None:
+    """The edit after a short denial removes what the one before it added; the words are of a language without patterns."""
+    first = turn(
+        answer="Klart.", files=("a.py",), patch=edit("a.py", "total = 1", "total = float(price)"), actor="import"
+    )
+
+    def weights(prompt: str, old: str, path: str = "a.py") -> list[float]:
+        patch = edit(path, old, "total = Decimal(price)")
+        found = statements_in(turn(prompts=(prompt,), files=(path,), patch=patch, before=first, actor="import"))
+        return [one.weight for one in found if kind_of(one) == "correction"]
+
+    said = "beloppen ska vara decimaltal, inte float"
+    assert weights(said, "total = float(price)") == [statements.CORRECTED]
+    # Nothing is taken back, the file is another, nothing is denied, or it is a question, or a long text.
+    assert weights(said, "count = 2") == []
+    assert weights(said, "total = float(price)", "b.py") == []
+    assert weights("beloppen ska vara decimaltal", "total = float(price)") == []
+    assert weights("beloppen ska vara decimaltal, inte float?", "total = float(price)") == []
+    assert weights(said + ", en gång till" * 20, "total = float(price)") == []
+
+
+def test_lines_that_are_no_longer_uncommitted_are_taken_back_unless_there_was_a_commit() -> None:
+    def taken_back(before: str, after: str) -> bool:
+        return takes_back(turn(patch=after, actor="agent", before=turn(patch=before, actor="agent")))
+
+    kept = edit("a.py", "first line", "second line")
+    added = kept + "+third line\n"
+    assert taken_back(added, kept)
+    assert not taken_back(kept, added)
+    # After a commit the patch has other lines altogether.
+    assert not taken_back(added, edit("a.py", "other line", "new line"))
+    assert taken_back(added, edit("a.py", "third line", "new line"))
+    assert not taken_back(added, "")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Always run the tests with `RACE=1` — the plain build is slow and crashes", "IMPORTANT: never use `any` — define interfaces in src/types",
+        "never commit the lock file because the build breaks and fails then",
+    ],
+)  # fmt: skip
+def test_trouble_in_the_reason_for_a_rule_does_not_count_against_it(sentence: str) -> None:
+    (one,) = weigh_sentences((sentence,), corrects=False)
+    assert one.weight == statements.OUTRIGHT
+
+
+def test_who_said_you_say_reports_nothing() -> None:
+    assert texts("Before you say you're done: `make verify` has to pass in CI.") != []
+    assert texts("Tom said 'before a release `make verify` has to pass in CI.'") == []
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,10 @@ _LEAD = re.compile(r"[^\W\d_][\w'’-]*(?: [^\s,:;]+){0,4}[,:] ")
 
 MOMENTARY = "against"
 """In place of the explicit cues of a sentence in another language than English, where something is against it."""
+CORRECTS = "corrects"
+_ELSEWHERE = frozenset(one for one in words("filling_elsewhere") if len(one) > 1) - _GRAMMAR
+_ENGLISH = _GRAMMAR - words("filling_elsewhere")
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class Lasting(NamedTuple):
@@ -88,10 +92,14 @@ class Language(NamedTuple):
 
     Attributes:
         cues: patterns of what sounds lasting, by the names of cues.
+        corrects: fits the beginning of a correction of the agent.
+        corrected: fits what sounds lasting in a correction alone.
         against: fits what is not lasting.
     """
 
     cues: tuple[tuple[str, re.Pattern[str]], ...]
+    corrects: re.Pattern[str]
+    corrected: re.Pattern[str]
     against: re.Pattern[str]
 
 
@@ -100,14 +108,19 @@ def languages() -> tuple[Language, ...]:
     """Return the languages in which explicit words are known."""
     data: dict[str, Any] = tomllib.loads(files(_PACKAGE).joinpath("languages.toml").read_text(encoding="utf-8"))
     joined = ({name: _pattern({"any": some}, {}) for name, some in one.items()} for one in data.values())
-    return tuple(Language(tuple((n, p) for n, p in one.items() if n != MOMENTARY), one[MOMENTARY]) for one in joined)
+    apart = Language._fields[1:]
+    return tuple(
+        Language(tuple((n, p) for n, p in one.items() if n not in apart), *(one[name] for name in apart))
+        for one in joined
+    )
 
 
 @lru_cache(maxsize=1 << 13)
-def explicit_cues(sentence: str) -> tuple[str, ...]:
+def explicit_cues(sentence: str, corrects: bool = False) -> tuple[str, ...]:
     """Return the explicit cues of a sentence in another language than English.
 
-    `MOMENTARY` alone: something in it is against them. Empty: it has none, or is in English.
+    `corrects`: it is in a correction of the agent. `MOMENTARY` alone: something in it is against them. Empty: it has
+    none, or is in English.
     """
     plain = sentence.strip()
     if plain.endswith("?"):
@@ -115,11 +128,29 @@ def explicit_cues(sentence: str) -> tuple[str, ...]:
     # An order or a ban may follow what it is for: `Pour les PR, mets toujours …`
     lead = _LEAD.match(plain)
     parts = (plain, plain[lead.end() :]) if lead else (plain,)
+    is_corrected = corrects and is_foreign(plain)
     for language in languages():
         found = tuple(name for name, pattern in language.cues if any(map(pattern.search, parts)))
+        if is_corrected and (found or any(map(language.corrected.search, parts))):
+            found = (*found, CORRECTS)
+        is_opened = is_corrected and language.corrects.search(plain) is not None
+        # `Falsch, …`: what it begins with is not the trouble that it is about.
+        if (found or is_opened) and any(map(language.against.search, parts[-1:] if is_opened else parts)):
+            return (MOMENTARY,)
         if found:
-            return (MOMENTARY,) if any(map(language.against.search, parts)) else found
+            return found
     return ()
+
+
+def is_foreign(sentence: str) -> bool:
+    """Return whether a sentence is in another known language than English, by its words of grammar."""
+    found = set(_LETTERS.findall(sentence.lower()))
+    return len(found & _ELSEWHERE) > max(1, len(found & _ENGLISH))
+
+
+def opens_correction(prompt: str) -> bool:
+    """Return whether a prompt in another language than English begins by correcting the agent."""
+    return is_foreign(prompt) and any(one.corrects.search(prompt) for one in languages())
 
 
 def _pattern(cue: dict[str, Any], parts: dict[str, str]) -> re.Pattern[str]:

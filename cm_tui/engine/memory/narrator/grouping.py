@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cm_tui.engine.memory.narrator.alike import ALONE_COSINE, MOST_POSTINGS, Group, Wording, grouped
-from cm_tui.engine.memory.narrator.cues import explicit_cues, lasting
+from cm_tui.engine.memory.narrator.cues import explicit_cues, is_foreign, lasting
 from cm_tui.engine.memory.narrator.tables import WORDED_SQL, NarratorTables, number_of
 from cm_tui.engine.memory.narrator.wording import code_of
 from cm_tui.model import Cancel
@@ -132,8 +132,11 @@ def _related(
 def _wording(row: _Row) -> Wording:
     said_by = frozenset(filter(None, row.speakers.split("\n")))
     terms, code = frozenset(row.terms.split()), frozenset(code_of(row.text))
-    is_foreign = bool(explicit_cues(row.text))
-    return Wording(row.fact, row.text, terms, row.time, row.scope == "user", code, said_by, is_foreign)
+    return Wording(row.fact, row.text, terms, row.time, row.scope == "user", code, said_by, _is_foreign(row.text))
+
+
+def _is_foreign(text: str) -> bool:
+    return bool(explicit_cues(text)) or is_foreign(text)
 
 
 def _senses(matrix: Any, rows: Sequence[_Row]) -> list[float]:
@@ -145,7 +148,7 @@ def _senses(matrix: Any, rows: Sequence[_Row]) -> list[float]:
     learned = lasting()
     # Row by row: the last bits of a matrix product depend on the number of rows, and equal vectors would differ.
     found: list[float] = ((matrix * np.array(learned.sense)).sum(axis=1) + learned.sense_bias).tolist()
-    return [0.0 if explicit_cues(row.text) else sense for row, sense in zip(rows, found, strict=True)]
+    return [0.0 if _is_foreign(row.text) else sense for row, sense in zip(rows, found, strict=True)]
 
 
 def _changed(

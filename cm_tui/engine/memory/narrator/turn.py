@@ -118,7 +118,36 @@ _TARGET = re.compile(r"^\+\+\+ b/([^\t\n]+)", re.MULTILINE)
 _NAMES = re.compile(r"a/(.+) b/\1$")
 _IS_NEW = re.compile(r"^(?:new file mode|--- /dev/null)", re.MULTILINE)
 _ELSEWHERE = ("/", "~", f"{PROJECT_FOLDER}/")
+_WORD = re.compile(r"\w{3}")
 _ODD = re.compile(r"[`\n\r\t\"<>|*?\0]|^-|(?:^|/)\.\.(?:/|$)")
+
+
+def takes_back(turn: Turn) -> bool:
+    """Return whether a turn removes lines that the one before it in its session added."""
+    if turn.before is None or not turn.record.patch or not turn.before.record.patch:
+        return False
+    is_imported = turn.record.actor == "import"
+    before, after = _changed_lines(turn.before.record.patch), _changed_lines(turn.record.patch)
+    for path in before.keys() & after.keys():
+        (added, removed), (added_then, removed_then) = before[path], after[path]
+        if added & removed_then:
+            return True
+        # What hooks recorded is all that is not committed, of both turns: unless there was a commit between them.
+        is_since_same = not added.isdisjoint(added_then) or not removed.isdisjoint(removed_then)
+        if not is_imported and is_since_same and added - added_then:
+            return True
+    return False
+
+
+def _changed_lines(patch: str) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    """Return the added and the removed lines with words in them, by file."""
+    found: dict[str, tuple[set[str], set[str]]] = {}
+    for path, section in _sections(patch):
+        added, removed = found.setdefault(path, (set(), set()))
+        for line in section.text.split("\n"):
+            if line[:1] in "+-" and not line.startswith(("+++ ", "--- ")) and _WORD.search(line):
+                (added if line[0] == "+" else removed).add(line[1:].strip())
+    return {path: (frozenset(added - removed), frozenset(removed - added)) for path, (added, removed) in found.items()}
 
 
 class NewFile(NamedTuple):
@@ -140,6 +169,7 @@ class _Section(NamedTuple):
     digest: bytes
     is_new: bool
     lines: tuple[str, ...]
+    text: str
 
 
 def changes_of(record: EpisodeRecord, earlier: EpisodeRecord | None) -> Changes:
@@ -186,7 +216,7 @@ def _sections(patch: str) -> Iterator[tuple[str, _Section]]:
         if named is not None:
             is_new = _IS_NEW.search(head) is not None
             digest = blake2b(text.rstrip("\n").encode("utf-8", "replace"), digest_size=8).digest()
-            yield named[1], _Section(digest, is_new, tuple(_first_lines(text)) if is_new else ())
+            yield named[1], _Section(digest, is_new, tuple(_first_lines(text)) if is_new else (), text)
 
 
 def _first_lines(text: str) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """What the user says in a turn: statements, decisions, rejected alternatives and corrections.
 
 Each sentence is weighed by its cues and its form (`cues.py`), `1 / (1 + e^-(bias + weights))`; an order that begins
-with `always` or `never`, without a cue against it, gets at least 0.97, and one in German, French, Spanish, Italian or
-Dutch with explicit words (`languages.toml`) 0.95. From 0.4 on it is observed with that weight,
+with `always` or `never`, without a cue against it, gets at least 0.97, and one in German, French, Spanish, Italian,
+Dutch or Portuguese with explicit words (`languages.toml`) 0.95. From 0.4 on it is observed with that weight,
 which the model of prose corrects in a second look (`grouping.py`); `confidence.py` computes the confidence. The cues
 also decide on the kind:
 
@@ -10,10 +10,11 @@ also decide on the kind:
 |---|---|
 | rejected | `turned down` (rejected, ruled out, decided against, not an option, we do not want, …) |
 | decision | `decision` (we decided, decision:, settled on, …) or `go with` (let's go with, X it is) |
-| correction | `corrects`: the prompt follows an answer and begins with no, wrong, stop, don't, use … instead, … |
+| correction | `corrects`: the prompt follows an answer and begins with no, wrong, stop, don't, use … instead, …, or it is short, has a denial, and the agent then takes back lines that it had just added |
 | statement | any other: rules, preferences and requests to remember something |
 
-A single correction is seldom certain enough; repeated ones are.
+A single correction is seldom certain enough; repeated ones are. One in another language that does not sound lasting, or
+one that only what the agent did shows, gets at least 0.7.
 
 The user's statements in a turn that sound lasting, each as a sentence of its own.
 
@@ -29,10 +30,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from cm_tui.engine.memory.narrator.cues import AGAINST, MOMENTARY, cues_of, explicit_cues, is_faint, plainness, sound_of
+from cm_tui.engine.memory.narrator.cues import (
+    AGAINST,
+    CORRECTS,
+    MOMENTARY,
+    cues_of,
+    explicit_cues,
+    is_faint,
+    is_foreign,
+    opens_correction,
+    plainness,
+    sound_of,
+)
 from cm_tui.engine.memory.narrator.lists import words
 from cm_tui.engine.memory.narrator.own_words import signature
-from cm_tui.engine.memory.narrator.turn import Observation, Turn
+from cm_tui.engine.memory.narrator.turn import Observation, Turn, takes_back
 from cm_tui.engine.memory.narrator.wording import normal, polarity
 from cm_tui.engine.search.ranking.wording import stem
 from cm_tui.model import FactKind
@@ -50,11 +62,20 @@ OUTRIGHT = 0.97
 """Plainness of an order that begins with `always`, `never` or `from now on`, unless a cue is against it."""
 EXPLICIT = 0.95
 """Plainness of a sentence in another language than English with explicit words: how it sounds is not learned."""
+CORRECTED = 0.7
+"""Plainness of a correction that does not sound lasting, but is one by its words in another language, or by what the agent
+did next: enough where it is repeated."""
+_SHORT = 200
+"""Characters of a prompt that may correct the agent without words that are known."""
+_DENIALS = words("denials")
+_WORDS = re.compile(r"[^\W\d_]+(?:['’]t)?")
 _RULE = re.compile(
-    r"(?:(?:no|nope|and|but|also|please|pls|yes|ok(?:ay)?|so)\b[\s,:;.!-]*)*(?:always|never|from now on|remember to (?:always|never)|(?:do not|don'?t) ever)\b "
+    r"(?:(?:no|nope|and|but|also|please|pls|yes|ok(?:ay)?|so|important|note|remember|reminder|rule|nb)\b[\s,:;.!-]*)*(?:always|never|from now on|remember to (?:always|never)|(?:do not|don'?t) ever)\b "
     r"(?!mind\b|the\b|a\b|an\b|it\b|got\b|been\b)",
     re.IGNORECASE,
 )
+_REASON = re.compile(r"\s[—–-]\s|;\s|\s\(|,? \b(?:because|since|otherwise|so that)\b", re.IGNORECASE)
+"""What comes behind an order says why: trouble in it does not count."""
 _HYPOTHETICAL = re.compile(
     r"(?:(?:so|but|and|hm+|ok(?:ay)?|well)\b[\s,]*)*(?:(?:imagine|suppos(?:e|ing)|let'?s say|what if)\b|"
     r"if (?!you\b)[\w'-]+(?: [\w'-]+){0,2} (?:ever |only |really )?(?:\w+ed|were|had|went|was|did|chose|kept|took|made)\b.*\b(?:would|could|might|'d)\b)",
@@ -157,47 +178,66 @@ class Statement(NamedTuple):
 def statements_in(turn: Turn) -> tuple[Statement, ...]:
     """Return what sounds lasting in a turn, in its order."""
     before = turn.before
-    return weigh_sentences(turn.statements, before is not None and bool(before.record.answer))
+    corrects = before is not None and bool(before.record.answer)
+    return weigh_sentences(turn.statements, corrects, corrects and takes_back(turn))
 
 
 @lru_cache(maxsize=4)
-def weigh_sentences(sentences: tuple[str, ...], corrects: bool) -> tuple[Statement, ...]:
+def weigh_sentences(sentences: tuple[str, ...], corrects: bool, takes_back: bool = False) -> tuple[Statement, ...]:
     """Return what sounds lasting of the sentences of a prompt, in their order.
 
-    `corrects`: the prompt follows an answer of the agent, and may correct it.
+    `corrects`: the prompt follows an answer of the agent, and may correct it. `takes_back`: the agent then took back
+    lines that it had added before.
     """
     if not sentences:
         return ()
     # The first meaningful one: a mere `No!` belongs to the sentence after it.
     first = next((place for place, one in enumerate(sentences[:2]) if len(normal(one)) >= _LEAST_WORDS), 0)
-    is_correcting = corrects and may_correct(sentences)
+    is_shown = takes_back and _may_deny(sentences)
+    is_correcting = is_shown or (corrects and may_correct(sentences))
     parts = [(place, part) for place, sentence in enumerate(sentences) for part in _parts(sentence)]
     best: dict[int, Statement] = {}
     for place, part in parts:
         corrects_here = is_correcting and place == first
-        explicit, sound = explicit_cues(part), sound_of(part)
+        explicit, sound = explicit_cues(part, corrects_here), sound_of(part)
         if not corrects_here and not explicit and is_faint(part, sound):
             continue
         cues = explicit or cues_with(part, corrects=corrects_here)
         if _REPORTED in cues or MOMENTARY in cues or _HYPOTHETICAL.match(part):
             continue
-        weight = EXPLICIT if explicit else plainness(cues, sound)
-        if _RULE.match(part) and AGAINST.isdisjoint(cues):
+        is_elsewhere = is_foreign(part)
+        weight = EXPLICIT if explicit else 0.0 if is_elsewhere else plainness(cues, sound)
+        if _RULE.match(part) and AGAINST.isdisjoint(cues_with(_order_in(part), corrects=corrects_here)):
             weight = max(weight, OUTRIGHT)
+        if corrects_here and (is_shown or is_elsewhere) and not part.endswith("?"):
+            weight = max(weight, CORRECTED)
         if weight >= LEAST and (place not in best or weight > best[place].weight) and (text := tidy(part)):
             best[place] = Statement(part, text, cues, weight)
     return tuple(best[place] for place in sorted(best))
 
 
+def _order_in(part: str) -> str:
+    """Return an order without what introduces it and the reason for it."""
+    return _REASON.split(_MEMO.sub("", part))[0]
+
+
+def _may_deny(sentences: Sequence[str]) -> bool:
+    """Return whether a prompt is short, and denies something or asks for something else instead."""
+    found = _WORDS.findall(" ".join(sentences).lower().replace("’", "'"))
+    return sum(map(len, sentences)) <= _SHORT and not _DENIALS.isdisjoint(found)
+
+
 def may_correct(sentences: Sequence[str]) -> bool:
     """Return whether a prompt begins with a correction of the agent."""
-    return bool(sentences) and _CORRECTS.match(sentences[0].replace("’", "'")) is not None
+    if not sentences:
+        return False
+    return _CORRECTS.match(sentences[0].replace("’", "'")) is not None or opens_correction(" ".join(sentences[:2]))
 
 
 def cues_with(part: str, *, corrects: bool) -> tuple[str, ...]:
     """Return the cues of a part of a sentence that count in a correction of the agent, or otherwise."""
     cues = cues_of(part)
-    return (*(name for name in cues if name not in _WAIVED), "corrects") if corrects else cues
+    return (*(name for name in cues if name not in _WAIVED), CORRECTS) if corrects else cues
 
 
 def observation(turn: Turn, kind: FactKind, said: Statement) -> Observation | None:
@@ -209,7 +249,7 @@ def observation(turn: Turn, kind: FactKind, said: Statement) -> Observation | No
         return None
     # An affirmation and a denial about one thing are two claims.
     claim = " ".join(terms if polarity(said.text) > 0 else ("not", *terms))
-    if explicit_cues(said.text):
+    if explicit_cues(said.text) or is_foreign(said.text):
         terms = tuple(term for term in terms if term not in _FILLING)
     return Observation(
         kind, "", claim, said.text, said.quote, said.weight, terms=terms, scope=scope_of(said.text),
@@ -230,7 +270,7 @@ def kind_of(said: Statement) -> FactKind:
         return "rejected"
     if "decision" in cues or "go with" in cues:
         return "decision"
-    return "correction" if "corrects" in cues else "statement"
+    return "correction" if CORRECTS in cues else "statement"
 
 
 def _parts(sentence: str) -> Iterator[str]:
