@@ -298,6 +298,28 @@ def test_a_question_about_code_asks_for_no_constant_or_type() -> None:
     assert signal("type of a color", "types", "a.py", kind) == 0
 
 
+def test_a_question_about_code_is_hardly_about_a_verb_that_suits_any_code() -> None:
+    read, width = (Definition(name, name, "function", False, 9) for name in ("read", "width"))
+    for query in ("where is the width read", "how is a width written and read"):
+        assert signal(query, "symbol-name", "a.py", read) < 0.5 * signal(query, "symbol-name", "a.py", width)
+    assert signal("width read", "symbol-name", "a.py", read) == signal("width read", "symbol-name", "a.py", width) == 0.5
+    assert signal("where is it read", "symbol-name", "a.py", read) == 1
+
+
+@pytest.mark.parametrize("name", ["file-name", "path"])
+def test_the_name_of_a_document_is_no_evidence_in_a_question_about_code(name: str) -> None:
+    query = "is an option group printed"
+    assert signal(f"where {query}", name, "book/option-groups.md") == 0
+    assert signal(f"where {query}", name, "src/option_groups.py") > 0
+    assert signal("how do I print an option group", name, "book/option-groups.md") > 0
+
+
+def test_a_page_outside_the_documentation_is_part_of_the_program() -> None:
+    assert "docs" not in roles("web/browse.html")
+    assert "docs" in roles("docs/browse.html")
+    assert signal("the grid is empty", "nameless", "web/browse.html") == 0.5
+
+
 @pytest.mark.parametrize(
     ("path", "nameless"), [("a.py", 1), ("a.json", 1), ("a.csv", 1), ("a.erl", 0.5), ("A.JL", 0.5)]
 )
