@@ -58,6 +58,11 @@ class PackRow:
         return self.item is not None and not self.item.included
 
     @property
+    def is_memory(self) -> bool:
+        """True when it is remembered, and no lines of a file."""
+        return is_remembered(self.request.path) or (self.item is not None and bool(self.item.remembered))
+
+    @property
     def empty(self) -> bool:
         """True when what was chosen is gone."""
         return self.item is not None and not self.item.text
@@ -171,6 +176,11 @@ class PackView(ModeScreen):
             self.cm.pack_selection.question = question
         self.pieces.focus()
         self.pack_selection_changed()
+
+    def on_screen_resume(self) -> None:
+        """Read again what is remembered: it may have been changed, forgotten or excluded in another mode."""
+        if self.restored and any(row.is_memory for row in self.pieces.rows):
+            self.pack_selection_changed()
 
     def keep(self) -> None:
         """Budget and question; the pieces are kept by the application."""
