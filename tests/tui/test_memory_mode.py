@@ -97,6 +97,8 @@ async def entries_and_notes_are_listed_by_group_with_honest_counts(driver, told)
         "Notes of the project", "Bad",
     ]  # fmt: skip
     assert "3 entries · 4 notes" in driver.text
+    await driver.press("left_square_bracket")
+    assert driver.told == ["There is no group before this one"]
     await to(driver, "SQL")
     await driver.press("enter")
     text = " ".join(driver.text.split())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from rich.cells import cell_len
-from textual import getters, on
+from textual import events, getters, on
 from textual.content import Content
 from textual.widget import Widget
 
@@ -177,7 +177,7 @@ class PackView(ModeScreen):
         self.pieces.focus()
         self.pack_selection_changed()
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, _event: events.ScreenResume) -> None:
         """Read again what is remembered: it may have been changed, forgotten or excluded in another mode."""
         if self.restored and any(row.is_memory for row in self.pieces.rows):
             self.pack_selection_changed()

@@ -10,7 +10,7 @@ from textual import events, on
 from textual.widgets import Input
 
 from cm_tui.engine.api.authors import Author
-from cm_tui.model import ENTRIES, NOTES, Hit, PackRequest, SymbolKey
+from cm_tui.model import Hit, PackRequest, SymbolKey
 from cm_tui.model.dates import local_day
 from cm_tui.model.tuning import ProfileReset
 from cm_tui.tui.modes.search.mark_commands import (
