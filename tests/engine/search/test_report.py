@@ -179,7 +179,10 @@ def test_a_trace_without_its_innermost_frame_says_less(searcher: Searcher) -> No
     assert read(cut).is_cut
     assert not read(REPORT).is_cut
     assert lift(cut) == 0.5 * lift(REPORT)
-    named = "See shop/payment.py in the source.\n\nTraceback (most recent call last):\n" + 'File "/x/click/core.py", line 1, in main\n' * 6
+    named = (
+        "See shop/payment.py in the source.\n\nTraceback (most recent call last):\n"
+        + 'File "/x/click/core.py", line 1, in main\n' * 6
+    )
     assert lift(f"The tax is wrong\n\n{named}") == 0.4, "a file that a sentence names counts as before"
 
 

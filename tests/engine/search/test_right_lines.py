@@ -289,7 +289,9 @@ def test_a_question_about_code_is_hardly_about_a_verb_that_suits_any_code() -> N
     read, width = (Definition(name, name, "function", False, 9) for name in ("read", "width"))
     for query in ("where is the width read", "how is a width written and read"):
         assert signal(query, "symbol-name", "a.py", read) < 0.5 * signal(query, "symbol-name", "a.py", width)
-    assert signal("width read", "symbol-name", "a.py", read) == signal("width read", "symbol-name", "a.py", width) == 0.5
+    assert (
+        signal("width read", "symbol-name", "a.py", read) == signal("width read", "symbol-name", "a.py", width) == 0.5
+    )
     assert signal("where is it read", "symbol-name", "a.py", read) == 1
 
 
