@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from cm_tui.daemon.journal_work import JournalWork
+from cm_tui.engine.memory.projection import journal_consumer
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.daemon.conftest import make_project, until
 
@@ -44,3 +45,18 @@ def test_a_nudge_does_not_wait_for_a_store_and_what_comes_meanwhile_is_one_run(t
     assert 1 <= len(busy.passed) <= 2
     # (A thread that begins late takes the first `b.py` along; the second one then asks for a run of its own.)
     assert all(len(files) == len(set(files)) for _, files in busy.passed)
+
+
+def test_recorded_turns_are_not_kept_while_a_long_journal_is_followed(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal")
+    who = {"agent": "codex", "session": "s", "root": str(tmp_path)}
+    for number in range(5):
+        journal.append("episode", {**who, "prompts": [f"import {number}"]})
+    journal.append("hook.session-start", who)
+    journal.append("hook.edit", {**who, "paths": ["a.py"]})
+    reader = journal_consumer._Reader(journal, lambda record: record)
+    assert [event.kind for event, _ in reader.news()] == ["hook.session-start", "hook.edit"]
+    assert reader.news() == []
+    journal.append("hook.stop", who)
+    ((stop, turn),) = reader.news()
+    assert (stop.kind, turn is not None) == ("hook.stop", True)

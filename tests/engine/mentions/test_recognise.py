@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from cm_tui.engine.memory.mentions.commands import commands_of, named_command
@@ -87,3 +89,18 @@ def test_long_words_take_no_time(piece: str) -> None:
     assert [one.text for one in named_in(f"{piece * (90_000 // len(piece))}\n{(piece * 450 + ' ') * 100}\n`src/a.py`")][
         -1:
     ] == ["src/a.py"]
+
+
+PIECES = (
+    "src/a.py", "Makefile", "`", "`", "](", "[", ")", "HttpServer", "load_one", " ", " ", "\n", "\n", "```\n", "$ make all",
+    "docs/", ".", "word", "x.py:12", "CM_HOME", "./run.sh",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_files_alone_are_those_of_all_names(seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(60):
+        text = "".join(chance.choices(PIECES, k=chance.randrange(1, 30)))
+        paths = {one.text for one in named_in(text) if "path" in one.kinds}
+        assert {one.text for one in named_in(text, files_only=True)} == paths, text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -57,6 +57,8 @@ _PRODUCTS = _words("products")
 _PLACEHOLDERS = _words("placeholders")
 _ANY_NUMBER = re.compile(r"(?:0000+|123(?:4(?:5(?:6(?:78?9?)?)?)?)?|9999+|[xX#]{3,})\.")
 """Placeholder number at the start of a file name: `1234.bugfix.rst`."""
+_SIGNS_OF_PATHS = ("/", ".", "`", "](")
+"""A line without any of these names no file."""
 _NO_SUFFIXES = _words("no_suffixes")
 _FILE_SUFFIXES = {
     suffix for language in LANGUAGES.values() for one in language.extensions if (suffix := one[1:]) not in _NO_SUFFIXES
@@ -83,7 +85,7 @@ def named_in(text: str, *, files_only: bool = False) -> list[Named]:
     `text`: as stored; a long one is read up to a limit.
     """
     found: dict[tuple[MentionKind, str], Named] = {}
-    for one in _all(text[:_MOST_CHARACTERS]):
+    for one in _all(text[:_MOST_CHARACTERS], _SIGNS_OF_PATHS if files_only else ()):
         if files_only and "path" not in one.kinds:
             continue
         kept = one._replace(kinds=("path",)) if files_only else one
@@ -93,11 +95,14 @@ def named_in(text: str, *, files_only: bool = False) -> list[Named]:
     return list(found.values())
 
 
-def _all(text: str) -> Iterator[Named]:
+def _all(text: str, signs: Sequence[str]) -> Iterator[Named]:
+    """Yield all names; `signs`: only those of lines with one of these, if there are any."""
     fenced = False
     for number, line in enumerate(_NO_NAME.sub(" ", text).split("\n"), start=1):
         if _FENCE.match(line):
             fenced = not fenced
+            continue
+        if signs and not any(sign in line for sign in signs):
             continue
         for one in _of_block(line) if fenced else _of_line(line):
             if len(one.text) <= _LONGEST and not _is_placeholder(one.text):

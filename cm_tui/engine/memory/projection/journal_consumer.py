@@ -87,6 +87,9 @@ _SEVERAL = 500
 
 _log = logging.getLogger(__name__)
 
+_PASSED_ON = frozenset({"hook.edit", "hook.git", "hook.session-start"})
+"""Kinds of events after which the index is updated."""
+
 Source = Literal["agent hooks", "git hooks"]
 """Sender of the notice."""
 Index = Callable[[Path, Sequence[str], Source], None]
@@ -180,7 +183,7 @@ class _Reader:
         self._recording: list[threading.Thread] = []
 
     def news(self) -> list[tuple[Event, Turn | None]]:
-        """New events, which then count as read; a stop comes with the turn that it ended."""
+        """Return new events of hooks, which then count as read; a stop comes with the turn that it ended."""
         with self._lock:
             if self._at is not None and not self._journal.holds(self._at, self._event):
                 # The journal was replaced: nothing that was read of the other one counts.
@@ -213,7 +216,8 @@ class _Reader:
             if event.kind.startswith("hook.") and event.data.get(RESTORED) is True:
                 # From another machine or time: its folder may be anything now.
                 continue
-            if event.position > self._past or turn is not None:
+            # Recorded turns are not passed on: all of a large import would be in memory at once.
+            if (event.position > self._past and event.kind in _PASSED_ON) or turn is not None:
                 yield event, turn, before
 
     def stopped(self, root: Path, stop: Event, turn: Turn) -> None:

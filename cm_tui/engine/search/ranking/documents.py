@@ -50,7 +50,7 @@ class Collection:
 
     def of_generation(self, number: int) -> Collection:
         """Return the same passages for another generation that has no others."""
-        parts = {name: replace(part, generation=number) for name, part in self.parts.items()}
+        parts = {name: replace(part, generation=number) for name, part in list(self.parts.items())}
         return replace(self, documents=replace(self.documents, generation=number), parts=parts)
 
     def part(self, source: str) -> Documents:
