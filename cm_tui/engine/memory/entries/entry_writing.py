@@ -151,9 +151,11 @@ class Writer:
                 raise NotFoundError(
                     f"The entry {told.id} is not as it was any more.", hint="Look again, and repeat it."
                 )
-            there = None if after is None else self.content(after.scope).entries.get(after.id)
+            if after is None or not State(before, after).is_move:
+                continue
+            there = self.content(after.scope).entries.get(after.id)
             # After a crash in the middle of a move, the same entry is in both scopes.
-            if State(before, after).is_move and there is not None and not has_same_content(there, after):
+            if there is not None and not has_same_content(there, after):
                 raise RefusedError(
                     f"The scope {after.scope} has an entry {after.id} already.", hint="Merge the two, or forget one."
                 )
