@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from cm_tui.paths import state_dir
 from cm_tui.tui.state.remembered import load_state
 
 if sys.platform == "win32":
@@ -97,6 +98,35 @@ def test_a_signal_gives_the_terminal_back_and_keeps_what_was_typed(project, tmp_
         assert terminal.process.returncode == 128 + number
         assert b"Traceback" not in terminal.drawn
     assert load_state(project)[0].screens["search"]["query"] == "add_tax"
+
+
+DEFECTIVE = f"""
+{APPLICATION.partition("sys.exit")[0]}
+from cm_tui.cli.failures import guarded
+from cm_tui.tui.app.app import CmApp
+
+def quit(self):
+    held = "value-of-a-variable"
+    raise KeyError("defect")
+
+CmApp._quit = quit
+sys.exit(guarded(lambda: run(open_engine, root, Config())))
+"""
+
+
+def test_a_defect_is_reported_as_by_a_command_and_shows_no_values(project, tmp_path):
+    go = tmp_path / "go"
+    go.touch()
+    with Terminal(DEFECTIVE, str(project), str(tmp_path / "begun"), str(go)) as terminal:
+        terminal.until(lambda: b"Up to date" in terminal.drawn)
+        terminal.press("q")
+        terminal.until(lambda: terminal.process.poll() is not None)
+        terminal.until(lambda: b"The details are in" in terminal.drawn)
+        assert terminal.process.returncode == 1
+        said = terminal.drawn.partition(LEFT_SCREEN)[2]
+    assert b"Internal error: KeyError: 'defect'" in said
+    assert b"value-of-a-variable" not in said
+    assert "KeyError: 'defect'" in (state_dir() / "error.log").read_text()
 
 
 @pytest.mark.parametrize("is_told", [True, False])

@@ -123,6 +123,18 @@ class CmApp(ModeApp):
         else:
             self._quit()
 
+    @property
+    def defect(self) -> Exception | None:
+        """Return the unexpected error that ended the application."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        """End after an unexpected error, which is reported as those of commands are.
+
+        The library prints it with the values of all local variables, which may hold secrets or foreign text.
+        """
+        self._close_messages_no_wait()
+
     def _quit(self) -> None:
         self._end(0)
 

@@ -67,12 +67,17 @@ def run(
 
     Returns:
         The exit code.
+
+    Raises:
+        Exception: a defect that ended the application.
     """
     app = CmApp(open_engine, root, config, repair, startup_notes, episode, settings_root)
     try:
         app.run()
     finally:
         finish(app.tasks)
+    if app.defect is not None:
+        raise app.defect
     if app.unused_store is not None:
         from cm_tui.daemon.open_engine import remove
 

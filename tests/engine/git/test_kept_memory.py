@@ -359,8 +359,11 @@ def test_a_damaged_note_gives_nothing_away(tmp_path: Path):
         note = {**known["checkouts"][str(repo.root / ".git")], **damaged}
         paths.links_file().write_text(json.dumps({**known, "checkouts": {str(repo.root / ".git"): note}}))
         assert identify(repo.root).folder.name != before
-    paths.links_file().write_text(json.dumps({**known, "checkouts": [1]}))
-    assert identify(repo.root).folder.name == before
+    for damage in ([1], None, 5, "x"):
+        paths.links_file().write_text(json.dumps({**known, "checkouts": damage}))
+        assert identify(repo.root).folder.name == before
+        identity.claim(repo.root)
+        assert identify(repo.root).folder.name == before
     paths.links_file().write_text(f"<<<<<<< {json.dumps(known)}")
     identity.claim(repo.root)
     assert [one.read_text() for one in damaged_copies(paths.links_file())] == [f"<<<<<<< {json.dumps(known)}"]

@@ -157,6 +157,16 @@ def test_a_place_that_is_no_longer_there_gives_nothing_and_no_failure(journal: J
         Position.parse("somewhere")
 
 
+@pytest.mark.parametrize("time", ["NaN", "Infinity", "-1", "1e308", "true", "null", "9" * 400])
+def test_a_line_whose_time_is_none_is_reported_and_no_event(journal: Journal, time: str):
+    written = journal.append("note", {"n": 1})
+    line = journal.file(1).read_bytes().replace(f'"time":{written.time!r}'.encode(), f'"time":{time}'.encode())
+    with journal.file(1).open("ab") as file:
+        file.write(line)
+    assert list(journal.read()) == [written]
+    assert [one.reason for one in journal.problems()] == ["not an event"]
+
+
 # What a crash, a full disk or a careless editor can leave between two appends.
 debris = st.one_of(
     st.binary(min_size=1, max_size=40),

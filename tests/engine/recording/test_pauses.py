@@ -99,8 +99,13 @@ def test_sessions_that_cannot_be(repo: Repo):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", "nonsense", '{"pauses": 3}', '{"pauses": [["p", "x", null]]}', "[" * 100_000]
-)
+    "content",
+    [
+        "", "[]", "nonsense", '{"pauses": 3}', '{"pauses": [["p", "x", null]]}', "[" * 100_000,
+        '{"pauses": {}}', '{"pauses": [[NaN, 1, null]]}', '{"pauses": [[null, 1, null]]}', '{"sessions": "s1"}',
+        '{"sessions": {"s1": 1}}', '{"sessions": [["s1"]]}',
+    ],
+)  # fmt: skip
 def test_a_file_that_cannot_be_read_stops_recording_until_somebody_resumes(repo: Repo, content: str):
     recording.pause(repo.root)
     pauses.file().write_text(content)

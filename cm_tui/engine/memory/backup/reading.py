@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from cm_tui.engine.memory.entries import entry_writing
 from cm_tui.engine.memory.entries.entry_writing import CHANGED, REVERTED
 from cm_tui.engine.memory.projection.visibility import PURGED
 from cm_tui.engine.platform.journal.archive import ARCHIVED
-from cm_tui.engine.platform.journal.event import MAX_BYTES, TRACES
+from cm_tui.engine.platform.journal.event import MAX_BYTES, TRACES, is_time
 from cm_tui.engine.platform.journal.removal import EPISODE
 from cm_tui.errors import RefusedError
 from cm_tui.model.progress import Tell, ignore_progress
@@ -61,7 +60,6 @@ _NAME = re.compile(r"[a-z0-9-]{1,60}")
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 _KIND = re.compile(r"[a-z][a-z0-9._-]{0,60}")
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_LATEST = 2.0**40
 _MOST_OF_AN_EVENT = MAX_BYTES + 1_000
 """With its context."""
 _MOST_ENTRIES = 40_000
@@ -206,12 +204,11 @@ def _event(file: Path, found: Any, number: int) -> dict[str, Any]:
     if not isinstance(found, dict) or found.keys() - {"rules"} != {"id", "time", "kind", "head", "data"}:
         raise refused(file, number)
     event: dict[str, Any] = found
-    at, head, kind = event["time"], event["head"], event["kind"]
-    is_time = isinstance(at, (int, float)) and not isinstance(at, bool) and math.isfinite(at) and 0 <= at < _LATEST
+    head, kind = event["head"], event["kind"]
     is_id = isinstance(event["id"], str) and _ID.fullmatch(event["id"])
     is_kind = isinstance(kind, str) and _KIND.fullmatch(kind) and kind not in TRACES
     is_head = head is None or (isinstance(head, str) and (not head or _SHA.fullmatch(head)))
-    if not (is_time and is_id and is_kind and is_head and isinstance(event["data"], dict)):
+    if not (is_time(event["time"]) and is_id and is_kind and is_head and isinstance(event["data"], dict)):
         raise refused(file, number)
     return event
 

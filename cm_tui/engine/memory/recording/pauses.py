@@ -77,7 +77,7 @@ def read(*, past: bool = False) -> Pauses:
     try:
         return Pauses(
             tuple(_pause(one) for one in kept.get("pauses", ())),
-            tuple(str(one) for one in kept.get("sessions", ())),
+            tuple(kept.get("sessions", ())),
             tuple(_pause(one) for one in over.get("pauses", ())),
         )
     except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -206,16 +206,18 @@ def _json(kept: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError, RecursionError) as error:
         raise _damaged(kept, str(error)) from error
-    if not isinstance(found, dict):
-        raise _damaged(kept, "not an object")
+    if not isinstance(found, dict) or not all(isinstance(found.get(one, []), list) for one in ("pauses", "sessions")):
+        raise _damaged(kept, "not an object with lists")
+    if not all(isinstance(one, str) for one in found.get("sessions", ())):
+        raise _damaged(kept, "a session without an id")
     return found
 
 
 def _pause(fields: Any) -> Pause:
     project, since, until = fields
-    pause = Pause(str(project), float(since), None if until is None else float(until))
-    if not math.isfinite(pause.since) or not math.isfinite(pause.until or 0.0):
-        raise ValueError("not a time")
+    pause = Pause(project, float(since), None if until is None else float(until))
+    if not isinstance(project, str) or not math.isfinite(pause.since) or not math.isfinite(pause.until or 0.0):
+        raise ValueError("not a project and its times")
     return pause
 
 

@@ -318,7 +318,10 @@ def _name_in(entry: Any) -> object:
 
 
 def _read() -> dict[str, Any]:
-    return read_object(paths.links_file())
+    known = read_object(paths.links_file())
+    if not isinstance(known.get(_CHECKOUTS, {}), dict):
+        del known[_CHECKOUTS]
+    return known
 
 
 def _change(change: Callable[[dict[str, Any]], None]) -> None:

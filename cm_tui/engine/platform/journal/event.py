@@ -16,6 +16,7 @@ EXACT = frozenset({"root", "base", "stop", "patch_digest", "origin"})
 """Fields that are never redacted: a folder, commits, ids of events, digests."""
 MAX_BYTES = 1_000_000
 """The longest line."""
+_LATEST = 2.0**40
 ERASED = "erased"
 """Kind of the remains of an erased event: its id, time and original kind."""
 MOVED = "archived"
@@ -149,11 +150,16 @@ def _is_event(fields: Any) -> bool:
         isinstance(fields, dict)
         and fields.keys() >= {"id", "time", "kind", "head", "data"}
         and isinstance(fields["id"], str)
-        and isinstance(fields["time"], (int, float))
+        and is_time(fields["time"])
         and isinstance(fields["kind"], str)
         and isinstance(fields["head"], (str, type(None)))
         and isinstance(fields["data"], dict)
     )
+
+
+def is_time(found: Any) -> bool:
+    """Return whether a value is a time that lists can show, in seconds since the epoch."""
+    return type(found) in (int, float) and 0 <= found < _LATEST
 
 
 def as_event(fields: Mapping[str, Any], position: Position) -> Event:

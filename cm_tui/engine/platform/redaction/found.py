@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-PATTERNS_VERSION = "4"
+PATTERNS_VERSION = "5"
 """Increased when a pattern changes: texts checked with earlier patterns are checked again."""
 
 
