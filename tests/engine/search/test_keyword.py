@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking import code_source, passages, tokens
-from cm_tui.engine.search.ranking.keyword import KeywordIndex
+from cm_tui.engine.search.ranking.keyword import KeywordIndex, best_positions
 from cm_tui.engine.search.ranking.retrieve import bm25
 from tests.shop import SHOP, Project
 from tests.tiers import examples
@@ -144,3 +144,10 @@ def test_a_moved_file_keeps_its_hash(shop: Project) -> None:
     before = shop.db.rows("SELECT hash FROM passage WHERE path = 'shop/cart.py' ORDER BY start_line")
     shop.put({"shop/cart.py": None, "shop/basket.py": text})
     assert shop.db.rows("SELECT hash FROM passage WHERE path = 'shop/basket.py' ORDER BY start_line") == before
+
+
+@settings(max_examples=examples(100))
+@given(st.lists(st.integers(0, 5), max_size=60), st.integers(1, 20))
+def test_the_best_positions_are_those_of_a_whole_sort(worth: list[int], most: int) -> None:
+    expected = [at for at in sorted(range(len(worth)), key=lambda at: (-worth[at], at)) if worth[at] > 0][:most]
+    assert best_positions(np.array(worth, dtype=np.float32), most).tolist() == expected

@@ -317,6 +317,16 @@ class KeywordIndex:
         return found
 
 
+def best_positions(worth: NDArray[Any], most: int) -> NDArray[np.int64]:
+    """Positions of the largest values above 0, the largest first; equal ones in order."""
+    found = np.flatnonzero(worth > 0)
+    if len(found) > most:
+        # All ties with the last one stay until the sort below decides by position.
+        limit = -np.partition(-worth[found], most - 1)[most - 1]
+        found = found[worth[found] >= limit]
+    return found[np.argsort(-worth[found], kind="stable")[:most]]
+
+
 def _idf(frequency: int, documents: Documents) -> float:
     return float(np.log10((len(documents.ids) - frequency + 0.5) / (frequency + 0.5) + 1))
 

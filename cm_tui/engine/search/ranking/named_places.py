@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cm_tui.engine.search.ranking import tokens
 from cm_tui.engine.search.ranking.candidate_table import CandidateTable
 from cm_tui.engine.search.ranking.frames import Frame
-from cm_tui.engine.search.ranking.keyword import KeywordIndex
+from cm_tui.engine.search.ranking.keyword import KeywordIndex, best_positions
 from cm_tui.engine.search.ranking.passage_cache import PassageCache, PassageRecord
 from cm_tui.engine.search.ranking.report import Report
 from cm_tui.model import CODE
@@ -120,9 +120,7 @@ def quoting(index: KeywordIndex, records: PassageCache, report: Report) -> Value
         worth = np.zeros(len(documents.ids))
         for term in terms:
             worth[term.postings.documents] += term.idf
-        at = np.flatnonzero(worth)
-        best = at[np.argsort(-worth[at], kind="stable")[:_COMPARED]]
-        ids = documents.ids[best].tolist()
+        ids = documents.ids[best_positions(worth, _COMPARED)].tolist()
         texts |= {one.id: _words(one.text) for one in records.get([id_ for id_ in ids if id_ not in texts])}
         runs = {id_: _longest_run(words, texts[id_]) for id_ in ids if id_ in texts}
         longest = max(runs.values(), default=0)

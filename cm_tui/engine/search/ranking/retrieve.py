@@ -14,7 +14,7 @@ from cm_tui.engine.search.ranking.candidate_table import CandidateTable, concate
 from cm_tui.engine.search.ranking.context import beside
 from cm_tui.engine.search.ranking.documents import Documents
 from cm_tui.engine.search.ranking.fts_writer import FIELDS
-from cm_tui.engine.search.ranking.keyword import KeywordIndex, Term
+from cm_tui.engine.search.ranking.keyword import KeywordIndex, Term, best_positions
 from cm_tui.engine.search.ranking.passage_cache import MOST_DEFINING, PassageCache, PassageRecord
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.traits import TYPES, Definition, Owner
@@ -159,12 +159,7 @@ class KeywordScores:
 
     def top(self, pool: int) -> Ids:
         """Positions of the best passages, best first; equal ones in order of their id."""
-        hits = np.flatnonzero(self.scores > 0)
-        if len(hits) > pool:
-            # All ties with the last one stay until the sort below decides by position.
-            limit = -np.partition(-self.scores[hits], pool - 1)[pool - 1]
-            hits = hits[self.scores[hits] >= limit]
-        return hits[np.lexsort((hits, -self.scores[hits]))][:pool]
+        return best_positions(self.scores, pool)
 
     def named(self, name: str) -> Ids | None:
         """Positions of passages with a word in their symbols' names, only the best of many; None: not a term here."""
