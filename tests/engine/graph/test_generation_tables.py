@@ -14,7 +14,7 @@ from cm_tui.engine.code.graph import resolve
 from cm_tui.engine.code.graph.derived_tables import DerivedTables
 from cm_tui.engine.code.graph.generation_tables import GenerationTables, TableSet
 from tests.gitrepo import Repo
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, let_others_go, until
 
 SHOP = {
     "shop/money.py": "def add_tax(price):\n    return price * 1.2\n",
@@ -126,6 +126,40 @@ def test_neither_the_first_pack_nor_a_question_waits_for_the_thread_that_resolve
             assert not over.is_set()
         finally:
             go_on.set()
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_question_waits_for_what_was_prepared_for_it_unless_the_project_is_large(
+    project: Callable, monkeypatch: pytest.MonkeyPatch, is_large: bool
+) -> None:
+    monkeypatch.setattr("cm_tui.engine.code.graph.generation_tables.SMALL", -1)
+    if is_large:
+        monkeypatch.setattr("cm_tui.engine.code.graph.generation_tables.PREPARED", -1)
+    begun, go_on, resolved, answers = threading.Event(), threading.Event(), [], []
+    resolve_some = resolve.Resolver._resolved
+
+    def recorded(self: resolve.Resolver, wanted: str) -> object:
+        resolved.append(wanted)
+        if wanted == "true":
+            begun.set()
+            go_on.wait(PATIENCE)
+        return resolve_some(self, wanted)
+
+    monkeypatch.setattr(resolve.Resolver, "_resolved", recorded)
+    shop = project(SHOP | MORE)
+    shop.graph.prepare()
+    assert begun.wait(PATIENCE)
+    (tables,) = GenerationTables.of(shop.db)._sets.values()
+    asking = threading.Thread(target=lambda: answers.append(shop.called_from("add_tax")))
+    asking.start()
+    try:
+        until(lambda: answers if is_large else tables.users > 1, "the question")
+        let_others_go()
+    finally:
+        go_on.set()
+    asking.join()
+    assert len(resolved) == (2 if is_large else 1)
+    assert answers == [shop.called_from("add_tax")]
 
 
 def test_tables_that_could_not_be_made_are_made_by_the_next_question(

@@ -80,6 +80,18 @@ def test_kept_up_equals_rebuilt(make_project: Callable[[], Project], steps: list
         assert contents(project.db, "fts_main_passage")["dictionary"] == []
 
 
+def test_rows_of_a_later_run_are_in_order_of_term_as_well(make_project: Callable[[], Project]) -> None:
+    # Old terms have smaller numbers than new ones, whichever comes first in the text.
+    project = make_project()
+    project.put({"a.py": "zebra apple"})
+    last = project.db.value("SELECT max(rowid) FROM fts_main_passage.terms")
+    project.put({"b.py": "other apple more zebra"})
+    sql = "SELECT termid, docid, fieldid FROM fts_main_passage.terms WHERE rowid > ? ORDER BY rowid"
+    rows = project.db.rows(sql, [last])
+    assert rows == sorted(rows)
+    assert len(rows) == 6
+
+
 def _last(steps: list[dict[str, str | None]]) -> dict[str, str | None]:
     state: dict[str, str | None] = {}
     for step in steps:

@@ -28,6 +28,9 @@ MOST_EDGES = 20_000
 """Kept of the pages that were asked for last: some 500 bytes each."""
 PARTIAL_QUESTIONS = 10
 """So many questions about one snapshot of the past cost about as much as resolving all of it; most get one or two."""
+PREPARED = 100_000
+"""References of a project that is prepared for an agent in which questions wait until all are resolved, two seconds on
+one core; resolving their own at the same time takes as long, for each question."""
 _KEPT = 2
 """Sets of each kind without users: two states can be compared side by side."""
 _LOOK_S = 0.05
@@ -70,6 +73,9 @@ class TableSet:
         """Questions so far."""
         self.resolved = 0
         """The requests among them that were about calls."""
+        self.is_awaited = False
+        """All calls are being resolved since before the first question, and questions wait for that."""
+        self.references = 0
         self._db = self.tables.view
         self._lock = threading.RLock()
         self._is_made = False
@@ -79,8 +85,8 @@ class TableSet:
 
         `read`: as for `DerivedTables.make`; `whole`: resolve all calls, too, not only requested ones.
         """
-        if self._is_made and (not whole or self.resolver.is_whole):
-            # A question does not wait for a thread that resolves all calls meanwhile.
+        if self._is_made and (self.resolver.is_whole or not (whole or self.is_awaited)):
+            # A question does not wait for a thread that resolves all calls meanwhile, of a large project.
             return
         with self._lock:
             if not self._is_made:
@@ -88,8 +94,9 @@ class TableSet:
                 with self._db.generations.keeping():
                     self.tables.make(read)
                 self._is_made = True
+                self.references = int(self._db.value("SELECT count(*) FROM reference"))
                 # Where there are few, resolving all of them costs no more than choosing among them.
-                whole = whole or int(self._db.value("SELECT count(*) FROM reference")) <= SMALL
+                whole = whole or self.references <= SMALL
             if whole and not self.resolver.is_whole:
                 with self._db.generations.keeping():
                     self.resolver.resolve_all()
@@ -140,6 +147,11 @@ class GenerationTables:
                 if found.resolved > 1:
                     self.resolve_behind(found)
             yield found
+
+    def prepare(self, found: TableSet) -> None:
+        """Resolve all calls of a set before the first question, which waits for it unless the project is large."""
+        found.is_awaited = found.references <= PREPARED
+        self.resolve_behind(found)
 
     def resolve_behind(self, found: TableSet) -> None:
         """Resolve all calls of a set of the current files in the background, after whatever else is to be done."""
@@ -202,11 +214,12 @@ class GenerationTables:
                 own.execute(f"DETACH DATABASE IF EXISTS {found.schema}")
 
     def _resolve(self, number: int) -> None:
-        # No request waits for this thread: until it is done, each resolves what it asks about.
-        lower_thread_priority()
         try:
             with self._db.reading(), self._using() as found:
                 self._running = self._db.cursor
+                if not found.is_awaited:
+                    # No request waits for this thread: until it is done, each resolves what it asks about.
+                    lower_thread_priority()
                 if found.number == number and not self._closed:
                     found.make(self._read, whole=True)
         except (CmError, duckdb.Error, ReferenceError):

@@ -146,7 +146,7 @@ class Graph:
     def prepare(self) -> None:
         """Build the tables of the current files, and resolve all calls in the background."""
         with self._tables() as asked:
-            self._sets.resolve_behind(asked)
+            self._sets.prepare(asked)
 
     @contextmanager
     def _tables(self, *, resolve: bool = False) -> Iterator[TableSet]:
