@@ -25,6 +25,11 @@ class LRU(Generic[K, V]):
         self._entries: dict[K, V] = {}
         """The least recently used first."""
 
+    @property
+    def left(self) -> int:
+        """The weight that can be added without dropping an entry."""
+        return self._most - self._total
+
     def __len__(self) -> int:
         return len(self._entries)
 

@@ -225,6 +225,7 @@ def main() -> None:
     """Read the arguments, draw at every size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("repository", nargs="?", type=Path, default=HERE.parent)
+    parser.add_argument("--name", default="", help="of the clone, as pictures show it; default: the folder's")
     parser.add_argument("--out", type=Path, default=HERE)
     parser.add_argument("--size", type=size_of, action="append", help="COLUMNSxLINES; may be given several times")
     parser.add_argument("--theme", default="cm-dark")
@@ -237,10 +238,11 @@ def main() -> None:
         os.environ["NO_COLOR"], mark = "1", f"{mark}-no-color"
     arguments.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
-        os.environ["CM_HOME"] = home
+        # Paths are shown from the user's own folder, and nothing of the real one is read.
+        os.environ["CM_HOME"] = os.environ["HOME"] = home
         os.environ["CM_DAEMON__USE"] = "auto"
         try:
-            root = Path(home) / "work" / arguments.repository.resolve().name
+            root = Path(home) / (arguments.name or arguments.repository.resolve().name)
             git(Path(home), "clone", "-q", str(arguments.repository.resolve()), str(root))
             record_sessions(root)
             for size in arguments.size or SIZES:

@@ -172,30 +172,22 @@ def print_commands(one: model.NarratedProposal | model.Proposal) -> None:
         narrate(f"`cm proposals undo {one.id}` undoes it")
 
 
-def print_outcomes(changes: list[model.NarratedChange]) -> None:
-    """Print the outcome of each proposal, and how to undo it."""
+def print_outcomes(changes: list[model.NarratedChange], *, undone: bool = False) -> None:
+    """Print the outcome for each proposal: of its decision and how to undo that, or of undoing it."""
     from cm_tui.cli.inbox import is_agent_proposal
 
+    otherwise = "nothing was undone" if undone else "it stays as it was"
     for one in changes:
         if one.done:
             write(f"{one.id}  {one.words}", bold=one.id)
         else:
-            narrate(f"{one.id}: {(one.problem or one.words).removesuffix('.')}; it stays as it was")
+            narrate(f"{one.id}: {(one.problem or one.words).removesuffix('.')}; {otherwise}")
             if one.hint:
                 narrate(f"    {one.hint}")
+    if undone:
+        return
     own = [one.id for one in changes if one.done and not is_agent_proposal(one.id)]
     if own:
         narrate(f"`cm proposals undo {own[0] if len(own) == 1 else 'ID'}` undoes it")
     elif any(one.done and one.change for one in changes):
         narrate("`cm undo` undoes it")
-
-
-def print_undone(changes: list[model.NarratedChange]) -> None:
-    """Print for each proposal whether its decision was undone."""
-    for one in changes:
-        if one.done:
-            write(f"{one.id}  {one.words}", bold=one.id)
-        else:
-            narrate(f"{one.id}: {(one.problem or one.words).removesuffix('.')}; nothing was undone")
-            if one.hint:
-                narrate(f"    {one.hint}")

@@ -88,7 +88,7 @@ def undo(names: Ids = None) -> None:
     elif wants_json():
         print_json(_rows_of(changes))
     else:
-        proposal_rows.print_undone(changes)
+        proposal_rows.print_outcomes(changes, undone=True)
     if not all(one.done for one in changes):
         raise typer.Exit(1)
 

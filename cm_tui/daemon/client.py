@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from cm_tui.daemon import bootstrap, rpc, subscribe
 from cm_tui.daemon.connection import Connection, DaemonGoneError
+from cm_tui.errors import DaemonError
 from cm_tui.model import Cancel
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ ANSWER_S = 600.0
 class RemoteEngine:
     """The engine to one project, through the daemon.
 
-    Every call is safe to repeat: when the daemon went away, another one is started and asked once more. Its methods are
-    those of `Engine`; `open_engine` gives it out as one.
+    When the daemon went away, another one is started and asked once more, unless the first may have done what must not
+    be done twice. Its methods are those of `Engine`; `open_engine` gives it out as one.
     """
 
     def __init__(self, where: rpc.ProjectRef) -> None:
@@ -75,7 +76,8 @@ class RemoteEngine:
 
     def _call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         method = rpc.METHODS[name]
-        return method.result(self._ask(f"/v1/call/{name}", {"arguments": method.pack(args, kwargs)}))
+        arguments = method.pack(args, kwargs)
+        return method.result(self._ask(f"/v1/call/{name}", {"arguments": arguments}, once=method.once(arguments)))
 
     def _work(self, name: str, /, *args: Any, cancel: Cancel | None = None, **kwargs: Any) -> Iterator[Progress]:
         body = {**self._about(), "arguments": rpc.METHODS[name].pack(args, kwargs), "attached": True}
@@ -108,14 +110,21 @@ class RemoteEngine:
                 self._ask(f"/v1/jobs/{job}/cancel", {})
                 job = ""
 
-    def _ask(self, path: str, body: dict[str, Any]) -> Any:
-        """One request; a daemon that has gone is started again, once."""
+    def _ask(self, path: str, body: dict[str, Any], *, once: bool = False) -> Any:
+        """One request; a daemon that has gone is started again, once.
+
+        `once`: raises DaemonError if it may be done, and its answer was lost.
+        """
         full = {**self._about(), **body}
         try:
-            answer = self._connection().ask("POST", path, full)
-        except DaemonGoneError:
+            answer = self._connection().ask("POST", path, full, once=once)
+        except DaemonGoneError as error:
+            if once and error.was_asked:
+                raise DaemonError(
+                    "The daemon ended before it answered: this may be done or not.", hint="Look before you repeat it."
+                ) from error
             bootstrap.start_daemon()
-            answer = self._connection().ask("POST", path, full)
+            answer = self._connection().ask("POST", path, full, once=once)
         return rpc.parse_response(*answer).get("result")
 
     def _about(self) -> dict[str, Any]:

@@ -16,10 +16,11 @@ SILENT_S = 1.0
 
 
 class DaemonGoneError(DaemonError):
-    """The daemon was there and has gone, or has never been there."""
+    """The daemon was there and has gone, or has never been there. `was_asked`: it may have had the request."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, was_asked: bool = False) -> None:
         super().__init__("The daemon has gone.", hint="Run the command again.")
+        self.was_asked = was_asked
 
 
 class _HttpConnection(http.client.HTTPConnection):
@@ -41,11 +42,15 @@ class Connection:
         self._timeout = timeout
         self._connection = _HttpConnection("cm", timeout=timeout)
 
-    def ask(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
+    def ask(self, method: str, path: str, body: Any = None, *, once: bool = False) -> tuple[int, bytes]:
         """One request and its whole answer.
 
-        Raises DaemonGoneError if the daemon has gone; DaemonError if it hangs, or is no daemon.
+        `once`: never send it twice. Raises DaemonGoneError if the daemon has gone; DaemonError if it hangs, or is no
+        daemon.
         """
+        if once:
+            # On a connection that was kept, an unread request looks like one whose answer was lost.
+            self.close()
         response = self._send(method, path, body)
         try:
             return response.status, response.read()
@@ -83,15 +88,18 @@ class Connection:
         # Escaped, so that halves of surrogate pairs, which arrive with undecodable arguments, pass as they are.
         data = None if body is None else json.dumps(body).encode()
         headers = {**endpoint.headers(), **({"Content-Type": "application/json"} if data else {})}
-        kept = self._connection.sock is not None
+        kept = is_connected = self._connection.sock is not None
         try:
+            if not kept:
+                self._connection.connect()
+                is_connected = True
             self._connection.request(method, path, data, headers)
             self._await_answer()
             response = self._connection.getresponse()
         except TimeoutError as error:
             raise self._hangs() from error
         except (http.client.BadStatusLine, OSError) as error:
-            lost = self._lost()
+            lost = self._lost(was_asked=is_connected)
             if isinstance(error, http.client.BadStatusLine) and not isinstance(error, http.client.RemoteDisconnected):
                 raise endpoint.unexpected_peer() from error
             if kept:
@@ -119,9 +127,9 @@ class Connection:
             if self._connection.sock is not None:
                 channel.settimeout(self._timeout)
 
-    def _lost(self) -> DaemonGoneError:
+    def _lost(self, *, was_asked: bool = True) -> DaemonGoneError:
         self.close()
-        return DaemonGoneError()
+        return DaemonGoneError(was_asked=was_asked)
 
     def _hangs(self) -> DaemonError:
         self.close()

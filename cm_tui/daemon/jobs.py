@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
@@ -19,6 +20,8 @@ from cm_tui.model.progress import WAIT
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Steps = Callable[[Cancel], Iterator[Progress]]
 Waits = Callable[["Job"], str]
+
+_log = logging.getLogger(__name__)
 
 STEP_S = 0.05
 """Of the steps between a stage's first and last, one is kept in this time."""
@@ -254,7 +257,11 @@ class Jobs:
                 job.add(step)
         except CancelledError as error:
             job.error, state = error, "cancelled"
-        except Exception as error:  # noqa: BLE001 - re-raised for the waiting client
+        except CmError as error:
+            _log.warning("%s of %s: %s", job.name, job.project, error.message)
+            job.error, state = error, "failed"
+        except Exception as error:  # noqa: BLE001 - re-raised for the waiting client, if there is one
+            _log.exception("%s of %s", job.name, job.project)
             job.error, state = error, "failed"
         job.state = state
         job.ended = time.time()

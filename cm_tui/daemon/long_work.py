@@ -196,7 +196,9 @@ class LongWork:
                 if run.asked_for:
                     self._last_runs[store] = self._clock.now(), _words(run.name, outcome.summary)
             wants_history = due and project.engine.wants_history()
-            remembers = due and not run.asked_for and project.engine.remembers()
+            remembers = due and project.engine.remembers()
+            # A requested run embeds what it finds.
+            remembers = remembers and (not run.asked_for or project.engine.has_unread_names())
             self.waiters.await_waiters(project.root)
         if due:
             # What a run worked with stays with the process otherwise, until the next one.

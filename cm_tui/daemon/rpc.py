@@ -76,6 +76,10 @@ class Method:
         """Return whether its answer is about the index, though nothing has to be in that."""
         return self._declared.of_index
 
+    def once(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether this call must not be repeated when its response was lost."""
+        return self._declared.once and bool(self.writes(arguments))
+
     @cached_property
     def _arguments(self) -> TypeAdapter[Any]:
         fields: dict[str, Any] = {

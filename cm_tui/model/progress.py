@@ -40,7 +40,7 @@ class Progress:
     """A step of long work: `done` of `total` in `stage`; the last one carries the summary."""
 
     stage: str
-    """scan, parse, store, keywords, vectors, graph, done; backup, check, restore; wait."""
+    """scan, parse, store, keywords, vectors, graph, names, done; backup, check, restore; wait."""
     done: int
     total: int
     message: str = ""

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Jobs
@@ -16,6 +18,7 @@ from cm_tui.daemon.long_work import HISTORY, IMPORT, LongWork
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.turns import Turns
+from cm_tui.errors import StoreError
 from cm_tui.model import Cancel, Progress
 from tests.fake_clock import FakeClock
 from tests.waiting import PATIENCE
@@ -44,6 +47,23 @@ def test_an_import_behind_another_one_names_it_at_once(cm_home: Path, shop_root:
         go_on.set()
         jobs.close()
         projects.close()
+
+
+def test_what_made_a_job_fail_is_in_the_log(caplog: pytest.LogCaptureFixture):
+    jobs = Jobs(Events())
+
+    def fails(error: Exception) -> Iterator[Progress]:
+        yield Progress("backfill", 1, 2)
+        raise error
+
+    # No client waits for one that the daemon began by itself.
+    for error in (StoreError("the store is in use"), KeyError("defect")):
+        jobs.submit(Path("store"), Path("project"), "history", lambda _, error=error: fails(error)).join()
+    jobs.close()
+    assert [(one.levelname, one.getMessage()) for one in caplog.records] == [
+        ("WARNING", "history of project: the store is in use"), ("ERROR", "history of project"),
+    ]  # fmt: skip
+    assert isinstance(caplog.records[1].exc_info[1], KeyError)
 
 
 def test_the_history_is_read_by_one_job_which_goes_on_with_what_is_new(cm_home: Path, shop_root: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import os
 import shutil
 import socket
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -302,6 +304,55 @@ def test_settings_and_head_may_change_under_it(indexed: Shop):
     settings.unlink()
     assert engine.search("tax").mode == "hybrid"
     engine.close()
+
+
+def lose_an_answer(patch: pytest.MonkeyPatch, method: str) -> None:
+    """Have the next answer to a method lost, as if the daemon ended right after it did what was asked."""
+    get, sent = http.client.HTTPConnection.getresponse, http.client.HTTPConnection.request
+    asked: list[str] = []
+
+    def request(self: http.client.HTTPConnection, verb: str, url: str, *args: Any, **kwargs: Any) -> None:
+        asked.append(url)
+        sent(self, verb, url, *args, **kwargs)
+
+    def getresponse(self: http.client.HTTPConnection) -> http.client.HTTPResponse:
+        response = get(self)
+        if asked[-1] == f"/v1/call/{method}":
+            response.read()
+            patch.undo()
+            self.close()
+            raise http.client.RemoteDisconnected
+        return response
+
+    patch.setattr(http.client.HTTPConnection, "request", request)
+    patch.setattr(http.client.HTTPConnection, "getresponse", getresponse)
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["new connection", "kept connection"])
+def test_what_must_not_be_done_twice_is_not_repeated_when_its_answer_is_lost(indexed: Shop, is_first: bool):
+    def ask(method: str, *args: Any, **kwargs: Any) -> None:
+        with open_engine(indexed.root) as engine, pytest.MonkeyPatch.context() as patch:
+            if is_first:
+                engine.close()
+            lose_an_answer(patch, method)
+            getattr(engine, method)(*args, **kwargs)
+
+    with open_engine(indexed.root) as engine:
+        for text in ("tax is included", "prices are in cents"):
+            engine.remember(text)
+        with pytest.raises(DaemonError, match="may be done"):
+            ask("undo")
+        assert [one.content for one in engine.entries().rows] == ["tax is included"]
+        with pytest.raises(DaemonError, match="may be done"):
+            ask("append_note", "ask the accountant", name="tax")
+        assert engine.note(".cm/notes/topics/tax.md").text.count("accountant") == 1
+        with pytest.raises(DaemonError, match="may be done"):
+            ask("record_episode", "tax looked at")
+        assert engine.episodes().total == 1
+        # All else is asked once more.
+        ask("remember", "carts expire")
+        ask("undo", dry_run=True)
+        assert [one.content for one in engine.entries().rows] == ["carts expire", "tax is included"]
 
 
 def test_a_store_that_disappears_is_made_again(indexed: Shop):

@@ -45,6 +45,7 @@ def test_what_the_daemon_does_not_share_or_refuses_of_another_checkout() -> None
         "drift", "episode", "episodes", "rank", "source", "status",
     }  # fmt: skip
     assert {one.__name__ for one in METHODS if declaration_of(one).of_index} == {"history", "plan", "status"}
+    assert {one.__name__ for one in METHODS if declaration_of(one).once} == {"append_note", "record_episode", "undo"}
 
 
 def test_every_method_declares_what_it_needs() -> None:

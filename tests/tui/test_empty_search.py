@@ -34,6 +34,24 @@ async def test_letters_become_a_question_and_are_no_commands(project):
         assert query_of(driver) == "path:nowhere/stems"
 
 
+async def test_letters_typed_on_over_an_empty_list_stay_in_its_input(project):
+    async with driving(project) as driver:
+        for mode, to_input in (("8", ()), ("6", ("slash",)), ("5", ("slash",)), ("7", ("slash",))):
+            await driver.press(mode, *to_input, "enter", "down")
+            # Each of these letters is a command of one of the modes.
+            await driver.type("wns")
+            typed = "wns"
+            if mode != "8":
+                # A prompt has sources: then Enter goes to them.
+                await driver.press("enter")
+                await driver.type("e")
+                typed = "wnse"
+            assert driver.app.screen is driver.app.screen_stack[0]
+            assert driver.app.screen.focused.value == typed, mode
+            await driver.press("escape", "escape")
+        assert not driver.told
+
+
 @pytest.mark.deep
 async def test_numbers_are_saved_only_while_they_are_seen(project):
     async with driving(project, mode="2") as driver:

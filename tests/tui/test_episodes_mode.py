@@ -52,6 +52,8 @@ async def sessions_by_day_their_episodes_and_the_story_of_one(driver, told):
     assert turns(driver) == ["keep the slash of a record", "run the tests"], "a session is told from its beginning"
     for words in ("1. keep the slash", "Done: the slash stays", "2. run the tests", "look into the remote"):
         assert words in story(driver)
+    await driver.press("v")
+    assert driver.told == ["Unfold: nothing here is folded"]
     await driver.press("enter")
     screen = driver.app.screen
     assert screen.focused is screen.turn_list
@@ -66,8 +68,12 @@ async def sessions_by_day_their_episodes_and_the_story_of_one(driver, told):
     await driver.press("down")
     assert "3 fail." in story(driver)
     assert "failed" in driver.text
+    await driver.press("right_square_bracket")
+    assert driver.told == ["It is the last episode listed"]
     await driver.press("left_square_bracket")
     assert "slash stays" in story(driver)
+    await driver.press("left_square_bracket")
+    assert driver.told == ["It is the first episode listed"]
 
 
 async def parts_fold_by_enter_and_all_of_them_by_one_key(driver, told):

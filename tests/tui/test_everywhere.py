@@ -86,7 +86,7 @@ async def episodes_asks_all_projects_for_the_words_of_its_filter(driver: Driver,
     assert screen.query_one(Input).has_focus
     await driver.press("escape", "slash")
     await driver.type("leak outcome:unsaid")
-    await driver.press("enter")
+    await driver.press("enter", "escape")
     screen = await asked(driver)
     await driver.until(lambda: bool(screen.hits.rows))
     assert {(row.project.name, row.hit.source) for row in screen.hits.rows} == {(other.name, "episode")}

@@ -300,6 +300,8 @@ async def drift_is_listed_and_mended_by_its_key(driver, story):
     await driver.press("t", "t", "t")
     assert "nothing has drifted" in side(driver)
     assert "Fix" not in footer(driver)
+    await driver.press("v")
+    assert driver.told == ["Panel: no symbol is under the cursor"]
     story.write("shop/cart.py", EDITED)
     await driver.press("1", "4")
     assert drifted(driver) == DRIFTED

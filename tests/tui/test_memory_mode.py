@@ -97,6 +97,8 @@ async def entries_and_notes_are_listed_by_group_with_honest_counts(driver, told)
         "Notes of the project", "Bad",
     ]  # fmt: skip
     assert "3 entries · 4 notes" in driver.text
+    await driver.press("left_square_bracket")
+    assert driver.told == ["There is no group before this one"]
     await to(driver, "SQL")
     await driver.press("enter")
     text = " ".join(driver.text.split())
@@ -389,11 +391,16 @@ async def pin_never_recall_move_and_forget_and_back(driver, told):
     await to(driver, "SQL")
     await driver.press("p")
     assert entries(told)["SQL"].pinned
-    assert any("Changed the entry “SQL" in words for words in driver.told)
+    assert any("Pinned the entry “SQL" in words for words in driver.told)
+    await driver.press("p")
+    assert any("Unpinned the entry “SQL" in words for words in driver.told)
     await driver.press("r")
     assert entries(told)["SQL"].never_recall
     assert "never recalled" in driver.text
-    await driver.press("r", "m", "y")
+    assert any("Excluded the entry “SQL" in words for words in driver.told)
+    await driver.press("r")
+    assert any("in answers again" in words for words in driver.told)
+    await driver.press("m", "y")
     assert entries(told)["SQL"].scope == "user"
     assert "for all projects" in driver.text
     await to(driver, "SQL")

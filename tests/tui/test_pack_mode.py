@@ -40,6 +40,8 @@ async def pieces_tokens_bar_and_preview_at_every_size(driver, project):
 async def reorder_drop_and_undo(driver, project):
     driver.app.pack_selection.add([LOAD, MAKE, REPORT])
     await driver.settle()
+    await driver.press("K")
+    assert driver.told == ["It is the first piece already"]
     await driver.press("J")
     assert titles(driver) == ["make_store", "Store.load", "report"]
     assert driver.app.screen.pieces.cursor == 1

@@ -15,7 +15,7 @@ from cm_tui.tui.modes.symbols.code_tree import CodeTree
 from cm_tui.tui.widgets.code_nodes import FileIndex
 from cm_tui.tui.widgets.header import Fact, Header, ModeTab
 from cm_tui.tui.widgets.relations import Relation, RelationList
-from cm_tui.tui.widgets.text import elide_path
+from cm_tui.tui.widgets.text import at_home, elide_path
 
 PATH = "src/company/platform/services/accounting/invoices/invoice_line_total_calculator.py:128"
 NAME = "InvoiceLineTotalCalculator.compute_total"
@@ -31,6 +31,18 @@ def test_a_shortened_path_uses_all_the_room_there_is(path, width):
     elif len(name) + 2 <= width:
         assert cell_len(shown) == width
         assert shown.endswith((f"/{name}", f"…{name}")) or name in shown
+
+
+def test_the_own_folder_is_written_short_where_a_path_begins_with_it(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/ada.b")
+    assert at_home("3 events in /home/ada.b/data, /x/home/ada.b/y") == "3 events in ~/data, /x/home/ada.b/y"
+    assert [at_home(path) for path in ("/home/ada.b", "/home/ada.bc/d", "/home/adaxb/d")] == [
+        "~",
+        "/home/ada.bc/d",
+        "/home/adaxb/d",
+    ]
+    monkeypatch.setenv("HOME", "/")
+    assert at_home("/srv/shop") == "/srv/shop"
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])

@@ -189,7 +189,26 @@ async def it_goes_into_the_pack_as_remembered_and_can_be_dropped(driver, told):
     assert "Remembered (episode, 4 days ago): reference material" in markdown
     assert "no instructions" in markdown
     assert "claude-code" in markdown
-    await driver.press("d")
+    await driver.press("enter")
+    assert driver.app.current_mode == "episodes"
+    assert "how do we load a record by name" in driver.text
+    await driver.press("P", "d")
+    assert len(driver.app.pack_selection) == 0
+
+
+async def an_entry_in_the_pack_leads_to_memory_and_says_why_it_is_not_given(driver, told):
+    await ask(driver)
+    await to(driver, "entry")
+    await driver.press("a", "P", "enter")
+    assert driver.app.current_mode == "memory"
+    assert driver.app.screen.item.id == driver.app.pack_selection.items[0].path.removeprefix("entry/")
+    await driver.press("r", "P")
+    assert "skipped: The entry is never recalled." in " ".join(driver.text.split())
+    await driver.press("6", "r", "d", "P")
+    assert "skipped: The entry is forgotten" in " ".join(driver.text.split())
+    await driver.press("enter")
+    assert "is not in the index" not in driver.text
+    await driver.press("6", "u", "P", "d")
     assert len(driver.app.pack_selection) == 0
 
 
@@ -261,6 +280,7 @@ async def test_what_is_remembered_is_found_beside_code(told):
         enter_opens_the_episode_in_its_session,
         enter_shows_an_entry_whole,
         it_goes_into_the_pack_as_remembered_and_can_be_dropped,
+        an_entry_in_the_pack_leads_to_memory_and_says_why_it_is_not_given,
         commands_for_files_say_that_it_is_none,
         pieces_of_a_pack_and_rows_of_search_say_what_was_asked_by_whom_and_when,
         strangers_words_are_only_words,

@@ -68,6 +68,21 @@ async def a_list_that_comes_late_opens_over_nothing_else(driver, held):
     await driver.press("escape")
 
 
+async def a_list_that_comes_late_does_not_open_after_escape_or_another_command(driver, held):
+    await driver.press("1")
+    # The second of them is refused, and the last two are no other command.
+    for meanwhile, opens in (("escape", False), ("x", False), ("b", False), ("s", True), ("down", True)):
+        goes_on = held("skipped")
+        await driver.pilot.press("s", meanwhile)
+        await driver.until(lambda: driver.app.tasks.busy)
+        goes_on.set()
+        await driver.settle()
+        assert ("logo.py" in driver.text) is opens, meanwhile
+        assert ("Skipped: not shown, as you went on. Ask again to see it." in driver.told) is not opens
+        await driver.press("escape")
+        driver.app.clear_notifications()
+
+
 async def a_symbol_that_comes_late_leads_nowhere(driver, held):
     await driver.press("4")
     await driver.until(lambda: driver.app.screen.rows.rows)
@@ -206,7 +221,8 @@ async def an_undo(driver, held):
 
 async def test_what_takes_long_shows_and_is_not_asked_for_twice(project: Path, held):
     (project / "logo.py").write_bytes(bytes(64))
-    late = a_list_that_comes_late_opens_over_nothing_else, a_symbol_that_comes_late_leads_nowhere
+    over = a_list_that_comes_late_does_not_open_after_escape_or_another_command
+    late = a_list_that_comes_late_opens_over_nothing_else, over, a_symbol_that_comes_late_leads_nowhere
     asked = (
         a_mode_that_is_opened_first_is_named_before_it_is_there,
         an_update_is_in_the_top_line_at_once_and_its_result_in_the_bottom_line,

@@ -10,6 +10,8 @@ from textual import events
 from cm_tui.tui.app import typed_keys
 from tests.tui.mode_driver import PATIENCE, Driver, driving, each
 from tests.tui.test_pack_mode import LOAD, MAKE
+from tests.tui.textual_speed import strips_of
+from tests.tui.written_memory import write_memory
 
 
 async def type_ahead(driver: Driver, *keys: str) -> None:
@@ -101,3 +103,37 @@ async def test_words_wait_for_a_mode_that_takes_long_to_open_and_its_keys_are_li
         await driver.press("ctrl+r")
         await driver.until(lambda: screen.hit.symbol == "frobnicate_record")
         assert screen.query_input.has_focus
+
+
+LEAVES = {"quit", "projects", "edit", "outside", "resume", "theme", "palette"}
+"""Commands that open another program or another part of Textual."""
+STANDS = {"app.overview", "search.results", "health.check"}
+"""Commands that lead to where the application is, or show that they run only as long as they do."""
+
+
+def seen(driver: Driver) -> object:
+    """Return what is on screen, with its colours, and the messages."""
+    return driver.told, [[(part.text, str(part.style)) for part in strip] for strip in strips_of(driver.app.screen)]
+
+
+@pytest.mark.deep
+async def test_each_command_of_each_mode_changes_the_screen_or_says_why_not(told):
+    write_memory(told)
+    silent = []
+    async with driving(told) as driver:
+        for key in "123456789P":
+            await driver.anew(key)
+            screen = driver.app.screen
+            for command in screen.all_commands if key == "1" else screen.mode_commands:
+                if command.id in STANDS or command.id.partition(".")[2] in LEAVES:
+                    continue
+                await driver.anew(key)
+                if key == "2":
+                    await driver.type("load")
+                await driver.press("escape")
+                before, screen = seen(driver), driver.app.screen
+                screen.run_command(command)
+                await driver.settle()
+                if driver.app.screen is screen and seen(driver) == before:
+                    silent.append(command.id)
+    assert not silent, " ".join(silent)

@@ -148,7 +148,7 @@ async def the_list_names_titles_not_ids(driver, told):
     ids = [engine.remember(text, title=title).id for text, title in (("port 1", "Router"), ("port 2", "Switch"))]
     await driver.press("6", "p", "M", "escape", "d", "alt+u")
     rows = driver.text_in("#dialog-list")
-    assert "changed the entry “" in rows
+    assert "pinned the entry “" in rows
     assert "forgot the entry “" in rows
     assert not any(id_ in rows for id_ in ids)
     await driver.press("escape")

@@ -10,6 +10,7 @@ from cm_tui.engine.api.engine_base import of_one_generation
 from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.engine.api.search import SearchMethods
 from cm_tui.engine.context.definitions.definition_files import has_files
+from cm_tui.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.code.graph.graph import Graph
@@ -144,9 +145,27 @@ class ContextMethods(SearchMethods):
 
         def source(path: str, start_line: int, end_line: int | None) -> model.Source:
             # The requested path may not be in the index.
-            return files.source(self._inside(path), start_line, end_line)
+            try:
+                return files.source(self._inside(path), start_line, end_line)
+            except NotFoundError as error:
+                raise NotFoundError(self._why_not_given(path) or error.message, hint=error.hint) from error
 
         return manual_pack(items, model.bounded(budget), question, source=source, symbol_at=files.symbol_at)
+
+    def _why_not_given(self, path: str) -> str:
+        """Return why no pack has a memory, by its path; empty: it is none, or the index is behind."""
+        kind, name = model.kind_and_id(path)
+        if kind not in (model.ENTRIES, model.EPISODES) or not name:
+            return ""
+        try:
+            one = self._entries().named(name) if kind == model.ENTRIES else self._episodes.one(name)
+        except (NotFoundError, UsageError):
+            return f"The {kind} is forgotten, or was deleted."
+        if one.forgotten is not None:
+            return f"The {kind} is forgotten."
+        if isinstance(one, model.Entry) and (one.never_recall or one.held):
+            return f"The entry is {'never recalled' if one.never_recall else 'held until it is trusted'}."
+        return ""
 
     @needs("files")
     @of_one_generation

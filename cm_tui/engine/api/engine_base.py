@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -46,6 +46,8 @@ R = TypeVar("R")
 
 _BESIDE_S = 30.0
 """Time that an index run or history import spends on names; the next one continues."""
+_LONG_S = 1.0
+"""A request that waits less leaves a long update to background work."""
 
 ExternalLayers = Callable[[Path], "Sequence[LayerState]"]
 
@@ -328,22 +330,30 @@ class EngineBase:
         """
         from cm_tui.engine.platform.store.writer_lock import WriterLock
 
-        if self._mentions_are_due():
+        if self._mentions_are_due() and not (wait < _LONG_S and self._mentions.is_far_behind()):
             with WriterLock.of(self._db).question_within(wait) as is_held:
                 if is_held:
                     self._mentions.sync(wait)
 
     def _follow_mentions_in_slices(self, cancel: model.Cancel | None) -> None:
         """Do the same for an index run or history import, in pieces between which others write."""
+        pieces = self._mentions_in_pieces(cancel or model.Cancel())
+        # Whether there are any is known once the journal was read, which may take longer than this.
+        is_done, until = next(pieces, True), time.monotonic() + _BESIDE_S
+        while not is_done and time.monotonic() < until:
+            is_done = next(pieces, True)
+
+    def _mentions_in_pieces(self, cancel: model.Cancel) -> Iterator[bool]:
+        """Do the same for background work, a piece at a time; yield whether that was all."""
         from cm_tui.engine.platform.store.writer_lock import WriterLock
 
-        cancel = cancel or model.Cancel()
-        until = time.monotonic() + _BESIDE_S
         is_whole = not self._mentions_are_due()
-        while not is_whole and time.monotonic() < until:
+        yield is_whole
+        while not is_whole:
             with WriterLock.of(self._db).batch(cancel, of_run=True):
                 is_whole = self._mentions.sync_some()
             cancel.check()
+            yield is_whole
 
     def _without_forgotten(self, result: model.SearchResult) -> model.SearchResult:
         """Remove episodes and entries from a response that were forgotten while passages could not be written."""

@@ -179,7 +179,7 @@ class EntryMethods(MemoryMethods):
             StoreError: it cannot be written.
         """
         from cm_tui.engine.memory.entries.entry_record import has_same_content
-        from cm_tui.engine.memory.entries.entry_text import changed_by, edited
+        from cm_tui.engine.memory.entries.entry_text import changed_by, edited, words_of_edit
 
         entries, who = self._entries(), model.Author(actor, agent, session)
         self._check_recorded(actor, session)
@@ -191,7 +191,8 @@ class EntryMethods(MemoryMethods):
             made = self._proposals().add_change(entry, changed_by(wanted, who), who, reason)
             return _waits_as(made)
         change = entries.change(entry, edit, who)
-        return model.MemoryChange(entry.id, "entry", f"changed the entry {entry.id}", change.event, entry=change.after)
+        words = words_of_edit(edit, f"the entry {entry.id}")
+        return model.MemoryChange(entry.id, "entry", words, change.event, entry=change.after)
 
     @needs("nothing")
     def proposals(self) -> model.Page[model.Proposal]:
@@ -286,7 +287,11 @@ class EntryMethods(MemoryMethods):
 
         _refuse_agents(actor, "moves an entry to another scope")
         entries = self._entries()
-        change = move(entries, entries.named(name), to, model.Author(actor))
+        try:
+            found = entries.named(name, "project" if to == "user" else "user")
+        except NotFoundError:
+            found = entries.named(name)
+        change = move(entries, found, to, model.Author(actor))
         self._sync_memory()
         entry = change.states[0].told
         words = f"moved the entry {entry.id} to the scope {to}"

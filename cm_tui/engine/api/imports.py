@@ -75,8 +75,16 @@ class ImportMethods(MemoryMethods):
         return self._db.value("SELECT 1 FROM passage WHERE source <> ? LIMIT 1", [model.CODE]) is not None
 
     @in_process
+    def has_unread_names(self) -> bool:
+        """Return whether there are recorded episodes, or other memories, whose names were not read yet."""
+        return self._mentions_are_due()
+
+    @in_process
     def embed_recorded(self, *, cancel: model.Cancel | None = None) -> Generator[model.Progress, None, None]:
-        """Embed recorded episodes without vectors, the newest first."""
+        """Read the names in recorded episodes, and embed those without vectors, the newest first."""
+        for is_done in self._mentions_in_pieces(cancel or model.Cancel()):
+            if not is_done:
+                yield model.Progress("names", 0, 1, searchable=True)
         for done, total in self._vectors.fill_prose(cancel):
             yield model.Progress("vectors", done, total, searchable=True)
 

@@ -162,7 +162,7 @@ class MemoryMethods(IndexMethods):
             self._read_soon()
         return edited
 
-    @needs("nothing", writes=("memory",))
+    @needs("nothing", writes=("memory",), once=True)
     def undo(self, *, change: str = "", dry_run: bool = False, theirs_too: bool = False) -> model.Undone:
         """Undo the user's last change of any kind in this project that is not undone yet.
 
@@ -183,7 +183,7 @@ class MemoryMethods(IndexMethods):
             self._read_soon()
         return undone
 
-    @needs("nothing", writes=("memory",))
+    @needs("nothing", writes=("memory",), once=True)
     def record_episode(
         self,
         text: str,

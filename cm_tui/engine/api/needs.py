@@ -28,10 +28,16 @@ class Declaration(NamedTuple):
     writes: tuple[Written, ...]
     shared: bool
     of_index: bool
+    once: bool
 
 
 def needs(
-    need: model.Need, *, writes: tuple[Written, ...] = (), shared: bool = True, of_index: bool = False
+    need: model.Need,
+    *,
+    writes: tuple[Written, ...] = (),
+    shared: bool = True,
+    of_index: bool = False,
+    once: bool = False,
 ) -> Callable[[F], F]:
     """Declare a method as a request: what the index must reflect first, and what the call writes.
 
@@ -40,10 +46,11 @@ def needs(
         writes: empty for a query. The daemon notifies other clients of writes.
         shared: identical requests for one generation share a response; False if it depends on more than the generation.
         of_index: needs nothing, but its response is about the index, which may be another checkout's.
+        once: the same call does more when it is repeated: it is not when its response was lost.
     """
 
     def declared(method: F) -> F:
-        setattr(method, _DECLARED, Declaration(need, writes, shared, of_index))
+        setattr(method, _DECLARED, Declaration(need, writes, shared, of_index, once))
         return method
 
     return declared

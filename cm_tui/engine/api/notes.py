@@ -96,7 +96,7 @@ class NoteMethods(EntryMethods):
             texts += [] if found.note.came_along or not found.text.strip() else [found]
         return tuple(texts)
 
-    @needs("nothing", writes=("memory",))
+    @needs("nothing", writes=("memory",), once=True)
     def append_note(
         self, text: str, *, name: str = "", actor: model.Actor = "person", agent: str = "", session: str = ""
     ) -> model.NoteChange:

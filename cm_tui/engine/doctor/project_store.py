@@ -13,6 +13,7 @@ import pygit2
 from cm_tui import paths
 from cm_tui.counts import count
 from cm_tui.engine.code.mainline import user_marks
+from cm_tui.engine.code.scan.working_tree import printable
 from cm_tui.engine.doctor import store_rows
 from cm_tui.engine.doctor.installation import failed
 from cm_tui.engine.platform.git.identity import identify
@@ -93,7 +94,7 @@ def _differing(db: Database, root: Path, repository: Repository) -> list[str]:
     stored = dict(db.rows("SELECT h.path, b.oid FROM head_file h JOIN blob b ON b.id = h.blob"))
     wrong = [path for path, oid in stored.items() if path not in tree or tree[path].oid != oid]
     known = {row[0] for row in db.rows("SELECT path FROM skipped UNION SELECT path FROM worktree")}
-    files = {path for path, entry in tree.items() if not (entry.is_link or entry.is_submodule)}
+    files = {printable(path) for path, entry in tree.items() if not (entry.is_link or entry.is_submodule)}
     return sorted([*wrong, *(files - stored.keys() - known)])
 
 

@@ -128,8 +128,7 @@ class ModeApp(App[int]):
         self.activity_log = ActivityLog()
         self.history = ChangeHistory()
         self.revision = ShownRevision(partial(self.modes.broadcast, RevisionChanged))
-        self.running_command = ""
-        """Label of the command that a key has just asked for, while it runs."""
+        self._running_command, self._latest_command, self._step = "", "", 0
         self.answering: Origin | None = None
         """Where the answer was asked for that is being handed over."""
         self._notice = ""
@@ -161,6 +160,8 @@ class ModeApp(App[int]):
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
         elif not self.typed_keys.holds(event):
+            if event.key == "escape":
+                self._go_on()
             await super().on_event(event)
             self.typed_keys.follow()
 
@@ -211,14 +212,36 @@ class ModeApp(App[int]):
 
     # --- requests and their answers ---
 
+    @property
+    def running_command(self) -> str:
+        """Label of the command that a key has just asked for, while it runs."""
+        return self._running_command
+
+    @running_command.setter
+    def running_command(self, label: str) -> None:
+        if label and label != self._latest_command:
+            self._go_on(label)
+        self._running_command = label
+
+    def _go_on(self, label: str = "") -> None:
+        """Note that the user does something else now: what was asked for before opens nothing any more."""
+        self._latest_command = label
+        self._step += 1
+
     def origin(self) -> Origin:
         """Return where a request of this moment is made."""
-        return Origin(self.screen if self.screen_stack else None, self.running_command)
+        return Origin(self.screen if self.screen_stack else None, self.running_command, self._step)
 
     def refuses_late(self) -> bool:
-        """Return whether what is being handed over was asked for on another screen, and say so: it leads nowhere then."""
+        """Return whether what is being handed over leads nowhere, and say so.
+
+        It was asked for on another screen, or by a command after which the user ran another one or pressed Escape: the
+        next key would be for what has just come, and was meant for what was on screen.
+        """
         origin = self.answering
-        if origin is None or origin.screen in (None, self.screen):
+        if origin is None or origin.screen is None:
+            return False
+        if origin.screen is self.screen and (not origin.command or origin.step == self._step):
             return False
         words = f"{origin.command or 'A question'}: not shown, as you went on. Ask again to see it."
         if words != self._notice:

@@ -16,7 +16,7 @@ from cm_tui.model import KnownProject, ProjectStatus, RecordingState
 from cm_tui.model.dates import local_moment
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.question import Finder, Line, ListDialog, Option, Question, ask, ask_line
-from cm_tui.tui.widgets.text import ago, elide_path, fit, one_line
+from cm_tui.tui.widgets.text import ago, at_home, elide_path, fit, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.links import MemoryLink
@@ -30,7 +30,10 @@ def project_row(row: KnownProject, width: int) -> Content:
     room = max(8, width - 24 - 15)
     return Content.assemble(
         (fit(f" {one_line(row.name)}", 24), "bold $foreground" if row.roots else "$muted"),
-        (fit(lead + elide_path(one_line(folder), room - 1 - len(lead)), room), "$secondary" if row.roots else "$muted"),
+        (
+            fit(lead + elide_path(at_home(one_line(folder)), room - 1 - len(lead)), room),
+            "$secondary" if row.roots else "$muted",
+        ),
         (when, "$muted"),
     )
 

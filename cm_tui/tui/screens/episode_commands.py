@@ -10,9 +10,9 @@ from textual.app import SuspendNotSupported
 
 from cm_tui.errors import CmError, UsageError
 from cm_tui.integrations.agents.resume import program_path, resume_command, run_in
-from cm_tui.model import Episode, ErasedEvent, ErasureReport, Session, neighbours_note
+from cm_tui.model import EPISODES, Episode, ErasedEvent, ErasureReport, Session, neighbours_note
 from cm_tui.model.dates import local_minute
-from cm_tui.tui.screens.messages import ReadEpisode
+from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm_by_word
 from cm_tui.tui.screens.save_text import copy_and_report
@@ -84,6 +84,15 @@ def read_episode(screen: ModeScreen, name: str) -> None:
         screen.post_message(ReadEpisode(episode.id, episode.session))
 
     screen.ask("episode", lambda engine: engine.episode(name), found)
+
+
+def open_memory(screen: ModeScreen, path: str) -> None:
+    """Show what is at a path such as `entry/k3m9x2a`: an episode in its session, an entry or a note among all others."""
+    kind, _, name = path.partition("/")
+    if kind == EPISODES:
+        read_episode(screen, name)
+    else:
+        screen.post_message(OpenMemory(kind, name))
 
 
 def cannot_resume(one: Episode | Session | None) -> str | None:

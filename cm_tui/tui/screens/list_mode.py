@@ -21,7 +21,7 @@ TYPING = 0.12
 
 
 class InputMode(ModeScreen):
-    """An input above a list: Down and Enter go into the list, Escape leads back step by step."""
+    """An input above a list: Down and Enter go into the list where it has rows, Escape leads back step by step."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "escape"), ("down", "into_list")]
 
@@ -41,8 +41,8 @@ class InputMode(ModeScreen):
 
     @on(Input.Submitted)
     def action_into_list(self) -> None:
-        """Go from an input into the list."""
-        if isinstance(self.focused, Input):
+        """Go from an input into the list; where that is empty, letters typed on are still for the input."""
+        if isinstance(self.focused, Input) and self.list_shown.rows:
             self.list_shown.focus()
 
     def action_escape(self) -> None:

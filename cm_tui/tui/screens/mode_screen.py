@@ -127,12 +127,12 @@ class ModeScreen(Screen[None]):
 
     def run_command(self, command: Command[Any]) -> None:
         """Run a command, or say why it is not possible now."""
-        if reason := command.why_not(self):
-            self.cm.refuse(f"{command.label}: {reason}")
-            return
-        self.cm.clear_notice()
         self.cm.running_command = command.label
         try:
+            if reason := command.why_not(self):
+                self.cm.refuse(f"{command.label}: {reason}")
+                return
+            self.cm.clear_notice()
             command.run(self)
         finally:
             self.cm.running_command = ""

@@ -27,6 +27,8 @@ class Origin(NamedTuple):
     screen: Screen[Any] | None = None
     command: str = ""
     """Label of the command that made it; empty where none did."""
+    step: int = 0
+    """How often the user had gone on to something else; see `ModeApp.origin`."""
 
 
 NOWHERE = Origin()

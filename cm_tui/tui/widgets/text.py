@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import textwrap
 
@@ -11,13 +12,19 @@ from cm_tui.counts import count, size
 from cm_tui.model.text import one_line
 
 __all__ = [
-    "ago", "count", "duration", "elide_end", "elide_middle", "elide_path", "fit", "name_and_place", "number_of", "one_line",
+    "ago", "at_home", "count", "duration", "elide_end", "elide_middle", "elide_path", "fit", "name_and_place", "number_of", "one_line",
     "one_line_signature", "sentence",
     "short_count", "size", "wrapped",
 ]  # fmt: skip
 
 _AT_BRACKETS = re.compile(r"(?<=[(\[{]) +|,? +(?=[)\]}])")
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
+
+
+def at_home(text: str) -> str:
+    """Write `~` for the user's own folder where a path in the text begins with it."""
+    home = os.path.expanduser("~").rstrip("/")  # noqa: PTH111 - a home that is not known stays "~"
+    return re.sub(rf"(?:(?<=\s)|^){re.escape(home)}(?=/|\s|$)", "~", text) if home.startswith("/") else text
 
 
 def elide_middle(text: str, width: int) -> str:

@@ -13,10 +13,12 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.packs.budget import tokens
 from cm_tui.engine.context.packs.work_brief import TOKENS, work_brief
 from cm_tui.engine.context.packs.work_state import RECENT_S, last_turns, under_way, work_state
+from cm_tui.engine.memory.episodes.episode_index import EpisodeIndex
+from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.memory.narrator.turn import Turn
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal import segment
-from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import EpisodeEdit, Step, WorkState
 from tests.engine.importers.conftest import Machine
@@ -270,6 +272,13 @@ def test_the_last_session_of_this_week_that_is_shown_is_taken(machine: Machine):
             engine.work_state("main")
 
 
+def lines_parsed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    parsed: list[bytes] = []
+    parse = segment.parse_line
+    monkeypatch.setattr(segment, "parse_line", lambda line: parsed.append(line) or parse(line))
+    return parsed
+
+
 def test_turns_under_way_are_found_without_reading_what_was_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     journal, root = Journal(tmp_path / "journal"), tmp_path / "shop"
     who = {"agent": "codex", "session": "open", "root": str(root)}
@@ -277,14 +286,76 @@ def test_turns_under_way_are_found_without_reading_what_was_recorded(tmp_path: P
     for number in range(20):
         journal.append("episode", {**who, "session": f"s{number}", "prompts": ["done"]})
     journal.append("hook.edit", {**who, "paths": ["cart.py"]})
-    parsed: list[bytes] = []
-    parse = segment.parse_line
-    monkeypatch.setattr(segment, "parse_line", lambda line: parsed.append(line) or parse(line))
+    parsed = lines_parsed(monkeypatch)
     found = under_way(journal, root)
     assert [(name, one.agent, one.turn.prompts, one.turn.files) for name, one in found.items()] == [
         ("open", "codex", ["add tax"], ["cart.py"])
     ]
     assert len(parsed) == 2
+
+
+def hook(journal: Journal, root: Path, session: str, kind: str, **data: Any) -> None:
+    journal.append(f"hook.{kind}", {"agent": "codex", "session": session, "root": str(root), **data})
+
+
+def test_turns_under_way_are_read_from_where_the_first_of_them_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    journal, root = Journal(tmp_path / "journal"), tmp_path / "shop"
+    index = EpisodeIndex(EpisodeTables(None), journal)
+    for number in range(9):
+        hook(journal, root, f"s{number}", "prompt", prompt="done")
+        hook(journal, root, f"s{number}", "stop")
+    index.follow()
+    assert index.open_turns_since() == journal.end(), "all turns have ended"
+    hook(journal, root, "open", "edit", paths=["cart.py"])
+    hook(journal, root, "open", "prompt", prompt="add tax")
+    hook(journal, root, "s1", "prompt", prompt="done")
+    hook(journal, root, "s1", "stop")
+    for followed in (False, True, True):
+        index = EpisodeIndex(index._tables, journal)
+        if followed:
+            index.follow()
+        parsed = lines_parsed(monkeypatch)
+        found = under_way(journal, root, index.open_turns_since())
+        assert [(name, one.turn.prompts, one.turn.files) for name, one in found.items()] == [
+            ("open", ["add tax"], ["cart.py"])
+        ]
+        assert len(parsed) == 4
+    hook(journal, root, "open", "stop")
+    index.follow()
+    assert index.open_turns_since() == journal.end()
+
+
+def test_a_store_without_the_beginnings_of_turns_gets_them(tmp_path: Path):
+    journal, root = Journal(tmp_path / "journal"), tmp_path / "shop"
+    tables = EpisodeTables(None)
+    hook(journal, root, "done", "prompt", prompt="done")
+    hook(journal, root, "done", "stop")
+    begun = journal.end()
+    hook(journal, root, "open", "prompt", prompt="add tax")
+    EpisodeIndex(tables, journal).follow()
+    earlier = {key: value for key, value in json.loads(tables.position[4]).items() if key != "begins"}
+    tables.cursor.execute("UPDATE episode_position SET waiting = ?", [json.dumps(earlier)])
+    tables.position = None
+    index = EpisodeIndex(tables, journal)
+    index.follow()
+    assert index.open_turns_since() == START
+    hook(journal, root, "open", "edit", paths=["cart.py"])
+    index.follow()
+    assert index.open_turns_since() == begun
+
+
+def test_a_session_that_was_silent_for_a_day_is_not_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    journal, root = Journal(tmp_path / "journal"), tmp_path / "shop"
+    index = EpisodeIndex(EpisodeTables(None), journal)
+    now = [NOW]
+    monkeypatch.setattr("cm_tui.engine.platform.journal.event.time.time_ns", lambda: int(now[0] * 1e9))
+    hook(journal, root, "killed", "prompt", prompt="never ended")
+    index.follow()
+    begun = journal.end()
+    now[0] += 2 * 86_400
+    hook(journal, root, "open", "prompt", prompt="add tax")
+    index.follow()
+    assert index.open_turns_since() == begun
 
 
 def test_a_turn_under_way_counts_with_what_its_transcript_has(machine: Machine, monkeypatch: pytest.MonkeyPatch):

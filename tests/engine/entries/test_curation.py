@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.entries.curation import merge, move
 from cm_tui.engine.memory.entries.duplicates import WORDS, duplicates
 from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.entries.entry_file import EntryFile
 from cm_tui.engine.memory.entries.entry_undo import forgotten, undo_entry_change
 from cm_tui.engine.memory.entries.entry_writing import CHANGED, State
 from cm_tui.engine.platform.journal.journal import START, Journal
@@ -54,6 +56,34 @@ def test_a_move_keeps_id_and_author_and_is_one_change(root: Path):
     assert entries.named(one.id) == one
     with pytest.raises(UsageError, match="already"):
         move(entries, one, "project", PERSON)
+
+
+def test_a_move_that_was_killed_half_way_can_be_undone_and_finished(root: Path, monkeypatch: pytest.MonkeyPatch):
+    entries = Entries(root)
+    one, _ = entries.add("Tests need redis.", PERSON)
+    write, written = EntryFile.write, []
+
+    def killed(file: EntryFile, *given: Any) -> str:
+        if written:
+            raise KeyboardInterrupt
+        written.append(file.scope)
+        return write(file, *given)
+
+    def half_moved() -> None:
+        written.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(EntryFile, "write", killed)
+            with pytest.raises(KeyboardInterrupt):
+                move(entries, one, "user", PERSON)
+        assert by_scope(entries) == {"project": ["Tests need redis."], "user": ["Tests need redis."]}
+
+    half_moved()
+    undo_entry_change(entries, last_change(root), PERSON)
+    assert by_scope(entries) == {"project": ["Tests need redis."], "user": []}
+    half_moved()
+    with Engine.open(root) as engine:
+        engine.move_entry(one.id, "user")
+    assert by_scope(entries) == {"project": [], "user": ["Tests need redis."]}
 
 
 def test_a_moved_entry_that_changed_since_is_a_conflict(root: Path):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.memory.episodes import episode_index
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
@@ -161,6 +162,17 @@ def test_a_strange_journal_is_read_as_far_as_it_makes_sense(engine: Engine, data
     assert episode.sha == ""
     assert all(isinstance(prompt, str) for prompt in episode.prompts)
     assert engine.episodes(match=event.id).total == 1
+
+
+def test_a_part_of_an_id_finds_its_episode(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(episode_index, "PART", 2)
+    first, second, third = (record(engine, None, prompts=[f"boulder {number}"]).id for number in range(3))
+    for id_ in (first, second, third):
+        found = engine.episodes(match=f"{id_[4:]} BOULDER").rows
+        assert [one.id for one in found] == [id_]
+    assert engine.episodes(match=f"{first[4:]} lighthouse").total == 0
+    words = engine._episodes.tables.rows("SELECT word FROM episode_word UNION ALL SELECT words FROM episode_text")
+    assert not any(id_ in text for (text,) in words for id_ in (first, second, third)), "ids are no words"
 
 
 def test_names_of_nothing_and_of_several(engine: Engine, repo: Repo):

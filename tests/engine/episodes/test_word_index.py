@@ -22,6 +22,18 @@ def texts(count: int, chance: random.Random) -> dict[int, str]:
     }
 
 
+def having(known: dict[int, str], asked: list[str]) -> list[int]:
+    return [
+        number for number, text in known.items() if all(any(one in word for word in text.split("\n")) for one in asked)
+    ]
+
+
+def numbers(tables: EpisodeTables, asked: list[str]) -> list[int]:
+    condition, values = episode_index.having(dict.fromkeys(asked))
+    sql = "SELECT DISTINCT seq FROM (SELECT unnest(seqs) AS seq FROM episode_word UNION SELECT seq FROM episode_text)"
+    return [number for (number,) in tables.rows(f"{sql} WHERE {condition} ORDER BY seq", values)]
+
+
 @pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_it_finds_what_looking_through_all_texts_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int):
@@ -44,11 +56,19 @@ def test_it_finds_what_looking_through_all_texts_finds(tmp_path: Path, monkeypat
         there = {number: text for number, text in known.items() if number not in set(left)}
         for _ in range(6):
             asked = "".join(chance.choices(LETTERS, k=chance.randrange(1, 5)))
-            wanted = [number for number, text in there.items() if any(asked in word for word in text.split("\n"))]
-            found = tables.rows(f"SELECT DISTINCT seq FROM ({episode_index.HAVING}) ORDER BY seq", [asked, asked])
-            assert [number for (number,) in found] == wanted, asked
+            every = ["".join(chance.choices(LETTERS, k=chance.randrange(1, 3))) for _ in range(chance.randrange(3))]
+            assert numbers(tables, [asked]) == having(there, [asked])
+            assert numbers(tables, [asked, *every]) == having(there, [asked, *every])
     assert tables.row("SELECT count(*) FROM episode_word")[0] > 100, "words became rows"
     db.close()
+
+
+@pytest.mark.parametrize("number", [1, 31, 32, 33, 70])
+def test_any_number_of_texts_may_be_asked_for(number: int):
+    tables = EpisodeTables(None)
+    words = [f"word{one}!" for one in range(number)]
+    episode_index.add(tables, {1: "\n".join(words), 2: "\n".join(words[:-1])})
+    assert numbers(tables, [word[:-1] for word in words]) == [1]
 
 
 def test_of_a_removed_episode_no_word_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

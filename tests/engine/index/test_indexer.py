@@ -12,7 +12,9 @@ from cm_tui.engine.code.index import index_run
 from cm_tui.engine.code.index.indexer import Indexer
 from cm_tui.engine.code.parse import pool as pools
 from cm_tui.engine.code.scan.content_reader import ContentReader
+from cm_tui.engine.doctor.project_store import examine_repository
 from cm_tui.engine.platform.git.identity import identify
+from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError
 from cm_tui.model import Cancel
@@ -242,6 +244,10 @@ def test_names_that_are_not_utf_8_are_listed(repo, db, tmp_path):
     index(db, repo.root)
     assert skipped(db) == {"bad\\xff.py": "name is not UTF-8", "worse\\xfe\\xfd.py": "name is not UTF-8"}
     same_as_fresh(db, repo, tmp_path)
+    (check,) = examine_repository(
+        repo.root.resolve(), db, lambda: Repository(repo.root, tmp_path / "shadow"), full=True
+    )
+    assert (check.name, check.state) == ("repository", "ok")
 
 
 def test_binary_huge_and_invalid_content(repo, db, tmp_path):

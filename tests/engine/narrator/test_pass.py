@@ -13,7 +13,9 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.episodes import retention
 from cm_tui.engine.memory.episodes.changes import CONSOLIDATED
+from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.memory.narrator import mining, pass_run, reading
+from cm_tui.engine.memory.narrator import tables as narrator_tables
 from cm_tui.engine.memory.narrator.tables import TABLES, NarratorTables
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
@@ -265,3 +267,19 @@ def test_another_journal_is_looked_at_anew(engine: Engine):
     put(engine.root, [(n + 50, said("always lint", f"s{n}")) for n in range(4)])
     assert passed(engine).episodes == 4
     assert [one.text for one in proposed(engine)] == ["always lint"]
+
+
+def test_the_ids_of_withdrawn_proposals_are_bounded_and_none_is_announced_twice(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(narrator_tables, "_WITHDRAWN", 3)
+    tables = NarratorTables(EpisodeTables(None))
+    announced = list[str]()
+    for number in range(10):
+        # One stays all the time; each of the others is withdrawn by the next pass.
+        now = {"stays": "a", f"n{number}": "b"}
+        announced += now.keys() - tables.told().keys()
+        tables.store_proposals(now)
+    assert sorted(announced) == [*(f"n{number}" for number in range(10)), "stays"]
+    assert tables.proposed_before() == {"stays", "n9", "n8", "n7", "n6"}
+    tables.store_proposals({"stays": "a", "n8": "b"})
+    assert tables.told() == {"stays": "a", "n8": "b"}
+    assert tables.proposed_before() == {"stays", "n8", "n9", "n7", "n6"}

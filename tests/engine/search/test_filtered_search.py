@@ -259,12 +259,16 @@ def test_a_pasted_page_has_suggestions_in_time(engine: Engine) -> None:
     assert len(engine.search(" ".join(f"unknown_name_{n}x" for n in range(200))).hits) <= 10
 
 
-def test_nearest_first_then_what_is_used_most(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nearest_first_then_what_has_the_same_letters_then_what_is_used_most(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = [("getItem", 3), ("get_items", 90), ("getTime", 5), ("getltem", 7), ("set_item", 50), ("unrelated", 999)]
+    rows += [("enqueue", 500), ("enqueue_at", 2)]
     monkeypatch.setattr("cm_tui.engine.search.ranking.near_names._USED", _values(rows))
     near = NearNames(engine._db)
+    assert near.of("enque_at") == ("enqueue_at", "enqueue")
     assert near.of("get_itme") == ("getTime", "getItem", "get_items")
-    assert near.of("getitemm") == ("get_items", "getItem", "set_item")
+    assert near.of("getitemm") == ("getItem", "get_items", "set_item")
     assert near.of("GET_ITEM") == ("getItem",)
     assert near.of("xx") == near.of("") == near.of("___") == near.of("y" * 500) == ()
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.platform.store.database import Database
+from cm_tui.engine.platform.store.generations import PASSAGE_GENERATION
 from cm_tui.engine.search.ranking.keyword import KeywordIndex
 from tests.shop import Project
 from tests.tiers import examples
@@ -139,3 +140,20 @@ def test_a_change_in_the_middle_of_an_answer_is_not_in_it(
     assert answer(index) == expected
     assert answer(index) == answer(KeywordIndex(db))
     db.close()
+
+
+def test_a_generation_with_the_same_passages_is_not_loaded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(project: Project) -> None:
+        project.put({"shop/a.py": text(1, "basket price")})
+        index, loads = KeywordIndex(project.db), list[int]()
+        load = KeywordIndex._load
+        monkeypatch.setattr(KeywordIndex, "_load", lambda self, number: loads.append(number) or load(self, number))
+        first, words = answer(index)
+        with project.db.generations.changing(), project.db.transaction():
+            project.db.set_meta(PASSAGE_GENERATION, str(project.db.number(PASSAGE_GENERATION) + 1))
+        assert answer(index) == (first + 1, words)
+        assert len(loads) == 1
+        project.put({"shop/a.py": text(1, "zebra")})
+        assert answer(index) == answer(KeywordIndex(project.db))
+
+    with_project(check)

@@ -79,6 +79,18 @@ def test_only_as_many_records_are_kept_and_the_latest_stay(shop: Project, monkey
     assert set(ids[-2:]) <= set(cache._records)
 
 
+def test_of_long_records_fewer_are_kept(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cm_tui.engine.search.ranking.passage_cache._KEPT", 4)
+    long = "    return 1  # basket\n" * 80
+    shop.put({f"long{number}.py": f"def long{number}():\n{long}" for number in range(4)})
+    ids = [row[0] for row in shop.db.rows("SELECT id FROM passage WHERE path LIKE 'long%' ORDER BY id")]
+    cache = PassageCache(shop.db)
+    assert len(cache.get(ids)) == len(ids) >= 4
+    assert len(cache._records) == 1
+    cache.read_all(threading.Event())
+    assert sum(map(len, cache._records.values())) <= 4 * 800
+
+
 def test_the_second_question_begins_it_and_closing_ends_it(shop: Project) -> None:
     searcher = Searcher(shop.db, None, Config())
     first = searcher.search("price of a basket")

@@ -170,6 +170,27 @@ def test_the_place_that_a_trace_names_is_lifted(searcher: Searcher) -> None:
     assert not any(part.name == "frame" for hit in without.hits for part in hit.parts)
 
 
+def test_a_trace_without_its_innermost_frame_says_less(searcher: Searcher) -> None:
+    def lift(report: str) -> float:
+        hits = searcher.search(report, limit=50).hits
+        return max(part.value for hit in hits for part in hit.parts if part.name == "frame")
+
+    cut = REPORT.partition("ValueError")[0]
+    assert read(cut).is_cut
+    assert not read(REPORT).is_cut
+    assert lift(cut) == 0.5 * lift(REPORT)
+    named = (
+        "See shop/payment.py in the source.\n\nTraceback (most recent call last):\n"
+        + 'File "/x/click/core.py", line 1, in main\n' * 6
+    )
+    assert lift(f"The tax is wrong\n\n{named}") == 0.4, "a file that a sentence names counts as before"
+
+
+@pytest.mark.parametrize("language", ["node", "java", "go", "ruby"])
+def test_a_trace_that_begins_with_its_innermost_frame_has_it_also_when_it_is_cut(language: str) -> None:
+    assert not read(f"It fails\n\n{TRACES[language][0]}").is_cut
+
+
 def test_the_name_of_a_file_is_no_evidence_in_a_report(searcher: Searcher) -> None:
     title = "Wrong total of the cart"
     report = f"{title}\n\n" + "\n".join(f"Step {number}: put a thing in, and look at the price." for number in range(9))

@@ -235,6 +235,19 @@ def test_copies_of_a_section_are_one_hit(engine: Engine) -> None:
         ("how to close a session", "docs/guide.md"),
         ("can I close a session", "docs/guide.md"),
         ("why close a session", "docs/guide.md"),
+        ("why did we close a session", "docs/guide.md"),
+        ("why is a session closed instead of kept", "docs/guide.md"),
+        ("why does it not close a session", "shop/client.py"),
+        ("why isn't a session closed", "shop/client.py"),
+        ("can you tell me why it does not close a session", "shop/client.py"),
+        ("tell me why the session was closed", "docs/guide.md"),
+        ("please explain how it closes a session", "shop/client.py"),
+        ("could you please make it close a session", "shop/client.py"),
+        ("can you make it close a session", "shop/client.py"),
+        ("my session is not closed", "shop/client.py"),
+        ("document how you close a session in the guide", "docs/guide.md"),
+        ("close a session with your options", "docs/guide.md"),
+        ("where is it described how a session closes", "docs/guide.md"),
     ],
 )
 def test_the_kind_of_question_decides_between_code_and_documents(engine: Engine, query: str, path: str) -> None:
@@ -283,6 +296,30 @@ def test_a_question_about_code_asks_for_no_constant_or_type() -> None:
     assert signal("required options", "values", "a.py", option) == 0
     assert signal("how is the type of a color chosen", "types", "a.py", kind) == 1
     assert signal("type of a color", "types", "a.py", kind) == 0
+
+
+def test_a_question_about_code_is_hardly_about_a_verb_that_suits_any_code() -> None:
+    read, width = (Definition(name, name, "function", False, 9) for name in ("read", "width"))
+    for query in ("where is the width read", "how is a width written and read"):
+        assert signal(query, "symbol-name", "a.py", read) < 0.5 * signal(query, "symbol-name", "a.py", width)
+    assert (
+        signal("width read", "symbol-name", "a.py", read) == signal("width read", "symbol-name", "a.py", width) == 0.5
+    )
+    assert signal("where is it read", "symbol-name", "a.py", read) == 1
+
+
+@pytest.mark.parametrize("name", ["file-name", "path"])
+def test_the_name_of_a_document_is_no_evidence_in_a_question_about_code(name: str) -> None:
+    query = "is an option group printed"
+    assert signal(f"where {query}", name, "book/option-groups.md") == 0
+    assert signal(f"where {query}", name, "src/option_groups.py") > 0
+    assert signal("how do I print an option group", name, "book/option-groups.md") > 0
+
+
+def test_a_page_outside_the_documentation_is_part_of_the_program() -> None:
+    assert "docs" not in roles("web/browse.html")
+    assert "docs" in roles("docs/browse.html")
+    assert signal("the grid is empty", "nameless", "web/browse.html") == 0.5
 
 
 @pytest.mark.parametrize(

@@ -436,6 +436,26 @@ def test_a_store_of_before_has_the_journal_read_again(folder):
     db.close()
 
 
+def test_ids_of_episodes_are_words_no_more(folder):
+    folder.mkdir(parents=True)
+    with closing(duckdb.connect(str(folder / STORE_DATABASE))) as made:
+        for number, sql in schema.migrations():
+            if number < 14:
+                made.execute(sql)
+        made.execute("INSERT INTO meta VALUES ('schema', '13')")
+        columns = [name for name, *_ in made.execute("DESCRIBE episode").fetchall()]
+        for seq, id_ in ((1, "0a"), (2, "0b")):
+            given = {"seq": seq, "id": id_, "state": "shown"}
+            made.execute(
+                f"INSERT INTO episode VALUES ({', '.join('?' * len(columns))})",
+                [given.get(name, "0") for name in columns],
+            )
+        made.execute("INSERT INTO episode_word VALUES ('0a', [1]), ('0b', [1, 2]), ('0b', [1]), ('word', [1])")
+    db = Database(folder)
+    assert sorted(db.rows("SELECT word, seqs FROM episode_word")) == [("0b", [1]), ("0b", [1, 2]), ("word", [1])]
+    db.close()
+
+
 def test_rows_that_were_read_are_released_before_the_transaction_ends(tmp_path: Path) -> None:
     db = Database(tmp_path)
     with db.transaction() as cursor:

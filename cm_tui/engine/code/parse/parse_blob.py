@@ -347,6 +347,8 @@ def _read_by_lines(blob: ParsedBlob, data: bytes, lines: Sequence[str]) -> None:
 
 def _generated(data: bytes) -> bool:
     """Whether the content is marked as generated, or looks minified."""
-    if _GENERATED.search(data[:_HEAD]):
+    head = data[:_HEAD]
+    # Each of the marks has this word, which is found much sooner.
+    if b"generated" in head.lower() and _GENERATED.search(head):
         return True
     return len(data) > _LONG_LINE and len(data) / (data.count(b"\n") + 1) > 500

@@ -107,7 +107,10 @@ class _Bindings:
 
 def _first(captures: Captures, *names: str) -> Node:
     """Return the first node of the first existing capture of these names, else of any."""
-    return next((captures[name] for name in names if name in captures), next(iter(captures.values())))[0]
+    for name in names:
+        if name in captures:
+            return captures[name][0]
+    return next(iter(captures.values()))[0]
 
 
 # --- rows of `reference` and `import` ---

@@ -132,9 +132,8 @@ def reparse(language: Language, data: bytes, old: Tree | None, seconds: float = 
     # Its own one: threads that parse at the same time take turns within a file, and a parser is made in a microsecond.
     parser = Parser(get_language(language.grammar))  # type: ignore[arg-type]
     is_small = len(data) < _SMALL
-    deadline = time.thread_time() + min(seconds, _LEAST_SECONDS + len(data) / _BYTES_PER_SECOND)
     try:
-        tree = _parse_until(parser, data, old, deadline)
+        tree = _parse_within(parser, data, old, min(seconds, _LEAST_SECONDS + len(data) / _BYTES_PER_SECOND))
     except ValueError as error:
         raise UnreadableError("parsing took too long") from error
     if not is_small and _weight(tree) > MAX_WEIGHT:
@@ -143,8 +142,9 @@ def reparse(language: Language, data: bytes, old: Tree | None, seconds: float = 
     return parser.parse(data, old_tree=tree)
 
 
-def _parse_until(parser: Parser, data: bytes, old: Tree | None, deadline: float) -> Tree:
+def _parse_within(parser: Parser, data: bytes, old: Tree | None, seconds: float) -> Tree:
     pieces: list[bytes] = []
+    cpu_deadline, deadline = time.thread_time() + seconds, time.monotonic() + seconds
 
     def read(offset: int, _point: object) -> bytes:
         # A copy, to which nothing else refers.
@@ -154,7 +154,8 @@ def _parse_until(parser: Parser, data: bytes, old: Tree | None, deadline: float)
         return piece
 
     def is_late(_offset: int, _error: bool) -> bool:
-        return time.thread_time() > deadline  # true stops it
+        # The clock is read without a call of the system, unlike the thread's time, which cannot be ahead of it.
+        return time.monotonic() > deadline and time.thread_time() > cpu_deadline  # true stops it
 
     try:
         if old is None:
@@ -207,9 +208,8 @@ def find(language: Language, tree: Tree) -> Findings:
     """Run the query and sort its matches by role."""
     found = Findings()
     definitions: list[tuple[int, str, Node, Captures]] = []
-    for pattern, role, captures in _matches(language, tree):
+    for pattern, (role, family, kind), captures in _matches(language, tree):
         node = captures[role][0]
-        family, _, kind = role.partition(".")
         if family == "ref":
             name = captures.get("name")
             found.references.append(RawReference((name[0] if name else node).start_byte, kind, node, captures))
@@ -229,7 +229,7 @@ def find(language: Language, tree: Tree) -> Findings:
     return found
 
 
-def _matches(language: Language, tree: Tree) -> Iterator[tuple[int, str, Captures]]:
+def _matches(language: Language, tree: Tree) -> Iterator[tuple[int, Role, Captures]]:
     query = query_of(language)
     cursor = QueryCursor(query, match_limit=65_536)
     roles = _roles(language)
@@ -237,16 +237,25 @@ def _matches(language: Language, tree: Tree) -> Iterator[tuple[int, str, Capture
     for pattern, captures in cursor.matches(tree.root_node):
         own = roles.get(pattern)
         if own is None:
-            own = tuple(n for n in captures if n in _ROLES or n.startswith(_PREFIXES))
+            names = [n for n in captures if n in _ROLES or n.startswith(_PREFIXES)]
             # With a definition the owner is a part of it; alone it refers to a definition found elsewhere.
-            own = roles[pattern] = own if own == ("owner",) else tuple(n for n in own if n != "owner")
+            names = names if names == ["owner"] else [n for n in names if n != "owner"]
+            own = roles[pattern] = tuple(Role(n, *n.partition(".")[::2]) for n in names)
         for role in own:
-            if role in captures:
+            if role.name in captures:
                 yield pattern, role, captures
 
 
+class Role(NamedTuple):
+    """A capture with a meaning, such as `def.class`."""
+
+    name: str
+    family: str
+    kind: str
+
+
 @cache
-def _roles(language: Language) -> dict[int, tuple[str, ...]]:
+def _roles(language: Language) -> dict[int, tuple[Role, ...]]:
     """Roles by pattern, filled as patterns match; roles of one pattern are never optional."""
     del language
     return {}

@@ -92,7 +92,7 @@ class WorkingTreeScan:
                 self._differing(path, flags)
         for path, reason in self._repository.unreadable().items():
             if path and (self._chosen is None or self._chosen(path)) and self._by_path(path) in (None, reason):
-                self.files.skipped.setdefault(_printable(path), reason)
+                self.files.skipped.setdefault(printable(path), reason)
         return self.files
 
     def accepts(self, path: str) -> bool:
@@ -136,21 +136,21 @@ class WorkingTreeScan:
         if reason is None:
             self.files.sizes[path] = size
         else:
-            self.files.skipped[_printable(path)] = reason
+            self.files.skipped[printable(path)] = reason
 
     def _differing(self, path: str, flags: FileStatus) -> None:
         if path.endswith("/"):
             nested = _exists(self._root / path / ".git")
-            self.files.skipped[_printable(path)] = "nested repository" if nested else "unreadable folder"
+            self.files.skipped[printable(path)] = "nested repository" if nested else "unreadable folder"
             return
         self.files.disk[path] = None
         gone = FileStatus.WT_DELETED in flags or (FileStatus.INDEX_DELETED in flags and FileStatus.WT_NEW not in flags)
         if gone or self._below_link(path):
             if is_too_long(f"{self._prefix}{path}"):
                 # Not deleted: git cannot put it there, nor anybody look.
-                self.files.skipped[_printable(path)] = TOO_LONG
+                self.files.skipped[printable(path)] = TOO_LONG
             elif path in self._absent:
-                self.files.skipped[_printable(path)] = NOT_CHECKED_OUT
+                self.files.skipped[printable(path)] = NOT_CHECKED_OUT
             return
         try:
             reason = self._on_disk(path)
@@ -159,7 +159,7 @@ class WorkingTreeScan:
         except OSError as error:
             reason = f"unreadable: {error.strerror or error}"
         if reason:
-            self.files.skipped[_printable(path)] = reason
+            self.files.skipped[printable(path)] = reason
         elif self.files.disk[path] == self.files.committed.get(path):
             del self.files.disk[path]
 
@@ -215,7 +215,7 @@ def is_text(path: str) -> bool:
     return path.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in path)
 
 
-def _printable(path: str) -> str:
+def printable(path: str) -> str:
     """Return a path that can be stored: bytes that are not UTF-8 are written in hexadecimal."""
     return path if is_text(path) else os.fsencode(path).decode("utf-8", "backslashreplace")
 

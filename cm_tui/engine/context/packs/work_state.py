@@ -24,12 +24,12 @@ from cm_tui.engine.memory.narrator.turn import Turn
 from cm_tui.engine.memory.projection import turns as hook_turns
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.journal_consumer import JournalCursor
-from cm_tui.engine.platform.journal.event import RESTORED
+from cm_tui.engine.platform.journal.event import RESTORED, Position
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.redaction.redact import BEYOND, redact
 from cm_tui.engine.search.ranking.prompt_policy import classify
 from cm_tui.errors import NotFoundError
-from cm_tui.model import EpisodeFilter, WorkState
+from cm_tui.model import WorkState
 from cm_tui.model.ids import SESSIONS, SHORTEST_NAME, kind_and_id
 from cm_tui.model.search import EPISODES
 
@@ -171,7 +171,7 @@ def turns_named(episodes: Episodes, root: Path, name: str) -> list[Turn]:
     NotFoundError if nothing visible has that name; UsageError if the name is ambiguous; StoreError if the journal
     cannot be read.
     """
-    open_turns = under_way(episodes.journal, root)
+    open_turns = under_way(episodes.journal, root, episodes.index.open_turns_since())
     session = _session_named(episodes, root, name, open_turns)
     found = _turns(episodes, root, session, open_turns)
     if not found:
@@ -188,7 +188,7 @@ def last_turns(episodes: Episodes, root: Path, session: str, now: float) -> list
     begins again; may be empty or unknown. `now`: seconds since the epoch. Raises StoreError if the journal cannot be
     read.
     """
-    open_turns = under_way(episodes.journal, root)
+    open_turns = under_way(episodes.journal, root, episodes.index.open_turns_since())
     found = _turns(episodes, root, session, open_turns) if session else []
     if found:
         return found
@@ -198,8 +198,7 @@ def last_turns(episodes: Episodes, root: Path, session: str, now: float) -> list
 
 def _last_session(episodes: Episodes, root: Path, since: float, open_turns: dict[str, UnderWay]) -> str:
     """Return the last used session, of this checkout if there is one; empty: no session."""
-    page = episodes.sessions(EpisodeFilter(since=since, by_hand=False), None, _SESSIONS)
-    known = [one for one in page.rows if not one.parent]
+    known = [one for one in episodes.last_sessions(since, _SESSIONS) if not one.parent]
     times = {one.id: one.ended for one in [one for one in known if one.root == str(root)] or known}
     for name, one in open_turns.items():
         if one.turn.last >= since:
@@ -207,13 +206,13 @@ def _last_session(episodes: Episodes, root: Path, since: float, open_turns: dict
     return max(times, key=times.__getitem__, default="")
 
 
-def under_way(journal: Journal, root: Path) -> dict[str, UnderWay]:
+def under_way(journal: Journal, root: Path, since: Position = START) -> dict[str, UnderWay]:
     """Return the current turns in a checkout by session; fast if the daemon follows the journal.
 
-    Raises StoreError if the journal cannot be read.
+    `since`: none of them began earlier. Raises StoreError if the journal cannot be read.
     """
     kept = JournalCursor(journal.folder.name).read()
-    at = kept.start if journal.holds(kept.past, kept.event) else START
+    at = max(since, kept.start if journal.holds(kept.past, kept.event) else START)
     turns, agents = hook_turns.Turns(), dict[str, str]()
     # Of what is recorded it takes nothing: without a daemon that is hundreds of megabytes.
     for event in journal.read(at, kinds=hook_turns.UNDER_WAY):

@@ -106,6 +106,16 @@ def _is_name(word: str) -> bool:
 # --- making an entry of a text ---
 
 
+def words_of_edit(edit: EntryEdit, what: str) -> str:
+    """Return what an edit does; of a switch also which way, as the same key moves it to and fro."""
+    match edit:
+        case EntryEdit(None, None, None, None, bool() as pinned, None):
+            return f"{'pinned' if pinned else 'unpinned'} {what}"
+        case EntryEdit(None, None, None, None, None, bool() as never):
+            return f"excluded {what} from answers" if never else f"included {what} in answers again"
+    return f"changed {what}"
+
+
 def edited(entry: Entry, edit: EntryEdit) -> Entry:
     """Return an entry as it would be after an edit, without secrets.
 

@@ -141,8 +141,8 @@ class Writer:
     def check(self, states: Sequence[State]) -> None:
         """Check that entries are in their expected state.
 
-        Raises NotFoundError if one is not, or no longer, in that state; RefusedError if its target already has an entry
-        with its id.
+        Raises NotFoundError if one is not, or no longer, in that state; RefusedError if its target already has another
+        entry with its id.
         """
         for before, after in states:
             told = before or after
@@ -151,7 +151,11 @@ class Writer:
                 raise NotFoundError(
                     f"The entry {told.id} is not as it was any more.", hint="Look again, and repeat it."
                 )
-            if State(before, after).is_move and after is not None and after.id in self.content(after.scope).entries:
+            if after is None or not State(before, after).is_move:
+                continue
+            there = self.content(after.scope).entries.get(after.id)
+            # After a crash in the middle of a move, the same entry is in both scopes.
+            if there is not None and not has_same_content(there, after):
                 raise RefusedError(
                     f"The scope {after.scope} has an entry {after.id} already.", hint="Merge the two, or forget one."
                 )

@@ -10,11 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from cm_tui.engine.memory.episodes import changes
-from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables, columns_of, shown_of, storable, words_of
+from cm_tui.engine.memory.episodes.episode_tables import (
+    HEXADECIMAL,
+    EpisodeTables,
+    columns_of,
+    shown_of,
+    storable,
+    words_of,
+)
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import origin_of, read_episode
 from cm_tui.engine.memory.projection.narrated import FAMILY
-from cm_tui.engine.memory.projection.turns import WaitingTurns
+from cm_tui.engine.memory.projection.turns import UNDER_WAY, WaitingTurns
 from cm_tui.engine.memory.projection.visibility import PURGED, UNDONE, change_of, ids_of
 from cm_tui.engine.platform.journal.archive import ARCHIVED, Archive
 from cm_tui.engine.platform.journal.event import ERASURE, Event, Position
@@ -27,11 +34,16 @@ from cm_tui.model import Episode
 
 PART = 8_192
 """Episodes that are searched as text, at most; then their words become rows."""
-HAVING = (
-    "SELECT seq FROM episode_text WHERE contains(words, ?) "
-    "UNION ALL SELECT unnest(seqs) FROM episode_word WHERE contains(word, ?)"
-)
-"""The numbers of the episodes with a text within a word; the text, in lower case and without blanks, is given twice."""
+_HAVING = """
+seq IN (SELECT seq FROM (
+    SELECT unnest(seqs) AS seq, found FROM (SELECT seqs, {in_word} AS found FROM episode_word) WHERE found <> 0
+    UNION ALL SELECT seq, found FROM (SELECT seq, {in_words} AS found FROM episode_text) WHERE found <> 0{in_episode}
+) GROUP BY seq HAVING bit_or(found) = {every})
+"""
+_IN_EPISODE = """
+    UNION ALL SELECT seq, found FROM (SELECT seq, {} AS found FROM episode) WHERE found <> 0"""
+_AT_ONCE = 32
+"""Texts that are looked for in one pass over all words, a bit each."""
 _WORDS = (
     "INSERT INTO episode_word SELECT word, list(seq) FROM "
     "(SELECT seq, unnest(string_split(words, chr(10))) AS word FROM episode_text) WHERE word <> '' GROUP BY word"
@@ -44,6 +56,30 @@ def add(tables: EpisodeTables, texts: Mapping[int, str]) -> None:
     if tables.row("SELECT count(*) FROM episode_text")[0] >= PART:
         tables.cursor.execute(_WORDS)
         tables.cursor.execute("DELETE FROM episode_text")
+
+
+def having(texts: Mapping[str, str | None]) -> tuple[str, list[str]]:
+    """Return the condition, and its values, that an episode has all of some texts, each within one of its words.
+
+    `texts`: in lower case and without blanks; each with the commit that counts as well.
+    """
+    pieces = [dict(list(texts.items())[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)]
+    conditions, values = list[str](), list[str]()
+    for piece in pieces:
+        of_words = [f"(contains({{0}}, ?)::BIGINT << {bit})" for bit in range(len(piece))]
+        in_words = " + ".join(of_words)
+        # Ids are no words of their own: they would be as many as all others.
+        ids = [(of_words[bit].format("id"), text) for bit, text in enumerate(piece) if HEXADECIMAL.fullmatch(text)]
+        commits = [(f"((sha = ?)::BIGINT << {bit})", sha) for bit, sha in enumerate(piece.values()) if sha]
+        in_episode = " | ".join(sql for sql, _ in (*ids, *commits))
+        conditions.append(
+            _HAVING.format(
+                in_word=in_words.format("word"), in_words=in_words.format("words"),
+                in_episode=_IN_EPISODE.format(in_episode) if in_episode else "", every=(1 << len(piece)) - 1,
+            )
+        )  # fmt: skip
+        values += [*piece, *piece, *(value for _, value in (*ids, *commits))]
+    return " AND ".join(conditions), values
 
 
 def remove(tables: EpisodeTables, numbers: Collection[int]) -> None:
@@ -180,10 +216,11 @@ class EpisodeIndex:
                 at, event, events, waiting = START, "", 0, WaitingTurns()
             elif at == self._journal.end():
                 return waiting
+            waiting.complete(lambda: self._journal.read(START, kinds=UNDER_WAY), at)
             batch, begun, written = EventBatch(), at, 0
             for found in self._journal.read(at):
                 events += batch.take_in(found, at, events)
-                waiting.follow(found)
+                waiting.follow(found, at)
                 at, event = found.position, found.id
                 if batch.is_full:
                     self._write(batch, (at, event, events, waiting), rebuild=rebuild)
@@ -202,6 +239,11 @@ class EpisodeIndex:
         """Return how far the journal was read; its beginning where that was another one."""
         at, event, _, _ = self._position()
         return at if self._journal.holds(at, event) else self._begin
+
+    def open_turns_since(self) -> Position:
+        """Return where the first turn that may be under way began; the journal's beginning if that is not known."""
+        at, event, _, waiting = self._position()
+        return waiting.begin or at if waiting.has_begins and self._journal.holds(at, event) else START
 
     def drop(self) -> None:
         """Drop everything and read the whole journal next time.

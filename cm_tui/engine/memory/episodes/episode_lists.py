@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.episodes.episode_index import HAVING
+from cm_tui.engine.memory.episodes.episode_index import having
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables, listed, storable
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet, Session
@@ -157,6 +157,10 @@ page AS (
 SELECT (SELECT count(*) FROM found), (SELECT list(session ORDER BY ended DESC, session) FROM page),
     EXISTS (SELECT 1 FROM last)
 """
+_LAST_SESSIONS = """
+SELECT session, max(parent), max(time) AS ended, arg_max(root, (time, seq)) FROM episode
+WHERE time >= ? AND state = 'shown' AND session <> '' AND agent <> '' GROUP BY session ORDER BY ended DESC, session LIMIT ?
+"""
 _TOTALS = """
 WITH chosen AS (SELECT unnest(?::VARCHAR[]) AS session),
 titles AS (
@@ -195,6 +199,7 @@ asked AS (SELECT unnest(?::VARCHAR[]) AS asked),
 pairs AS MATERIALIZED (
     SELECT asked, seq FROM asked JOIN episode_text ON contains(words, asked)
     UNION SELECT asked, unnest(seqs) FROM asked JOIN episode_word ON contains(word, asked)
+    UNION SELECT asked, seq FROM asked JOIN episode ON contains(id, asked) WHERE regexp_full_match(asked, '[0-9a-f]+')
 ),
 weights AS (
     SELECT asked, ln(1 + (SELECT count(*) FROM fits) / count(*)) AS weight FROM pairs SEMI JOIN fits USING (seq) GROUP BY asked
@@ -210,6 +215,15 @@ class Found(NamedTuple):
 
     rows: tuple[Any, ...]
     total: int
+
+
+class UsedSession(NamedTuple):
+    """A session with shown episodes of an agent."""
+
+    id: str
+    parent: str
+    ended: float
+    root: str
 
 
 class EpisodeLists:
@@ -277,6 +291,10 @@ class EpisodeLists:
             rows = {row[0]: Session(*row) for row in self._tables.rows(_TOTALS.format(where=condition), told)}
             return Found(tuple(rows[id_] for id_ in wanted or ()), total)
 
+    def last_sessions(self, since: float, limit: int) -> list[UsedSession]:
+        """Return agents' sessions since a time, the last one to end first, without their totals."""
+        return [UsedSession(*row) for row in self._tables.rows(_LAST_SESSIONS, [since, limit])]
+
     def stats(self, where: EpisodeFilter, days: int) -> EpisodeStats:
         """Return totals of the episodes that fit.
 
@@ -304,12 +322,15 @@ class EpisodeLists:
         if path := storable(where.file).strip().strip("/"):
             parts.append(_BELOW)
             values += [path, f"{path}/"]
-        for word in dict.fromkeys(storable(f"{where.text} {match}").lower().split()):
-            ordinal = _ORDINAL.fullmatch(word)
-            sha = self._sha_of(int(ordinal[1])) if ordinal and int(ordinal[1]) <= MOST_ROWS else None
-            parts.append(f"(seq IN ({HAVING}) OR sha = ?)" if sha else f"seq IN ({HAVING})")
-            values += [word, word, *([sha] if sha else [])]
+        if words := storable(f"{where.text} {match}").lower().split():
+            sql, texts = having({word: self._commit_named(word) for word in words})
+            parts.append(sql)
+            values += texts
         return " AND ".join(parts), values
+
+    def _commit_named(self, word: str) -> str | None:
+        ordinal = _ORDINAL.fullmatch(word)
+        return self._sha_of(int(ordinal[1])) if ordinal and int(ordinal[1]) <= MOST_ROWS else None
 
 
 def _plain(value: Any) -> Any:

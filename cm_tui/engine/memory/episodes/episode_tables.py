@@ -7,6 +7,7 @@ are in memory while it is open.
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -64,10 +65,15 @@ def shown_of(one: Episode) -> str:
     )
 
 
+HEXADECIMAL = re.compile("[0-9a-f]+")
+"""What ids of events consist of."""
+
+
 def words_of(one: Episode) -> str:
-    """Return the words that an episode is found by, each once, a line each."""
+    """Return the words that an episode is found by, each once, a line each; its id is in its row."""
     texts = (*one.prompts, one.answer, one.plan, one.verdict, one.title, one.agent, one.session, *one.files)
-    return "\n".join(dict.fromkeys(storable("\n".join((*texts, day(one.time), one.sha, one.id))).lower().split()))
+    id_ = "" if HEXADECIMAL.fullmatch(one.id) else one.id
+    return "\n".join(dict.fromkeys(storable("\n".join((*texts, day(one.time), one.sha, id_))).lower().split()))
 
 
 def storable(text: str) -> str:

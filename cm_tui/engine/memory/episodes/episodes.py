@@ -14,6 +14,7 @@ from cm_tui.engine.memory.episodes.episode_lists import (
     HIDDEN,
     IN_SIGHT,
     LAST,
+    UsedSession,
     episode_named,
     episodes_named,
     is_whole,
@@ -203,6 +204,13 @@ class Episodes:
         last = None if before is None else session_named(read.tables, before)
         found = read.lists.sessions(self._with_session(read, where), last, limit)
         return Page(found.rows, found.total, read.note)
+
+    def last_sessions(self, since: float, limit: int) -> list[UsedSession]:
+        """Return agents' sessions since a time, the last one to end first.
+
+        Raises StoreError if the journal cannot be read.
+        """
+        return self._reading.now().lists.last_sessions(since, limit)
 
     def stats(self, where: EpisodeFilter | None, days: int) -> EpisodeStats:
         """Return totals of the matching ones. Raises StoreError if the journal cannot be read."""

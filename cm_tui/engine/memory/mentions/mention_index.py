@@ -83,6 +83,12 @@ _PRINT = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM passa
 """Ids are never reused: other passages have another sum."""
 
 
+_LISTED = 5_000
+"""Items to read that are listed at once."""
+_MOST_AT_ONCE = 200
+"""With more to read, a short request does not begin."""
+
+
 class _State(NamedTuple):
     """The state that the mentions were compared with."""
 
@@ -104,6 +110,20 @@ class _State(NamedTuple):
         return self.first, self.last, self.spans, self.head, self.sha
 
 
+class _Backlog(NamedTuple):
+    """New and changed items that are not read yet."""
+
+    passages: str
+    """Print of the passages that these were listed by."""
+    items: list[Changed]
+    """The last written first."""
+    is_all: bool
+    """Whether there are no more."""
+
+
+_NO_BACKLOG = _Backlog("", [], is_all=False)
+
+
 class MentionIndex:
     """Keeps the mentions of one store.
 
@@ -123,6 +143,9 @@ class MentionIndex:
         self._confirmed = confirmed
         self._settled: tuple[int, Confirmed] | None = None
         """The state of the store, and what was confirmed, when there was nothing to look at."""
+        self._backlog = _NO_BACKLOG
+        self._pruned = ""
+        """Print of the passages when items that are no longer remembered were removed."""
 
     def has_changed(self) -> bool:
         """Return whether there may be something to update."""
@@ -142,21 +165,43 @@ class MentionIndex:
         until = None if seconds is None else time.monotonic() + seconds
         reading = _READING_S if seconds is None else min(_READING_S, seconds / 2)
         while True:
-            with self._db.generations.changing(), self._db.transaction():
-                is_whole = self._step(reading, _PIECE if seconds is None else _FEW)
+            is_whole = self._write_step(reading, _PIECE if seconds is None else _FEW)
             if is_whole or (until is not None and time.monotonic() > until):
                 return is_whole
 
     def sync_some(self) -> bool:
         """Do part of the update, for background work; return whether everything is done."""
-        with self._db.generations.changing(), self._db.transaction():
-            return self._step(_READING_S, _PIECE)
+        return self._write_step(_READING_S, _PIECE)
+
+    def is_far_behind(self) -> bool:
+        """Return whether more is to be read than a short request can: background work does it."""
+        before, now = self._stored(), self._now()
+        return before.passages != now.passages and len(self._listed(now, _MOST_AT_ONCE).items) > _MOST_AT_ONCE
+
+    def _write_step(self, reading: float, piece: int) -> bool:
+        try:
+            with self._db.generations.changing(), self._db.transaction():
+                is_whole = self._step(reading, piece)
+        except BaseException:
+            self._backlog, self._pruned = _NO_BACKLOG, ""
+            raise
+        return is_whole
+
+    def _listed(self, now: _State, piece: int) -> _Backlog:
+        """Return what is to be read, with more than a piece of it if there is more."""
+        known = self._backlog
+        if known.passages != now.passages or not (known.is_all or len(known.items) > piece):
+            # Finding it takes all passages, and must not be done again for each piece.
+            found = mention_rows.changed_items(self._db, _LISTED)
+            self._backlog = _Backlog(now.passages, found, len(found) < _LISTED)
+        return self._backlog
 
     def clear(self) -> None:
         """Remove all mentions: the next update reads every item again; the caller holds the transaction."""
         for table in ("mention", "mention_item", "mention_file"):
             self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
         self._db.set_meta(_STATE, "")
+        self._backlog = _NO_BACKLOG
 
     def _step(self, reading: float, piece: int) -> bool:
         """Do part of the update; return whether everything is done.
@@ -169,10 +214,14 @@ class MentionIndex:
         if before.version != now.version:
             self.clear()
             before = _State()
-        changed = mention_rows.changed_items(self._db, piece + 1) if before.passages != now.passages else []
-        gone = mention_rows.drop_forgotten(self._db) if before.passages != now.passages else 0
+        has_passages = before.passages != now.passages
+        gone = mention_rows.drop_forgotten(self._db) if has_passages and self._pruned != now.passages else 0
+        self._pruned = now.passages
+        changed = self._listed(now, piece).items if has_passages else []
         again = self._due_names(before, now, with_postponed=reading >= _LEAST_S)
         rows = self._read(changed[:piece])
+        done = set(changed[:piece])
+        self._backlog = self._backlog._replace(items=[one for one in self._backlog.items if one not in done])
         rows += mention_rows.names_to_look_up(self._db, set(again) - {row.id for row in rows})
         different = self._look_up(rows, reading) + self._keep_confirmed()
         mention_rows.remember_files(self._db)

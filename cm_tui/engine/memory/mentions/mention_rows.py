@@ -330,7 +330,8 @@ class WrittenCommits:
         if any(path.startswith(f"{ENTRIES}/") for path in wanted):
             found |= self._of_entries()
         if any(path.startswith(f"{EPISODES}/") for path in wanted):
-            rows = self._db.rows("SELECT id, sha FROM episode WHERE sha <> ''")
+            ids = [path.removeprefix(f"{EPISODES}/") for path in wanted]
+            rows = self._db.rows("SELECT id, sha FROM episode WHERE sha <> '' AND id IN (SELECT unnest(?))", [ids])
             found |= {episode_source.path_of(id_): sha for id_, sha in rows}
         return {path: sha for path, sha in found.items() if path in wanted}
 

@@ -32,6 +32,8 @@ PLAIN = (
 )
 """Plainness of a wording: from its miner, plus the contribution of its vector."""
 _LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
+_WITHDRAWN = 1_000
+"""Earlier proposals that are still known as withdrawn when their id is given."""
 VISIBLE = "state IN ('shown', 'archived') AND actor <> 'narrator'"
 """Condition on episodes to be mined."""
 
@@ -191,14 +193,16 @@ class NarratorTables:
         return dict(self.rows("SELECT id, digest FROM narrator_told WHERE digest <> ''"))
 
     def proposed_before(self) -> set[str]:
-        """Return the ids of all proposals of the last pass and of earlier ones that have waited."""
+        """Return the ids of all proposals of the last pass, and of the last ones that waited earlier."""
         return {row[0] for row in self.rows("SELECT id FROM narrator_told")}
 
     def store_proposals(self, digests: Mapping[str, str]) -> None:
-        """Store the current proposals; of earlier ones the id stays, without a digest."""
+        """Store the current proposals; of the last earlier ones the id stays, without a digest."""
         if digests == self.told():
             return
-        digests = {**dict.fromkeys(self.proposed_before(), ""), **digests}
+        # The order of rows is that in which proposals were withdrawn.
+        earlier = [row[0] for row in self.rows("SELECT id FROM narrator_told ORDER BY rowid") if row[0] not in digests]
+        kept = {**dict.fromkeys(earlier[-_WITHDRAWN:], ""), **digests}
         with self.writing():
             self.cursor.execute("DELETE FROM narrator_told")
-            self.insert("narrator_told", "id string, digest string", list(digests.items()))
+            self.insert("narrator_told", "id string, digest string", list(kept.items()))

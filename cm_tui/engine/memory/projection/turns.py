@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from cm_tui.counts import count, noun
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.visibility import ids_of
-from cm_tui.engine.platform.journal.event import ERASURE, Event, Position
+from cm_tui.engine.platform.journal.event import ERASURE, RESTORED, Event, Position
 
 # --- ended turns without an episode so far, stored with the position in the journal ---
 
@@ -28,11 +28,21 @@ class WaitingTurns:
         self._prompts: dict[str, list[str]] = kept.get("prompts", {})
         """Ids of the prompts of turns that are under way, by checkout and session."""
         self._stops: dict[str, None] = dict.fromkeys(kept.get("stops", ()))
+        self._begins: dict[str, list[float]] = kept.get("begins", {})
+        """Segment and offset at which turns that are under way began, and the time of their last event."""
+        self.has_begins = "begins" in kept or not kept
+        """Whether all of these are known; an earlier version stored none."""
 
     @property
     def text(self) -> str:
         """Return all of it as text."""
-        return json.dumps({"prompts": self._prompts, "stops": list(self._stops)})
+        begins = {"begins": self._begins} if self.has_begins else {}
+        return json.dumps({"prompts": self._prompts, "stops": list(self._stops), **begins})
+
+    @property
+    def begin(self) -> Position | None:
+        """Return where the first of the turns that are under way began; None: none is."""
+        return min((Position(int(one[0]), int(one[1])) for one in self._begins.values()), default=None)
 
     @property
     def note(self) -> str:
@@ -42,9 +52,36 @@ class WaitingTurns:
             return ""
         return f"{count(waiting, 'turn of a session', 'turns of sessions')} {noun(waiting, 'waits', 'wait')} for the daemon, which records them."
 
-    def follow(self, event: Event) -> None:
-        """Take in an event."""
-        session = json.dumps([str(event.data.get("root", "")), str(event.data.get("session", ""))])
+    def complete(self, events: Callable[[], Iterable[Event]], until: Position) -> None:
+        """Find where turns under way began, if an earlier version did not store that.
+
+        `events`: reads those of the kinds `UNDER_WAY` from the journal's beginning; `until`: how far it was followed.
+        """
+        if self.has_begins:
+            return
+        before = Position(1, 0)
+        for event in events():
+            if event.position > until:
+                break
+            self._note_begin(event, before)
+            before = event.position
+        self.has_begins = True
+
+    def _note_begin(self, event: Event, before: Position) -> None:
+        session = _session_key(event)
+        if event.kind in {"hook.prompt", "hook.edit"} and event.data.get(RESTORED) is not True:
+            begun = self._begins.pop(session, [*before, 0.0])
+            self._begins[session] = [*begun[:2], event.time]
+            since = event.time - FORGOTTEN_SECONDS
+            kept = [(one, begin) for one, begin in self._begins.items() if begin[2] >= since]
+            self._begins = dict(kept[-_SESSIONS:])
+        elif event.kind == "hook.stop":
+            self._begins.pop(session, None)
+
+    def follow(self, event: Event, before: Position) -> None:
+        """Take in an event. `before`: where the event before it ends."""
+        self._note_begin(event, before)
+        session = _session_key(event)
         if event.kind == "hook.prompt":
             self._prompts[session] = [*self._prompts.pop(session, []), event.id]
             self._prompts = dict(list(self._prompts.items())[-_SESSIONS:])
@@ -58,6 +95,10 @@ class WaitingTurns:
             gone = ids_of(event)
             self._stops = {stop: None for stop in self._stops if stop not in gone}
             self._prompts = {one: ids for one, ids in self._prompts.items() if gone.isdisjoint(ids)}
+
+
+def _session_key(event: Event) -> str:
+    return json.dumps([str(event.data.get("root", "")), str(event.data.get("session", ""))])
 
 
 # --- turns of agents' sessions ---

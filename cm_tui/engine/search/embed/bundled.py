@@ -11,10 +11,10 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
@@ -22,6 +22,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from cm_tui.engine.platform.numbering import numbered
 from cm_tui.engine.search.embed import onnx_file, verified
 from cm_tui.engine.search.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.engine.search.embed.worker_process import EmbeddingProcess
@@ -61,18 +62,18 @@ class Pieces:
 
     def count(self, texts: Sequence[str]) -> Counts:
         """Count the pieces of each text, with the same result as the tokenizer."""
-        split = [_words(text) for text in texts]
-        known = self._learn(set().union(*split))
-        found = [list(islice(chain.from_iterable(map(known.__getitem__, words)), self._longest)) for words in split]
-        lengths = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
-        flat = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=int(lengths.sum()))
+        found = numbered(map(_words, texts))
+        known = self._learn(found.vocabulary)
+        piece, text = found.spread([known[word] for word in found.vocabulary])
+        start = np.searchsorted(text, np.arange(len(texts)))
+        kept = np.arange(len(piece)) - start[text] < self._longest
         # One sort groups equal pieces of a text.
-        key = np.sort(np.repeat(np.arange(len(texts)), lengths) * self._vocabulary + flat)
+        key = np.sort(text[kept].astype(np.int64) * self._vocabulary + piece[kept])
         first = np.flatnonzero(np.diff(key, prepend=-1))
         start = np.searchsorted(key[first], np.arange(len(texts) + 1) * self._vocabulary)
         return Counts(start, key[first] % self._vocabulary, np.diff(first, append=len(key)))
 
-    def _learn(self, words: set[str]) -> dict[str, list[int]]:
+    def _learn(self, words: Iterable[str]) -> dict[str, list[int]]:
         """Pieces of all these words, and maybe of others."""
         known = self._known
         if len(known) > _KNOWN_WORDS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,11 @@ class Collection:
     """Number of each passage's source in `names`."""
     names: tuple[str, ...]
     parts: dict[str, Documents]
+
+    def of_generation(self, number: int) -> Collection:
+        """Return the same passages for another generation that has no others."""
+        parts = {name: replace(part, generation=number) for name, part in self.parts.items()}
+        return replace(self, documents=replace(self.documents, generation=number), parts=parts)
 
     def part(self, source: str) -> Documents:
         """The passages of one source: BM25 counts no others, so that other sources do not affect scores."""

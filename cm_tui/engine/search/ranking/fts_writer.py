@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cm_tui.engine.platform.numbering import Numbering, numbered
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking import tokens
 from cm_tui.engine.search.ranking.wording import CODE_WORDING, Wording
@@ -28,20 +28,25 @@ class Document(NamedTuple):
 
 
 class _Occurrences(NamedTuple):
-    """All occurrences in a batch: position of the document, field and batch-local number of the term."""
+    """All occurrences in a batch as sorted numbers: batch-local term, then section, which is document, then field."""
 
-    document: NDArray[np.int64]
-    field: NDArray[np.int64]
-    term: NDArray[np.int64]
+    key: NDArray[np.int64]
+    shift: int
+    """Bits of a section."""
     vocabulary: list[str]
+    """Terms by number."""
+    lengths: NDArray[np.int64]
+    """Number of terms in each document."""
 
+    @property
+    def term(self) -> NDArray[np.int64]:
+        """Return the term of each occurrence."""
+        return self.key >> self.shift
 
-class _Numbering(dict[str, int]):
-    """Numbers words in the order in which they are met."""
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
+    @property
+    def section(self) -> NDArray[np.int64]:
+        """Return the section of each occurrence."""
+        return self.key & ((1 << self.shift) - 1)
 
 
 def add(
@@ -103,60 +108,64 @@ def _refresh_stats(db: Database) -> None:
 
 def _add_batch(db: Database, batch: Sequence[Document], wording: Wording, check: Callable[[], None]) -> None:
     found = _occurrences(batch, wording, check)
-    size = len(batch)
-    lengths = np.bincount(found.document, minlength=size)
-    ids = np.fromiter((document.id for document in batch), dtype=np.int64, count=size)
-    _insert(db, "docs", {"docid": ids, "name": ids, "len": lengths})
-    if not found.term.size:
+    ids = np.fromiter((document.id for document in batch), dtype=np.int64, count=len(batch))
+    _insert(db, "docs", {"docid": ids, "name": ids, "len": found.lengths})
+    if not found.key.size:
         return
     numbers = _term_ids(db, found)
-    # One sort puts rows in order of term, then document, then field: zone maps then find a term's rows quickly.
-    key = np.sort((numbers[found.term] * size + found.document) * len(FIELDS) + found.field)
-    document = key // len(FIELDS)
+    if np.any(np.diff(numbers) < 0):
+        # Rows in order of term, then document, then field: zone maps then find a term's rows quickly.
+        found = _renumbered(found, numbers)
+        numbers = np.sort(numbers)
+    section = found.section
     _insert(
         db,
         "terms",
-        {"docid": ids[document % size], "fieldid": key % len(FIELDS), "termid": document // size},
+        {
+            "docid": ids[section // len(FIELDS)],
+            "fieldid": (section % len(FIELDS)).astype(np.int8),
+            "termid": numbers[found.term],
+        },
     )
+
+
+def _renumbered(found: _Occurrences, numbers: NDArray[np.int64]) -> _Occurrences:
+    """Return the occurrences in the order of other numbers of their terms."""
+    place = np.argsort(np.argsort(numbers))
+    key = place[found.term] << found.shift
+    key |= found.section
+    key.sort()
+    return found._replace(key=key)
 
 
 def _occurrences(batch: Sequence[Document], wording: Wording, check: Callable[[], None]) -> _Occurrences:
-    numbering = _Numbering()
-    word_ids = array("i")
-    counts: list[int] = []
+    texts = numbered(_words(batch, check))
+    terms = Numbering()
+    term, section = texts.spread([[terms[term] for term in wording.split(word)] for word in texts.vocabulary])
+    shift = (len(batch) * len(FIELDS)).bit_length()
+    key = term.astype(np.int64)
+    key <<= shift
+    key |= section
+    key.sort()
+    lengths = np.bincount(section, minlength=len(batch) * len(FIELDS)).reshape(-1, len(FIELDS)).sum(axis=1)
+    return _Occurrences(key, shift, list(terms), lengths)
+
+
+def _words(batch: Sequence[Document], check: Callable[[], None]) -> Iterator[list[str]]:
     for document in batch:
         check()
-        for text in document.texts:
-            found = tokens.words(text)
-            word_ids.extend(map(numbering.__getitem__, found))
-            counts.append(len(found))
-    terms = _Numbering()
-    split = [[terms[term] for term in wording.split(word)] for word in numbering]
-    sizes = np.fromiter(map(len, split), dtype=np.int64, count=len(split))
-    flat = np.fromiter((term for row in split for term in row), dtype=np.int64, count=int(sizes.sum()))
-    starts = np.concatenate(([0], np.cumsum(sizes)))[:-1]
-    words = np.frombuffer(word_ids, dtype=np.intc) if word_ids else np.zeros(0, np.intc)
-    section = np.repeat(np.arange(len(counts)), counts)
-    repeat = sizes[words]
-    total = int(repeat.sum())
-    offset = np.arange(total) - np.repeat(np.cumsum(repeat) - repeat, repeat)
-    where = np.repeat(section, repeat)
-    return _Occurrences(
-        document=where // len(FIELDS),
-        field=where % len(FIELDS),
-        term=flat[np.repeat(starts[words], repeat) + offset],
-        vocabulary=list(terms),
-    )
+        yield from map(tokens.words, document.texts)
 
 
 def _term_ids(db: Database, found: _Occurrences) -> NDArray[np.int64]:
     """Numbers of the batch's terms in the dictionary, which adds new ones and counts their documents."""
     from arro3.core import Array, DataType, Table
 
-    # Sorting is several times quicker here than `np.unique`, which hashes.
-    pairs = np.sort(found.term * (int(found.document.max()) + 1) + found.document)
-    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-    frequency = np.bincount(pairs // (int(found.document.max()) + 1), minlength=len(found.vocabulary))
+    term = found.term
+    document = found.section // len(FIELDS)
+    is_first = np.ones(len(term), dtype=bool)
+    is_first[1:] = (term[1:] != term[:-1]) | (document[1:] != document[:-1])
+    frequency = np.bincount(term[is_first], minlength=len(found.vocabulary))
     table = Table.from_pydict(
         {
             "local": Array.from_numpy(np.arange(len(found.vocabulary))),

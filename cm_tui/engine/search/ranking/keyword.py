@@ -23,20 +23,21 @@ _SLICE = 500_000
 
 @dataclass(frozen=True, slots=True)
 class InvertedIndex:
-    """Occurrences in order of term, document and field; some 5 bytes each."""
+    """Occurrences in order of term, document and field; 4 bytes each."""
 
     ids: NDArray[np.int64]
     """Passages that it covers, ascending; a document's number is its row here."""
     rows: Mapping[str, int]
     start: NDArray[np.int64]
-    documents: NDArray[np.int32]
-    fields: NDArray[np.int8]
+    keys: NDArray[np.int32]
+    """Document and field of each, as `sorted_keys`."""
 
-    def occurrences(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
+    def occurrences(self, word: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return documents and fields with a term, by document; empty for an unknown one."""
         row = self.rows.get(word)
         here = slice(0, 0) if row is None else slice(self.start[row], self.start[row + 1])
-        return self.documents[here], self.fields[here]
+        documents, fields = np.divmod(self.keys[here], np.int32(len(FIELDS)))
+        return documents, fields
 
 
 def read(db: Database, ids: NDArray[np.int64], after: int = -1) -> InvertedIndex:
@@ -48,32 +49,32 @@ def read(db: Database, ids: NDArray[np.int64], after: int = -1) -> InvertedIndex
         after: every passage of a larger id is among them, and none of a smaller one.
     """
     words: Any = db.cursor.execute(
-        "SELECT d.termid, d.term, count(*) AS n FROM fts_main_passage.terms t "
-        "JOIN fts_main_passage.dict d ON d.termid = t.termid WHERE t.docid > ? GROUP BY ALL ORDER BY d.termid",
+        "SELECT t.termid, d.term, t.n FROM "
+        "(SELECT termid, count(*) AS n FROM fts_main_passage.terms WHERE docid > ? GROUP BY termid) t "
+        "LEFT JOIN fts_main_passage.dict d ON d.termid = t.termid ORDER BY t.termid",
         [after],
     ).fetchnumpy()
     numbers, counts = np.asarray(words["termid"]), np.asarray(words["n"])
-    ends, places, fields = [], [], []
-    total = 0
+    start, total = np.zeros(len(numbers) + 1, dtype=np.int64), 0
+    np.cumsum(counts, out=start[1:])
+    keys = np.empty(int(start[-1]), dtype=np.int32)
     # A slice of the terms at a time: sorting all of it at once would take several times the room of the result.
     for wanted in np.split(numbers, np.flatnonzero(np.diff(np.cumsum(counts) // _SLICE)) + 1):
         if not len(wanted):
             continue
         rows: Any = db.cursor.execute(
-            "SELECT termid::INTEGER AS term, docid::INTEGER AS doc, fieldid::TINYINT AS field "
+            "SELECT docid::INTEGER AS doc, fieldid::TINYINT AS field "
             "FROM fts_main_passage.terms WHERE termid BETWEEN ? AND ? AND docid > ? ORDER BY termid, docid, fieldid",
             [int(wanted[0]), int(wanted[-1]), after],
         ).fetchnumpy()
-        ends.append(total + np.searchsorted(np.asarray(rows["term"]), wanted, side="right"))
-        places.append(np.searchsorted(ids, rows["doc"]).astype(np.int32))
-        fields.append(np.asarray(rows["field"], dtype=np.int8))
-        total += len(places[-1])
+        documents = np.searchsorted(ids, rows["doc"])
+        keys[total : total + len(documents)] = sorted_keys(documents, np.asarray(rows["field"]))
+        total += len(documents)
     return InvertedIndex(
         ids=ids,
         rows={word: row for row, word in enumerate(words["term"].tolist())},
-        start=np.concatenate([np.zeros(1, dtype=np.int64), *ends]),
-        documents=np.concatenate([np.zeros(0, dtype=np.int32), *places]),
-        fields=np.concatenate([np.zeros(0, dtype=np.int8), *fields]),
+        start=start,
+        keys=keys,
     )
 
 
@@ -93,6 +94,7 @@ _LATER_SHARE = 0.1
 """Once more of the passages than this came after the index in memory was made, it is made again."""
 _MOST_LATER = 0.5
 """With more, the store is queried until they are merged."""
+_PASSAGES = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM passage"
 _MAX_QUERY_TERMS = 64
 """Most telling words of a pasted page to search; more would match everything."""
 _MOST_TERMS = 1_500
@@ -146,6 +148,8 @@ def _weight(found: tuple[Term | None]) -> int:
 class _State:
     """The keyword index of one generation."""
 
+    passages: tuple[int, ...]
+    """Print of its passages: their ids are never used again."""
     collection: Collection
     memory: _Memory | None
     terms: LRU[str, tuple[Term | None]] = field(default_factory=lambda: LRU(_CACHED_POSTINGS, _weight))
@@ -211,7 +215,7 @@ class KeywordIndex:
         return documents, inside
 
     def read_all(self) -> None:
-        """Load the whole index into memory, some 5 bytes per occurrence; terms are then found without the store."""
+        """Load the whole index into memory, 4 bytes per occurrence; terms are then found without the store."""
         with self._db.reading() as number:
             state = self._state(number)
             documents = state.collection.documents
@@ -230,10 +234,18 @@ class KeywordIndex:
             return found
         with self._loading:
             if (found := self._states.get(number)) is None:
-                collection = self._load(number)
-                found = _State(collection, self._memory(collection.documents))
+                found = self._made(number)
                 self._states.put(number, found)
         return found
+
+    def _made(self, number: int) -> _State:
+        passages = self._db.rows(_PASSAGES)[0]
+        for known in self._states.values():
+            if known.passages == passages:
+                # Only what is known of memories has changed.
+                return replace(known, collection=known.collection.of_generation(number))
+        collection = self._load(number)
+        return _State(passages, collection, self._memory(collection.documents))
 
     def _load(self, number: int) -> Collection:
         rows: Any = self._db.cursor.execute(

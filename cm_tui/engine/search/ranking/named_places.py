@@ -22,6 +22,8 @@ _FRAMES = 12
 """Most frames in the project to use; outer ones are less relevant."""
 _OUTER = 0.8
 """What each frame counts of the one inside it."""
+_CUT = 0.5
+"""What the frames of a trace count whose innermost one is missing."""
 _FILE_ALONE = 0.4
 """Share of a passage that is in the file of a frame, where neither function nor line is its own."""
 _MESSAGES = 6
@@ -59,7 +61,7 @@ def framed(records: PassageCache, report: Report) -> Values:
     for one in records.get(records.at([path for _, path in own]).tolist()) if own else ():
         passages[one.path].append(one)
     for number, (frame, path) in enumerate(own):
-        worth = _OUTER**number
+        worth = _OUTER**number * (_CUT if report.is_cut and frame in report.frames else 1.0)
         for one in _of_frame(passages[path], frame):
             found[one.id] = max(found.get(one.id, 0.0), worth)
         for one in passages[path]:

@@ -51,7 +51,8 @@ class NearNames:
         """Return the names nearest to a word, ignoring case and style.
 
         Distance is the number of missing, extra, different or swapped letters: one in a word of three to five letters,
-        two in a longer one. Of equally near names, the most defined and referenced comes first.
+        two in a longer one. Of equally near names, the one with most of the same letters comes first (`enque_at` lacks
+        two of `enqueue_at`, and has two that `enqueue` has not), then the most defined and referenced.
 
         Args:
             word: an unqualified name.
@@ -67,8 +68,9 @@ class NearNames:
             distances = self._distances([names.folded[row] for row in rows.tolist()], folded)
         # A name that differs only in style is the only match.
         near = distances <= (_allowed_typos(folded) if distances.all() else 0)
-        found = zip(distances[near].tolist(), rows[near].tolist(), strict=True)
-        order = sorted((distance, -names.uses[row], names.written[row]) for distance, row in found)
+        other = np.abs(names.letters[rows[near]] - _letters([folded])[0]).sum(axis=1)
+        found = zip(distances[near].tolist(), other.tolist(), rows[near].tolist(), strict=True)
+        order = sorted((distance, letters, -names.uses[row], names.written[row]) for distance, letters, row in found)
         return tuple(name for *_, name in order[:MOST])
 
     def read_all(self) -> None:

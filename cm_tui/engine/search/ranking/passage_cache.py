@@ -19,8 +19,8 @@ from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking.traits import Definition, Owner, Traits, traits_of
 from cm_tui.lru import LRU
 
-_KEPT = 100_000
-"""Records in memory, as bytes: some 0.8 kB each."""
+_KEPT, _BYTES_EACH = 100_000, 800
+"""Records in memory, as bytes: of code they have so many on average; of longer ones fewer are kept."""
 _LIVE = 4_000
 """Those of them that are kept as objects too, with their traits: a million small objects would leave holes in memory."""
 _STEP = 500
@@ -84,7 +84,7 @@ class PassageCache:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._records: LRU[int, bytes] = LRU(_KEPT)
+        self._records: LRU[int, bytes] = LRU(_KEPT * _BYTES_EACH, _weight)
         self._live: LRU[int, PassageRecord] = LRU(_LIVE)
 
     def get(self, ids: Sequence[int]) -> list[PassageRecord]:
@@ -133,7 +133,9 @@ class PassageCache:
                 return
             begun = time.monotonic()
             # What was requested stays: only free room is filled.
-            for id_, packed in self._read(wanted[start : start + _STEP][: _KEPT - len(self._records)]).items():
+            for id_, packed in self._read(wanted[start : start + _STEP]).items():
+                if self._records.left < _weight(packed):
+                    return
                 self._records.put(id_, packed)
             pause = max(_PAUSE, time.monotonic() - begun)
 
@@ -150,6 +152,10 @@ class PassageCache:
                 defined[id_].append((name, qualname, kind, *rest))
         rows = self._db.rows(_PASSAGES, wanted)
         return {row[0]: marshal.dumps((owners.get(row[0]), defined.get(row[0], ()), row)) for row in rows}
+
+
+def _weight(packed: bytes) -> int:
+    return max(_BYTES_EACH, len(packed))
 
 
 def _unpacked(packed: bytes) -> PassageRecord:

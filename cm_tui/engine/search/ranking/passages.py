@@ -19,7 +19,7 @@ VERSION = "5"
 """Counted up when titles, texts or words of passages are made in another way: `sync` then makes all of them again."""
 _MADE_BY = "passage_version"
 _NEXT_ID = "passage_next_id"
-_BATCH = 20_000
+_BATCH = 10_000
 
 
 class PassageDelta(NamedTuple):

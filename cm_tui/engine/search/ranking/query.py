@@ -34,16 +34,46 @@ _HOW_TO = re.compile(
     re.IGNORECASE,
 )
 """How people ask what they have to do."""
+_POLITE = re.compile(
+    r"\s*(?:(?:please|now|then|also|(?:can|could|would|will) you|i(?: would|'d)? (?:want|need|like) you to|let's|we (?:need|have) to)"
+    r"[,\s]+)*(?:(?:explain|show|tell|describe)(?: (?:me|us))?[,\s]+)?",
+    re.IGNORECASE,
+)
+"""What stands before the task or question in a request."""
+_TASK = re.compile(
+    r"(?:add|fix|change|make|remove|delete|support(?! for)|implement|refactor|rename|replace|move|extract|handle|allow|prevent"
+    r"|avoid|stop|rewrite|write|introduce|extend|improve|simplify|split|check|debug|find|look (?:at|into)|investigate)\b",
+    re.IGNORECASE,
+)
+"""How a task in code begins."""
+_ABOUT_DOCUMENTS = re.compile(
+    r"\b(?:tutorial|guide|licen[sc]e|changelog|faq|documentation|docs?|readme|manual|instructions?|documented|described)\b",
+    re.IGNORECASE,
+)
+_FAILING = re.compile(
+    r"\b(?:not|no(?: longer)?|never|cannot|\w+n't|fail(?:s|ed|ing|ure)?|wrong(?:ly)?|broken|breaks?|hangs?|crash(?:e[sd]|ing)?|panics?"
+    r"|los(?:es|t)|drop(?:s|ped)|miss(?:es|ing)|twice|ignore[sd]|leaks?|stuck|swallow(?:s|ed)|bug)\b",
+    re.IGNORECASE,
+)
+"""What people say of code that does something else than they expect."""
 _WORKING = re.compile(
     r"\s*(?:where|how|(?:which|what) (?:code|part|file|module|function|method|class|calls|happens))\b", re.IGNORECASE
 )
 """How people ask where something is done, or how it works."""
 _REASONS = re.compile(r"\s*(?:why\b|(?:when|what) did\b|(?:did|have|had) we\b)", re.IGNORECASE)
 """How people ask for what was decided, and for its reasons."""
+_BEHAVIOUR = re.compile(
+    r"\s*why (?:do|does|don't|doesn't|is|are|isn't|aren't|am|can't|cannot|won't|it|this|that|the|an?|my)\b(?! (?:we|you)\b)"
+    r"(?!.*\b(?:instead of|rather than|was|were|did|chose|decided)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How people ask why something happens: mostly for what code does, now and then for what a document says of it."""
 _MENTIONED = 0.4
 """How much a mere word of documents asks for them."""
 _WHY = 0.7
 """How much a question for reasons asks for documents: code seldom gives its reasons."""
+_HAPPENING = 0.1
+"""How much the question why something happens asks for documents."""
 _INSIDE = -0.6
 """How much a question about code asks for documents: they still answer where no code does."""
 _SEPARATOR = re.compile(r"\.|::|->|\\|#")
@@ -154,18 +184,28 @@ class Query:
         """Return how much it asks for documents: 1 for what to do, less than 0 for how it works; 0 for a report."""
         if self.report is not None:
             return 0.0
-        if _HOW_TO.search(self.cut):
+        asked = self._asked
+        task = _TASK.match(asked)
+        if _HOW_TO.search(asked) and not task:
             return 1.0
-        if _WORKING.match(self.cut):
+        if _ABOUT_DOCUMENTS.search(asked):
+            return _MENTIONED
+        if _WORKING.match(asked):
             return _INSIDE
         if self.asks_for_reasons:
-            return _WHY
-        return _MENTIONED if _USE.search(self.cut) else 0.0
+            return _HAPPENING if _BEHAVIOUR.match(asked) else _WHY
+        return _MENTIONED if _USE.search(asked) and not (task or _FAILING.search(asked)) else 0.0
 
     @property
     def asks_for_reasons(self) -> bool:
         """Return whether it is about what was decided and why; never for a report."""
-        return self.report is None and _REASONS.match(self.cut) is not None
+        return self.report is None and _REASONS.match(self._asked) is not None
+
+    @cached_property
+    def _asked(self) -> str:
+        """The task or question of a request; else all of it, as `can you` may ask for what is possible."""
+        rest = _POLITE.sub("", self.cut, count=1)
+        return rest if _TASK.match(rest) or _WORKING.match(rest) or _REASONS.match(rest) else self.cut
 
     @cached_property
     def names(self) -> list[Name]:

@@ -65,6 +65,8 @@ class Report:
     parts: tuple[Part, ...]
     frames: tuple[Frame, ...]
     """The innermost first."""
+    is_cut: bool = False
+    """Whether it ends inside a trace that has its innermost frame last: that frame is unknown."""
 
     def texts(self, *kinds: Kind) -> list[str]:
         """Return the stretches of some kinds, in order."""
@@ -176,12 +178,13 @@ def is_report(text: str) -> bool:
 def read(text: str) -> Report:
     """Split a long query; every relevant line belongs to one part."""
     reader = _Reader()
-    for line in _COMMENT.sub("", text[:MOST_CHARS].replace("\0", " ")).expandtabs(4).splitlines():
+    for line in _COMMENT.sub("", text[:MOST_CHARS].replace("\0", " ")).expandtabs(4).rstrip().splitlines():
         reader.take(line)
     parts = tuple(more for part in reader.parts for more in _inline(part))
     titles = [part.text for part in parts if part.kind in ("title", "error")] or [part.text for part in parts]
     title = next((part.text for part in parts if part.kind == "title"), titles[-1] if titles else text.strip())
-    return Report(title[: 2 * _MOST_TITLE], parts, ordered(reader.frames))
+    is_cut = reader.before == "trace" and bool(reader.frames) and reader.frames[-1].innermost_last
+    return Report(title[: 2 * _MOST_TITLE], parts, ordered(reader.frames), is_cut)
 
 
 @dataclass(slots=True)

@@ -35,6 +35,9 @@ _WORKING_LENGTH = 1.5
 """Factor for length where the question asks where something is done or how it works: in code that does the work."""
 _PLAIN_WORD = 0.25
 """Factor for a name of one word in such a question, whose words are plain English: `finalize` or `Header` is one of them."""
+_ACTIONS = tokens.word_list("actions")
+_ACTION = 0.25
+"""Weight in names and paths of a verb in such a question that suits any code: in `where is the width read` it is the width."""
 
 
 _OF_PATHS = ("file-name", "path", *traits.ROLES)
@@ -121,7 +124,10 @@ class _ComparableQuery:
     def __init__(self, query: Query, idf: Callable[[str], float]) -> None:
         self.query = query
         stems = {tokens.stem(piece): piece for piece in query.plain_pieces}
-        self.weights = {stem: max(idf(stem), 1e-6) for stem in stems}
+        actions = _ACTIONS if query.documents < 0 else _NOTHING
+        self.weights = {
+            stem: max(idf(stem), 1e-6) * (_ACTION if word in actions else 1.0) for stem, word in stems.items()
+        }
         self.total = sum(self.weights.values()) or 1.0
         asked = frozenset(stems)
         self.roles = frozenset(role for role in traits.ROLES if traits.requested_role(role, asked))
@@ -151,8 +157,10 @@ class _ComparableQuery:
     def path(self, path: str) -> tuple[float, ...]:
         """Signals that are the same for all passages of a file, in the order of `_OF_PATHS`."""
         place = _place(path)
-        recall, precision = self.overlap(place.name)
-        whole, _ = self.overlap(place.whole)
+        # A guide named like the words of a question about code does not do what is asked for.
+        counts = self.query.documents >= 0 or "docs" not in place.roles
+        recall, precision = self.overlap(place.name) if counts else (0.0, 0.0)
+        whole, _ = self.overlap(place.whole) if counts else (0.0, 0.0)
         found = place.roles - self.roles
         return (math.sqrt(recall * precision), whole, *(float(role in found) for role in traits.ROLES))
 

@@ -35,7 +35,7 @@ DEFAULT_BUDGET = 4_000
 _SHOWN = 200
 NO_PROMPT = (
     "Type a prompt to see the context that an agent would receive. @ mentions files, symbols, notes and episodes. "
-    "s lists snapshots of what agents received."
+    "Esc, then s lists snapshots of what agents received."
 )
 ASSEMBLING = "Assembling…"
 NO_SNAPSHOTS = "No snapshots yet. Each context that an agent receives is saved as one; K saves this one."
@@ -161,6 +161,13 @@ class ContextView(InputMode):
         if not self.lists_snapshots:
             show_waiting(self.query_one("#context-list-panel"), ASSEMBLING)
 
+    def action_into_list(self) -> None:
+        """Go into the list, also where its first rows are on their way."""
+        if self._request and not self.lists_snapshots and self.focused is self.prompt_input:
+            self.sources.focus()
+        else:
+            super().action_into_list()
+
     def show_past(self, one: Assembly) -> None:
         """Show a snapshot instead."""
         self.drop_question("assemble")
@@ -181,6 +188,8 @@ class ContextView(InputMode):
         rows = source_rows(one, self.off) if one is not None else []
         empty = NO_PROMPT if one is None else "Nothing was found."
         self.sources.set_rows(rows, cursor=min(cursor, max(0, len(rows) - 1)), empty=empty)
+        if one is not None and not rows and self.focused is self.sources:
+            self.prompt_input.focus()
         self._show_gauge()
         self._say_notes()
         self.show_details()

@@ -138,6 +138,7 @@ _nothing_to_import: Reason = unless(
 _no_turns: Reason = unless(lambda screen: screen.turns.rows, "there is no episode")
 _no_episode: Reason = unless(lambda screen: screen.episode, _CHOOSE)
 _no_story: Reason = unless(lambda screen: screen.story.lines.rows, "there is nothing to read")
+_no_folds: Reason = unless(lambda screen: screen.story.folds, "nothing here is folded")
 _not_told: Reason = unless(lambda screen: screen.story.episode, _CHOOSE)
 _no_file: Reason = unless(lambda screen: screen.story.place, "it touched no file of this project")
 
@@ -186,7 +187,10 @@ def step(screen: EpisodesView, by: int) -> None:
     """Go to the episode before or after this one, wherever the focus is."""
     if screen.on_sessions:
         screen.add_class("-in-turns")
+    before = screen.turn_list.cursor
     screen.turn_list.cursor += by
+    if screen.turn_list.cursor == before:
+        screen.cm.refuse(f"It is the {'first' if by < 0 else 'last'} episode listed")
     if (row := screen.turn_list.current) is not None:
         screen.show_turn(row)
 
@@ -273,7 +277,7 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             forget, blocked=nothing_selected),
     Command("episodes.tag", "t", "Tag", "Add or remove tags", prompt_tags, blocked=nothing_selected),
     Command("episodes.unfold", "v", "Unfold", "Show all of the story, or fold it again; enter does that to one part",
-            lambda screen: screen.story.unfold(), blocked=_no_story),
+            lambda screen: screen.story.unfold(), blocked=(_no_story, _no_folds)),
     Command("episodes.filter", "f", "Filter", "Filter by type, tool, outcome, agent or tag, from a list",
             choose_filter, blocked=not_open),
     Command("episodes.open", "o", "Code", "Show the file under the cursor, or the first one of the story, as it is now",

@@ -205,6 +205,11 @@ class StoryPanel(ModePanel):
             return ()
         return names_in(line.content.plain, self._mentions)
 
+    @property
+    def folds(self) -> bool:
+        """True when some of it can be folded."""
+        return self._laid is not None and any(part.folds for part in self._laid.parts)
+
     def unfold(self) -> None:
         """Show all of it, or fold it again."""
         if self._laid is None:

@@ -20,7 +20,7 @@ from cm_tui.tui.screens.frame import STAGES
 from cm_tui.tui.tasks.ask import Engine, as_cm_error
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.split import facts_table
-from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, one_line, size
+from cm_tui.tui.widgets.text import ago, at_home, count, duration, elide_middle, fit, one_line, size
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
@@ -151,7 +151,7 @@ def daemon_text(facts: DaemonFacts, width: int) -> Content:
         ("process", f"{daemon.pid}, cm {daemon.version}"),
         ("running", f"since {since}, {ago(time.time() - daemon.started)}"),
         ("memory", f"{size(daemon.memory_bytes)}; {count(daemon.listeners, 'application')} listening"),
-        *(("projects" if not place else "", root) for place, root in enumerate(daemon.projects)),
+        *(("projects" if not place else "", at_home(root)) for place, root in enumerate(daemon.projects)),
     ]
     lines = [facts_table(rows, width, _LABEL)]
     if daemon.other_settings:
@@ -244,7 +244,7 @@ def job_line(job: JobRecord, width: int) -> Content:
     else:
         tail = f" {job.state}"
     room = max(0, width - 2 - cell_len(head) - cell_len(tail))
-    folder = elide_middle(one_line(job.project), room)
+    folder = elide_middle(at_home(one_line(job.project)), room)
     return Content.assemble((f"{mark} ", style), (head, "$foreground"), (folder, "$muted"), (tail, "$soft"))
 
 

@@ -13,7 +13,7 @@ from cm_tui.model.dates import local_clock
 from cm_tui.tui.state.project import LogLine, when_indexed
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.split import numbers_table
-from cm_tui.tui.widgets.text import count, fit, one_line, size
+from cm_tui.tui.widgets.text import at_home, count, fit, one_line, size
 
 FILES_SHOWN = 100
 _PARTS = re.compile(r"[^/]*/|[^/]+")
@@ -55,7 +55,7 @@ def checks_text(checks: Sequence[Check], width: int) -> Content:
     for check in sorted(checks, key=lambda check: order[check.state]):
         mark, style = _MARKS[check.state]
         label = Content.assemble((f"{mark} ", style), (f"{fit(check.name, longest)}  ", "$soft"))
-        words = check.message if check.state == "ok" else f"{check.state}: {check.message}"
+        words = at_home(check.message if check.state == "ok" else f"{check.state}: {check.message}")
         lines.append(hang(label, longest + 4, words, "$muted" if check.state == "ok" else style, width))
         if check.mend and check.state != "ok":
             lines.append(hang(Content.styled("  → ", "$accent"), 4, check.mend, "$foreground", width))
@@ -86,7 +86,7 @@ def index_text(status: ProjectStatus, width: int) -> Content:
     vectors = f"{status.embedded:,} of {count(status.passages, 'passage')}"
     counts = (count(status.files, "file"), count(status.symbols, "symbol"), count(status.references, "reference"))
     rows = [
-        ("store", status.store, ""),
+        ("store", at_home(status.store), ""),
         ("on disk", size(status.disk_bytes), ""),
         ("indexed", when_indexed(status), ""),
         ("at commit", _commit(status), "$warning" if status.is_behind_head else ""),

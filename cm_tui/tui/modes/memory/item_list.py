@@ -82,8 +82,8 @@ class ItemList(RowList[Row]):
         """Return how many rows of a group are among the first rows of the list."""
         return many - 1 - (self.place_of(group) or 0)
 
-    def jump(self, by: int) -> None:
-        """Go to the first row of the group after this one, or before it."""
+    def jump(self, by: int) -> bool:
+        """Go to the first row of the group after this one, or before it; return whether there was one."""
         heads = [place for place, row in enumerate(self.rows) if self.is_heading(row)]
         if by > 0:
             goal = next((place for place in heads if place > self.cursor), None)
@@ -91,6 +91,7 @@ class ItemList(RowList[Row]):
             goal = next((place for place in reversed(heads) if place < self.cursor - 1), None)
         if goal is not None:
             self.cursor = goal + 1
+        return goal is not None
 
     # --- drawing ---
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from textual import events, on
 
@@ -163,6 +164,12 @@ def search_name(screen: MemoryView) -> None:
         screen.post_message(OpenSearch(title_of(item)))
 
 
+def jump(screen: MemoryView, by: int) -> None:
+    """Go to the group before or after this one."""
+    if not screen.items.jump(by):
+        screen.cm.refuse(f"There is no group {'before' if by < 0 else 'after'} this one")
+
+
 MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
     Command("memory.read", "enter", "Read",
@@ -210,9 +217,9 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     Command("memory.scope", "S", "Scope", "Both scopes, this project only, all projects only", next_scope,
             bar=False, blocked=not_open),
     Command("memory.before", "left_square_bracket", "Group before", "To the group before this one",
-            lambda screen: screen.items.jump(-1), bar=False, blocked=no_rows),
+            partial(jump, by=-1), bar=False, blocked=no_rows),
     Command("memory.after", "right_square_bracket", "Group after", "To the group after this one",
-            lambda screen: screen.items.jump(1), bar=False, blocked=no_rows),
+            partial(jump, by=1), bar=False, blocked=no_rows),
     Command("memory.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", MemoryView.zoom, bar=False),
 )  # fmt: skip
 

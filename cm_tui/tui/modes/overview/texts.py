@@ -16,7 +16,7 @@ from cm_tui.model.progress import WAIT
 from cm_tui.tui.state.project import ProjectView, when_indexed
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.split import facts_table, numbers_table
-from cm_tui.tui.widgets.text import ago, count, duration, elide_end, fit, one_line, size, wrapped
+from cm_tui.tui.widgets.text import ago, at_home, count, duration, elide_end, fit, one_line, size, wrapped
 
 STAGES = (
     ("scan", "find files"), ("parse", "parse"), ("store", "store"), ("keywords", "keywords"), ("vectors", "vectors"),
@@ -39,11 +39,11 @@ def project_text(view: ProjectView, root: Path, width: int) -> Content:
     """Where it is, what git says, what is in the index."""
     status = view.status
     if status is None:
-        return facts_table([("folder", str(root)), ("", "opening…")], width, _LABEL)
+        return facts_table([("folder", at_home(str(root))), ("", "opening…")], width, _LABEL)
     git = f"{view.branch or 'detached'}{_commit_of(view)}" if status.git else "not a git repository"
     partly = status.has_vectors and status.embedded < status.passages
     vectors = f", {status.embedded:,} with a vector" if partly else ""
-    rows = [("folder", status.root), ("git", git), ("identity", status.identity)]
+    rows = [("folder", at_home(status.root)), ("git", git), ("identity", status.identity)]
     if status.indexed:
         rows += [
             ("files", f"{status.files:,}" + (f", {status.errors:,} not read in full" if status.errors else "")),
@@ -54,7 +54,7 @@ def project_text(view: ProjectView, root: Path, width: int) -> Content:
     rows += [
         ("model", status.model),
         ("search", _mode_words(status)),
-        ("store", f"{size(status.disk_bytes)} in {status.store}"),
+        ("store", at_home(f"{size(status.disk_bytes)} in {status.store}")),
     ]
     return facts_table(rows, width, _LABEL)
 

@@ -21,6 +21,7 @@ from cm_tui.tui.screens.app_commands import (
     undo_last,
 )
 from cm_tui.tui.screens.commands import Command, unless, with_target
+from cm_tui.tui.screens.episode_commands import open_memory
 from cm_tui.tui.screens.messages import OpenPath
 from cm_tui.tui.screens.question import Line, ask_line
 from cm_tui.tui.screens.save_text import ask_and_save, ask_budget, copy_and_report, note_recalled, span_in
@@ -142,6 +143,8 @@ def _move(screen: PackView, by: int) -> None:
     if 0 <= index + by < len(items):
         items[index], items[index + by] = items[index + by], items[index]
         screen.change(items, index + by)
+    else:
+        screen.cm.refuse(f"It is the {'first' if by < 0 else 'last'} piece already")
 
 
 def _lengthen(screen: PackView, by: int) -> None:
@@ -227,6 +230,9 @@ class PackScreen(PackView, commands=PACK_COMMANDS):
     @on(PackList.Chosen, "#pack-list")
     def _open(self, event: PackList.Chosen) -> None:
         row: PackRow = event.row
+        if row.is_memory:
+            open_memory(self, row.request.path)
+            return
         self.post_message(OpenPath(row.request.path, row.request.start_line))
 
     def action_to_list(self) -> None:

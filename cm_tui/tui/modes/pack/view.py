@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from rich.cells import cell_len
-from textual import getters, on
+from textual import events, getters, on
 from textual.content import Content
 from textual.widget import Widget
 
@@ -56,6 +56,11 @@ class PackRow:
     def out(self) -> bool:
         """True when it did not fit any more."""
         return self.item is not None and not self.item.included
+
+    @property
+    def is_memory(self) -> bool:
+        """True when it is remembered, and no lines of a file."""
+        return is_remembered(self.request.path) or (self.item is not None and bool(self.item.remembered))
 
     @property
     def empty(self) -> bool:
@@ -171,6 +176,11 @@ class PackView(ModeScreen):
             self.cm.pack_selection.question = question
         self.pieces.focus()
         self.pack_selection_changed()
+
+    def on_screen_resume(self, _event: events.ScreenResume) -> None:
+        """Read again what is remembered: it may have been changed, forgotten or excluded in another mode."""
+        if self.restored and any(row.is_memory for row in self.pieces.rows):
+            self.pack_selection_changed()
 
     def keep(self) -> None:
         """Budget and question; the pieces are kept by the application."""

@@ -88,7 +88,10 @@ def approve(screen: ReviewView) -> None:
     stays = (
         f" {len(chosen) - len(ready):,} of the selected ones cannot be approved." if len(ready) < len(chosen) else ""
     )
-    words = f"Approve {count(len(ready), 'item')}? Agents may then take them for your own words.{stays} u undoes each."
+    them, each = ("them", "each") if len(ready) > 1 else ("it", "it")
+    words = (
+        f"Approve {count(len(ready), 'item')}? Agents may then take {them} for your own words.{stays} u undoes {each}."
+    )
     do = partial(_decide_together, screen, ready, NarratedDecision("approve"), accept_read)
     ask_whether(screen, words, "Approve", do, detail="\n\n".join(map(whole_text, ready)))
 
@@ -250,7 +253,7 @@ def _all_words(kind: str, fit: list[NarratedProposal], left: int) -> str:
     lines += [f"· and {count(len(fit) - _LISTED, 'more', 'more')}"] if len(fit) > _LISTED else []
     stays = f"\n\n{left:,} that contradict what is known, or cannot be written, wait on." if left else ""
     listed = "\n".join(lines)
-    return f"Approve {count(len(fit), 'proposal')} of the kind “{kind_words(kind)}”?\n\n{listed}{stays}\n\nu takes all back."
+    return f"Approve {count(len(fit), 'proposal')} of the kind “{kind_words(kind)}”?\n\n{listed}{stays}\n\nu undoes all of it."
 
 
 # --- where it leads ---

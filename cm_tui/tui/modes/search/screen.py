@@ -10,7 +10,7 @@ from textual import events, on
 from textual.widgets import Input
 
 from cm_tui.engine.api.authors import Author
-from cm_tui.model import ENTRIES, NOTES, Hit, PackRequest, SymbolKey
+from cm_tui.model import Hit, PackRequest, SymbolKey
 from cm_tui.model.dates import local_day
 from cm_tui.model.tuning import ProfileReset
 from cm_tui.tui.modes.search.mark_commands import (
@@ -33,25 +33,16 @@ from cm_tui.tui.modes.search.rows import lines_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.app_commands import not_open
 from cm_tui.tui.screens.commands import Command, unless, with_target
-from cm_tui.tui.screens.episode_commands import read_episode
+from cm_tui.tui.screens.episode_commands import open_memory
 from cm_tui.tui.screens.everywhere import ask_everywhere
 from cm_tui.tui.screens.memory_hit import is_memory
-from cm_tui.tui.screens.messages import AddToPack, OpenMemory, OpenSymbol
+from cm_tui.tui.screens.messages import AddToPack, OpenSymbol
 from cm_tui.tui.screens.save_text import copy_and_report
 from cm_tui.tui.state.authors import title_of, who
 from cm_tui.tui.widgets.text import elide_end
 
 _TITLE = 60
 """Characters of what was asked, or of what an entry is called, that a pack repeats."""
-
-
-def open_memory(screen: SearchView, hit: Hit) -> None:
-    """Show the episode in its session, the entry or the note among all others."""
-    name = hit.path.partition("/")[2]
-    if hit.source in (NOTES, ENTRIES):
-        screen.post_message(OpenMemory("note" if hit.source == NOTES else "entry", name))
-    else:
-        read_episode(screen, name)
 
 
 def memory_title(hit: Hit, author: Author | None) -> str:
@@ -103,7 +94,7 @@ def leave_query(screen: SearchView) -> None:
 def open_hit(screen: SearchView, hit: Hit) -> None:
     """Show the symbol of a hit, with who calls it; of what is remembered its session, or the entry whole."""
     if is_memory(hit):
-        open_memory(screen, hit)
+        open_memory(screen, hit.path)
     else:
         # A passage begins with the comments above its symbol.
         key = SymbolKey(hit.path, hit.symbol, hit.kind or "") if hit.symbol else None
