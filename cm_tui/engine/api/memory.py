@@ -110,7 +110,7 @@ class MemoryMethods(IndexMethods):
             UsageError: the name is ambiguous.
             StoreError: the journal cannot be read.
         """
-        from cm_tui.engine.memory.narrator.work_state import last_turns, turns_named, work_state
+        from cm_tui.engine.context.packs.work_state import last_turns, turns_named, work_state
 
         if name:
             turns = turns_named(self._episodes, self._root, name)

@@ -160,7 +160,7 @@ def test_a_correction_in_another_language_that_sounds_lasting_is_one(sentence: s
     ],
 )  # fmt: skip
 def test_a_correction_of_one_thing_has_to_be_repeated(sentence: str) -> None:
-    assert [one.weight for one in weigh_sentences((sentence,), corrects=True)] == [statements.CORRECTED]
+    assert [one.weight for one in weigh_sentences((sentence,), corrects=True)] == [statements.REPEATED]
     assert weigh_sentences((sentence,), corrects=False) == ()
 
 
@@ -192,7 +192,7 @@ def test_what_the_agent_takes_back_shows_a_correction_in_any_language() -> None:
         return [one.weight for one in found if kind_of(one) == "correction"]
 
     said = "beloppen ska vara decimaltal, inte float"
-    assert weights(said, "total = float(price)") == [statements.CORRECTED]
+    assert weights(said, "total = float(price)") == [statements.REPEATED]
     # Nothing is taken back, the file is another, nothing is denied, or it is a question, or a long text.
     assert weights(said, "count = 2") == []
     assert weights(said, "total = float(price)", "b.py") == []
@@ -225,6 +225,11 @@ def test_lines_that_are_no_longer_uncommitted_are_taken_back_unless_there_was_a_
 def test_trouble_in_the_reason_for_a_rule_does_not_count_against_it(sentence: str) -> None:
     (one,) = weigh_sentences((sentence,), corrects=False)
     assert one.weight == statements.OUTRIGHT
+
+
+def test_what_users_do_themselves_counts_once_it_is_repeated() -> None:
+    assert [one.weight for one in weigh_sentences(("i'll run the dev server myself",), False)] == [statements.REPEATED]
+    assert weigh_sentences(("i'll run it myself",), False) == weigh_sentences(("i'll run the tests",), False) == ()
 
 
 def test_who_said_you_say_reports_nothing() -> None:

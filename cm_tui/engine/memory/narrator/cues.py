@@ -123,7 +123,8 @@ def explicit_cues(sentence: str, corrects: bool = False) -> tuple[str, ...]:
     none, or is in English.
     """
     plain = sentence.strip()
-    if plain.endswith("?"):
+    elsewhere, english = _words_of_grammar(plain)
+    if plain.endswith("?") or (english and not elsewhere):
         return ()
     # An order or a ban may follow what it is for: `Pour les PR, mets toujours …`
     lead = _LEAD.match(plain)
@@ -144,8 +145,15 @@ def explicit_cues(sentence: str, corrects: bool = False) -> tuple[str, ...]:
 
 def is_foreign(sentence: str) -> bool:
     """Return whether a sentence is in another known language than English, by its words of grammar."""
+    elsewhere, english = _words_of_grammar(sentence)
+    return elsewhere > max(1, english)
+
+
+@lru_cache(maxsize=1 << 13)
+def _words_of_grammar(sentence: str) -> tuple[int, int]:
+    """Return the number of words of grammar of other known languages, and of English alone."""
     found = set(_LETTERS.findall(sentence.lower()))
-    return len(found & _ELSEWHERE) > max(1, len(found & _ENGLISH))
+    return len(found & _ELSEWHERE), len(found & _ENGLISH)
 
 
 def opens_correction(prompt: str) -> bool:

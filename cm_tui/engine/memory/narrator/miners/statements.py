@@ -62,9 +62,9 @@ OUTRIGHT = 0.97
 """Plainness of an order that begins with `always`, `never` or `from now on`, unless a cue is against it."""
 EXPLICIT = 0.95
 """Plainness of a sentence in another language than English with explicit words: how it sounds is not learned."""
-CORRECTED = 0.7
-"""Plainness of a correction that does not sound lasting, but is one by its words in another language, or by what the agent
-did next: enough where it is repeated."""
+REPEATED = 0.7
+"""Plainness of what is enough where it is repeated: a correction that does not sound lasting, but is one by its words in
+another language, or by what the agent did next; and what users do themselves."""
 _SHORT = 200
 """Characters of a prompt that may correct the agent without words that are known."""
 _DENIALS = words("denials")
@@ -76,6 +76,12 @@ _RULE = re.compile(
 )
 _REASON = re.compile(r"\s[—–-]\s|;\s|\s\(|,? \b(?:because|since|otherwise|so that)\b", re.IGNORECASE)
 """What comes behind an order says why: trouble in it does not count."""
+_THEIRS = re.compile(
+    r"i(?:['’]ll| will| always)(?: always)? (?:run|start|restart|test|deploy|commit|push|merge|release|install|build)\b"
+    r"(?! (?:it|this|that|them)\b).{0,40}\b(?:myself|by hand)\b",
+    re.IGNORECASE,
+)
+"""What users do themselves: `I'll run the server myself`."""
 _HYPOTHETICAL = re.compile(
     r"(?:(?:so|but|and|hm+|ok(?:ay)?|well)\b[\s,]*)*(?:(?:imagine|suppos(?:e|ing)|let'?s say|what if)\b|"
     r"if (?!you\b)[\w'-]+(?: [\w'-]+){0,2} (?:ever |only |really )?(?:\w+ed|were|had|went|was|did|chose|kept|took|made)\b.*\b(?:would|could|might|'d)\b)",
@@ -200,7 +206,8 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool, takes_back: bool
     for place, part in parts:
         corrects_here = is_correcting and place == first
         explicit, sound = explicit_cues(part, corrects_here), sound_of(part)
-        if not corrects_here and not explicit and is_faint(part, sound):
+        is_theirs = _THEIRS.match(part) is not None
+        if not (corrects_here or explicit or is_theirs) and is_faint(part, sound):
             continue
         cues = explicit or cues_with(part, corrects=corrects_here)
         if _REPORTED in cues or MOMENTARY in cues or _HYPOTHETICAL.match(part):
@@ -209,8 +216,8 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool, takes_back: bool
         weight = EXPLICIT if explicit else 0.0 if is_elsewhere else plainness(cues, sound)
         if _RULE.match(part) and AGAINST.isdisjoint(cues_with(_order_in(part), corrects=corrects_here)):
             weight = max(weight, OUTRIGHT)
-        if corrects_here and (is_shown or is_elsewhere) and not part.endswith("?"):
-            weight = max(weight, CORRECTED)
+        if is_theirs or (corrects_here and (is_shown or is_elsewhere) and not part.endswith("?")):
+            weight = max(weight, REPEATED)
         if weight >= LEAST and (place not in best or weight > best[place].weight) and (text := tidy(part)):
             best[place] = Statement(part, text, cues, weight)
     return tuple(best[place] for place in sorted(best))

@@ -12,10 +12,10 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.packs.budget import tokens
 from cm_tui.engine.context.packs.work_brief import TOKENS, work_brief
+from cm_tui.engine.context.packs.work_state import RECENT_S, last_turns, under_way, work_state
 from cm_tui.engine.memory.episodes.episode_index import EpisodeIndex
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.memory.narrator.turn import Turn
-from cm_tui.engine.memory.narrator.work_state import RECENT_S, last_turns, under_way, work_state
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal import segment
 from cm_tui.engine.platform.journal.journal import START, Journal
