@@ -83,7 +83,7 @@ class ItemList(RowList[Row]):
         return many - 1 - (self.place_of(group) or 0)
 
     def jump(self, by: int) -> bool:
-        """Go to the first row of the group after this one, or before it; False where there is none."""
+        """Go to the first row of the group after this one, or before it; False where no group follows."""
         heads = [place for place, row in enumerate(self.rows) if self.is_heading(row)]
         if by > 0:
             goal = next((place for place in heads if place > self.cursor), None)
