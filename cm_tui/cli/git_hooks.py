@@ -41,7 +41,8 @@ def _show(hooks: GitHooks) -> None:
     if as_json(hooks):
         return
     for hook in hooks.hooks:
-        write(f"{hook.name:<16} {hook.state:<10} {hook.note}".rstrip())
+        state = "not installed" if hook.state == "missing" else hook.state
+        write(f"{hook.name:<16} {state:<13} {hook.note}".rstrip())
     narrate(f"in {hooks.folder}")
     narrate_notes(hooks.notes)
 

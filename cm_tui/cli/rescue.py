@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,7 +59,7 @@ def _root() -> Path | None:
 
 
 def _rescue(root: Path | None, *, dry_run: bool, yes: bool) -> None:
-    from cm_tui.engine.api.rescue import rescue_plan
+    from cm_tui.engine.api.rescue import refused, rescue_plan
     from cm_tui.engine.api.transcripts import environment
 
     where = environment(os.environ)
@@ -67,9 +68,11 @@ def _rescue(root: Path | None, *, dry_run: bool, yes: bool) -> None:
         _show(plan)
     has_files = any(source.files for source in plan.sources)
     if dry_run or not has_files:
+        withheld = refused(where, root) if has_files else {}
         if wants_json():
-            print_json({"plan": plan, "rescued": None})
+            print_json({"plan": plan, "rescued": None, "withheld": withheld})
         elif has_files:
+            _show_withheld(withheld)
             narrate("nothing was done; without --dry-run they are copied")
         return
     if not yes:
@@ -118,10 +121,14 @@ def _show_summary(summary: model.RescueSummary) -> None:
     )
     if summary.prompts:
         narrate(f"prompts of {count(summary.prompts, 'session')} copied whose transcripts were deleted already")
-    for reason, number in summary.withheld.items():
-        narrate(f"not copied: {count(number, 'transcript')}: {reason}")
+    _show_withheld(summary.withheld)
     narrate_notes(summary.notes)
     narrate(f"the copies are in {summary.folder}; `cm import --all-projects` records what is in them")
+
+
+def _show_withheld(withheld: Mapping[str, int]) -> None:
+    for reason, number in withheld.items():
+        narrate(f"not copied: {count(number, 'transcript')}: {reason}")
 
 
 # --- the setting of Claude Code ---

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -57,6 +58,15 @@ def test_it_says_what_is_deleted_soon_and_copies_after_a_yes(new_shop: Shop, hom
     assert (again["rescued"]["copied"], again["rescued"]["kept"], again["plan"]["sources"][0]["unsaved"]) == (0, 3, 0)
     old.file.unlink()
     assert "2 episodes of 2 sessions recorded" in new_shop.cm("import").err
+
+
+def test_a_dry_run_names_what_is_refused(new_shop: Shop, home: Path):
+    sessions(new_shop, home)
+    never = {"CM_MEMORY__NEVER_RECORD": json.dumps([str(new_shop.root)])}
+    assert "not copied: 2 transcripts: this folder is never recorded" in new_shop.cm("rescue", "--dry-run", **never).err
+    shown = new_shop.cm("rescue", "--dry-run", "--json", **never).json
+    assert shown["withheld"] == {"this folder is never recorded": 2}
+    assert new_shop.cm("rescue", "--yes", "--json", **never).json["rescued"]["withheld"] == shown["withheld"]
 
 
 def test_of_one_project(new_shop: Shop, home: Path):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from textual.widgets import Input
 
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.api.everywhere import recall_everywhere
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.screens.everywhere import EverywhereScreen
@@ -42,6 +44,17 @@ async def asked(driver: Driver) -> EverywhereScreen:
     screen = driver.app.screen
     assert isinstance(screen, EverywhereScreen)
     return screen
+
+
+def test_projects_whose_folders_are_gone_are_named_in_one_line(other: Path, project: Path) -> None:
+    for name in ("harbour", "desert"):
+        (other.parent / name).rename(other.parent / f"{name}-elsewhere")
+    with Engine.open(project) as engine:
+        found = recall_everywhere("boats", 5, None, lambda _: nullcontext(engine))
+    (note,) = [note for note in found.notes if "skipped" in note]
+    assert {*note.partition(" are skipped: ")[0].split(", ")} == {"harbour", "desert"}
+    assert note.endswith("their folders are no longer there.")
+    assert found.projects == 1
 
 
 async def test_search_and_episodes_ask_all_projects_and_read_what_they_remember(other: Path, project: Path) -> None:
@@ -86,7 +99,9 @@ async def episodes_asks_all_projects_for_the_words_of_its_filter(driver: Driver,
     assert screen.query_one(Input).has_focus
     await driver.press("escape", "slash")
     await driver.type("leak outcome:unsaid")
-    await driver.press("enter", "escape")
+    await driver.press("enter")
+    assert driver.app.screen.filter_input.has_focus, "nothing here matches: it is typed on"
+    await driver.press("escape")
     screen = await asked(driver)
     await driver.until(lambda: bool(screen.hits.rows))
     assert {(row.project.name, row.hit.source) for row in screen.hits.rows} == {(other.name, "episode")}

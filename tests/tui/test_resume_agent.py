@@ -106,6 +106,12 @@ async def test_the_overview_shows_where_the_work_stopped_and_what_cannot_run_is_
         record(told, "a newer request", session="s2")
         await driver.press("1")
         assert "a newer request" in driver.text_in("#ov-work")
+        assert "R there opens the agent" in driver.text_in("#ov-work")
+        record(told, "asked elsewhere", session="s3", agent="some-agent")
+        await driver.press("6", "1")
+        assert "asked elsewhere" in driver.text_in("#ov-work")
+        assert "w reads it in Episodes" in driver.text_in("#ov-work")
+        assert "R there" not in driver.text_in("#ov-work"), "no command opens that agent"
         await driver.resize((160, 40))
         await to_session(driver, "s1")
         await driver.press("R")

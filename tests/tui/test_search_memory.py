@@ -13,7 +13,7 @@ from cm_tui.model import Hit
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.search.rows import FROM_MEMORY, Heading, rows_of
 from cm_tui.tui.modes.search.screen import SearchScreen
-from cm_tui.tui.screens.memory_hit import answering_line
+from cm_tui.tui.screens.memory_hit import answering_line, is_memory
 from tests.templates import Template, index
 from tests.tui.mode_driver import Driver, at, driving, each, make_project
 from tests.tui.recorded_sessions import record, record_story, sha_of_head
@@ -212,6 +212,16 @@ async def an_entry_in_the_pack_leads_to_memory_and_says_why_it_is_not_given(driv
     assert len(driver.app.pack_selection) == 0
 
 
+async def beside_another_hit_a_memory_is_named_by_kind_and_age(driver, told):
+    screen = await ask(driver)
+    await driver.press("escape", "x", "b")
+    assert is_memory(screen.hit)
+    assert re.search(r"#\d+ beside #1", driver.text)
+    assert f"#{screen.hit.rank} {screen.hit.source} · " in driver.text
+    assert f"{screen.hit.source}/" not in driver.text
+    await driver.press("escape")
+
+
 async def commands_for_files_say_that_it_is_none(driver, told):
     await ask(driver)
     await to(driver, "entry")
@@ -281,6 +291,7 @@ async def test_what_is_remembered_is_found_beside_code(told):
         enter_shows_an_entry_whole,
         it_goes_into_the_pack_as_remembered_and_can_be_dropped,
         an_entry_in_the_pack_leads_to_memory_and_says_why_it_is_not_given,
+        beside_another_hit_a_memory_is_named_by_kind_and_age,
         commands_for_files_say_that_it_is_none,
         pieces_of_a_pack_and_rows_of_search_say_what_was_asked_by_whom_and_when,
         strangers_words_are_only_words,

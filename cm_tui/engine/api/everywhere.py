@@ -49,6 +49,10 @@ def recall_everywhere(
     """
     notes: list[str] = []
     known = [one for one in known_projects().rows if one.indexed or one.recorded]
+    if gone := [one.name for one in known if not one.roots]:
+        verb = "is skipped: its folder is" if len(gone) == 1 else "are skipped: their folders are"
+        notes.append(f"{', '.join(gone)} {verb} no longer there.")
+    known = [one for one in known if one.roots]
     best: dict[tuple[str, str, str], FoundElsewhere] = {}
     for found in (one for project in known for one in _matches_in(project, question, limit, where, open_engine, notes)):
         key = (found.hit.source, found.hit.path, found.hit.snippet)
@@ -63,9 +67,6 @@ def _matches_in(
     project: model.KnownProject, question: str, limit: int, where: model.EpisodeFilter | None, open_engine: OpenEngine, notes: list[str]
 ) -> Iterator[FoundElsewhere]:  # fmt: skip
     """Yield a project's matches; a note gives the reason where it cannot be searched."""
-    if not project.roots:
-        notes.append(f"{project.name} is skipped: its folder is no longer there.")
-        return
     root = Path(project.roots[0])
     try:
         if projects.locate(root)[1].name != project.id:

@@ -10,7 +10,7 @@ from textual.app import SuspendNotSupported
 
 from cm_tui.errors import CmError, UsageError
 from cm_tui.integrations.agents.resume import program_path, resume_command, run_in
-from cm_tui.model import EPISODES, Episode, ErasedEvent, ErasureReport, Session, neighbours_note
+from cm_tui.model import EPISODES, Episode, ErasedEvent, ErasureReport, Session, WorkState, neighbours_note
 from cm_tui.model.dates import local_minute
 from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
 from cm_tui.tui.screens.mode_screen import ModeScreen
@@ -95,7 +95,7 @@ def open_memory(screen: ModeScreen, path: str) -> None:
         screen.post_message(OpenMemory(kind, name))
 
 
-def cannot_resume(one: Episode | Session | None) -> str | None:
+def cannot_resume(one: Episode | Session | WorkState | None) -> str | None:
     """Return why no agent can be opened at the session of an episode; None when it can."""
     if one is None:
         return "choose a session or an episode first"
@@ -132,5 +132,5 @@ def _reason(error: OSError | SuspendNotSupported) -> str:
     )
 
 
-def _command_of(one: Episode | Session) -> tuple[str, ...]:
-    return resume_command(one.agent, one.session if isinstance(one, Episode) else one.id, one.parent)
+def _command_of(one: Episode | Session | WorkState) -> tuple[str, ...]:
+    return resume_command(one.agent, one.id if isinstance(one, Session) else one.session, one.parent)

@@ -14,7 +14,7 @@ import pytest
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.erasure.scan import scan_files
-from cm_tui.engine.memory.importers.rescue import plan, rescue
+from cm_tui.engine.memory.importers.rescue import plan, refused, rescue
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.recording import pauses
 from cm_tui.engine.memory.transcripts import copies
@@ -31,8 +31,10 @@ OTHER = "99999999-aaaa-4aaa-8aaa-111111111111"
 
 
 def run(machine: Machine, root: Path | None = None) -> RescueSummary:
+    would = refused(machine.environment, root)
     last = list(rescue(machine.environment, root, Cancel()))[-1]
     assert last.rescued is not None
+    assert would == last.rescued.withheld, "what a dry run says is refused"
     return last.rescued
 
 

@@ -130,6 +130,11 @@ class Original(NamedTuple):
         """Return it as a transcript."""
         return Transcript(self.format.agent, str(self.file.path), *self.file)
 
+    @property
+    def inside(self) -> str:
+        """Return its path below its place."""
+        return self.file.path.relative_to(self.place).as_posix()
+
 
 @dataclass
 class _Done:
@@ -259,13 +264,40 @@ class _Work:
             self._seen, self._withheld = now, Withheld()
         return self._withheld
 
-    def _copy(self, one: Original, withheld: Withheld) -> None:
+    def refused(self) -> dict[str, int]:
+        """Return how many transcripts would not be copied, by reason; writes nothing."""
+        for one in self.originals():
+            if why := self._refusal(one):
+                self.done.withheld[why] += 1
+        return dict(sorted(self.done.withheld.items()))
+
+    def _refusal(self, one: Original) -> str:
+        if copies.mark_of("erased", str(one.file.path)).exists():
+            return ERASED_HERE
+        if copies.is_complete(one.format.agent, one.file):
+            return ""
+        try:
+            why, never = self._why(one, self._withheld), self._withheld.never()
+            for piece in _pieces(one) if never and not why else ():
+                _check_folders(piece, never)
+        except _NeverRecordedError:
+            return NEVER
+        except OSError:
+            # A rescue says so in a note.
+            return ""
+        return why
+
+    def _why(self, one: Original, withheld: Withheld) -> str:
+        """Return why a transcript is not copied, but for folders that its records name."""
         facts = self._survey.facts(one.format, one.transcript)
-        if facts is None:
+        return _SILENT if facts is None else withheld.why(one.format, one.transcript, facts)
+
+    def _copy(self, one: Original, withheld: Withheld) -> None:
+        why = self._why(one, withheld)
+        if why == _SILENT:
             self.done.withheld[_SILENT] += 1
             return
         name, copy = str(one.file.path), copies.copy_of(one.format.agent, one.file.path)
-        why = withheld.why(one.format, one.transcript, facts)
         try:
             size = 0 if why else _write(one, copy, withheld.never())
         except _NeverRecordedError:
@@ -308,6 +340,14 @@ class _Work:
         )  # fmt: skip
 
 
+def refused(environment: Mapping[str, str], root: Path | None = None) -> dict[str, int]:
+    """Return how many transcripts a rescue would not copy, by reason; reads them, and writes nothing.
+
+    `environment`, `root`: as for `plan`. Raises ConfigError and StoreError as `rescue`.
+    """
+    return _Work(environment, root).refused()
+
+
 class _NeverRecordedError(Exception):
     """A record of a transcript names a folder that is never recorded."""
 
@@ -318,20 +358,32 @@ def _write(one: Original, copy: Path, never: tuple[str, ...]) -> int:
     Raises OSError if one of them cannot be read or written, or a link leads to it; _NeverRecordedError if nothing of it
     may be copied.
     """
-    inside = one.file.path.relative_to(one.place).as_posix()
     copies.keep_longer(copy, one.file.size)
-    with opened_below(one.place, inside) as source:
+    with opened_below(one.place, one.inside) as source:
         before = os.fstat(source.fileno())
         left, looked_at = before.st_size, b""
         with copies.writing(copy, before.st_mtime_ns) as packed:
             while left and (piece := source.read(min(left, _PIECE))):
                 left -= len(piece)
                 if never:
-                    # UTF-16 without its zeros is near enough to ASCII.
-                    looked_at = looked_at[-_LONGEST:] + piece.replace(b"\0", b"")
+                    looked_at = _next_look(looked_at, piece)
                     _check_folders(looked_at, never)
                 packed.write(piece)
     return before.st_size - left
+
+
+def _pieces(one: Original) -> Iterator[bytes]:
+    """Yield what of a transcript is searched for folders, piece by piece."""
+    looked_at = b""
+    with opened_below(one.place, one.inside) as source:
+        while piece := source.read(_PIECE):
+            looked_at = _next_look(looked_at, piece)
+            yield looked_at
+
+
+def _next_look(looked_at: bytes, piece: bytes) -> bytes:
+    # UTF-16 without its zeros is near enough to ASCII.
+    return looked_at[-_LONGEST:] + piece.replace(b"\0", b"")
 
 
 def _check_folders(text: bytes, never: tuple[str, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from textual import events, on
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -19,6 +20,7 @@ from cm_tui.tui.screens.messages import OpenReview, ReadEpisode
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm
 from cm_tui.tui.screens.small_lists import list_skipped
+from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.split import FittedText
 
 EVERY = 1.0
@@ -45,6 +47,15 @@ def _no_work(screen: OverviewScreen) -> str | None:
     if state is None or not state.session:
         return "no session of the last 7 days is recorded"
     return None if state.episode else "its first turn is still under way: it is listed once that ends"
+
+
+def _last_session(engine: Engine) -> tuple[WorkState, bool]:
+    """Return where the last session stopped, and whether its agent can be opened at it."""
+    # On the worker, as what knows the agents is slow to import.
+    from cm_tui.tui.screens.episode_commands import cannot_resume
+
+    state = engine.work_state()
+    return state, bool(state.session) and cannot_resume(state) is None
 
 
 def read_work(screen: OverviewScreen) -> None:
@@ -188,11 +199,11 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
     def _ask_work(self) -> None:
         if self.cm.project.engine == "open":
             self.work = self.work or WorkState()
-            self.ask("work", lambda engine: engine.work_state(), self._got_work, self._no_work)
+            self.ask("work", _last_session, self._got_work, self._no_work)
 
-    def _got_work(self, state: WorkState) -> None:
-        self.work = state
-        self._put("work", lambda width: text.work_text(state, width))
+    def _got_work(self, found: tuple[WorkState, bool]) -> None:
+        self.work, can_resume = found
+        self._put("work", partial(text.work_text, self.work, can_resume=can_resume))
         self.refresh_keys()
 
     def _no_work(self, error: CmError) -> None:

@@ -266,7 +266,7 @@ def next_text(view: ProjectView, width: int) -> Content:
     )
 
 
-def work_text(state: WorkState, width: int) -> Content:
+def work_text(state: WorkState, width: int, *, can_resume: bool) -> Content:
     """Show where the last session stopped; empty without a session."""
     if not state.session:
         return Content("")
@@ -285,7 +285,8 @@ def work_text(state: WorkState, width: int) -> Content:
         for sign, style, words in rows
         if words
     ]
-    key = Content.assemble(("w", "bold $accent"), (" reads it in Episodes, R there opens the agent at it", "$muted"))
+    resume = ", R there opens the agent at it" if can_resume else ""
+    key = Content.assemble(("w", "bold $accent"), (f" reads it in Episodes{resume}", "$muted"))
     return Content("\n").join([*lines, *([key] if state.episode else [])])
 
 

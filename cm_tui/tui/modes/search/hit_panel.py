@@ -71,7 +71,9 @@ def _sentences(sentences: Sequence[str], width: int, style: str) -> list[Content
 
 
 def _title(hit: Hit, width: int) -> Content:
-    """Rank and place."""
+    """Rank and place; of what is remembered kind and age, as its path is an id."""
+    if is_memory(hit):
+        return Content.assemble((f"#{hit.rank} ", "bold $accent"), (kind_and_age(hit), "bold $foreground"))
     place = f":{lines_of(hit)}"
     path = elide_path(one_line(hit.path), max(8, width - len(place) - 6))
     return Content.assemble((f"#{hit.rank} ", "bold $accent"), (path, "bold $foreground"), (place, "$secondary"))
