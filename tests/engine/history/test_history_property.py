@@ -4,12 +4,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from cm_tui.engine.code.mainline import coverage
 from cm_tui.engine.platform.store.database import Database
+from cm_tui.errors import NotFoundError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_any_with_fresh, compare_with_fresh, view_of
 from tests.gitrepo import Repo
@@ -189,3 +191,21 @@ TestLine.settings = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
 )
+
+
+def test_another_branch_is_asked_about_while_that_of_head_has_no_commit():
+    state = Line()
+    try:
+        state.start(content="")
+        (first,) = state.repo.git("rev-list", "--all").split()
+        state.use_git(words=("checkout", "-q", "-f", "--orphan", "root"))
+        state.index_now(full=False)
+        assert state.is_unborn
+        place = view_of(state.db, state.repo.root).revisions.resolve(first).moment
+        assert (place.ordinal, place.sha, place.ahead) == (0, first, 1)
+        with pytest.raises(NotFoundError, match="There is no commit yet"):
+            view_of(state.db, state.repo.root).revisions.resolve("HEAD")
+        state.delete(name="a.py")
+        state.ask_beside(number=0)
+    finally:
+        state.teardown()

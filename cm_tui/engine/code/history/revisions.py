@@ -26,6 +26,8 @@ _NAME_ONE = "Name a branch, a tag, a commit, #17, a date such as 2021-03-04, or 
 _A_DAY = 86_400
 _KEPT_PLACES = 1000
 _KEPT_ORDINALS = 200_000
+_NO_HEAD = CommitPoint(0, "", 0, "", "")
+"""Stands for HEAD while its branch has no commit."""
 
 
 class Revisions:
@@ -61,7 +63,7 @@ class Revisions:
             raise UsageError("This project has no git: there is no history.", hint="`git init` begins one.")
         head = self.commits.head()
         if head is None:
-            raise NotFoundError("There is no commit yet.", hint="History begins with the first one.")
+            return self._beside_none(revision, name)
         ordinal = ORDINAL.fullmatch(name)
         if ordinal is not None:
             found = self.commits.at(int(ordinal[1]))
@@ -102,6 +104,14 @@ class Revisions:
         found = next((self.commits.at(commit.ordinal - steps) for commit in start.values()), None)
         return self._resolved(found, asked, found.sha, head) if found is not None else None
 
+    def _beside_none(self, asked: str, name: str) -> ResolvedRevision:
+        """Find a commit of another branch while HEAD's own has none, as after `git checkout --orphan`."""
+        try:
+            sha = self._repository.resolve(name, hint=_NAME_ONE)
+        except NotFoundError as error:
+            raise NotFoundError("There is no commit yet.", hint="History begins with the first one.") from error
+        return self._of_sha(asked, sha, _NO_HEAD)
+
     def _of_sha(self, asked: str, sha: str, head: CommitPoint) -> ResolvedRevision:
         on_mainline = self.commits.of_shas([sha]).get(sha)
         if on_mainline is not None:
@@ -119,14 +129,10 @@ class Revisions:
     def point(self, sha: str) -> CommitPoint:
         """Return where a commit lies; whether it can be answered is not looked at.
 
-        Raises MissingError if it is not in this clone, or damaged; NotFoundError if there is no commit yet.
+        Raises MissingError if it is not in this clone, or damaged.
         """
-        on_mainline, head = self.commits.of_shas([sha]).get(sha), self.commits.head()
-        if on_mainline is not None:
-            return on_mainline
-        if head is None:
-            raise NotFoundError("There is no commit yet.", hint="History begins with the first one.")
-        return self._off_mainline(sha, head)[0]
+        on_mainline = self.commits.of_shas([sha]).get(sha)
+        return on_mainline or self._off_mainline(sha, self.commits.head() or _NO_HEAD)[0]
 
     def _off_mainline(self, sha: str, head: CommitPoint) -> tuple[CommitPoint, bool]:
         info = self._repository.commit(sha)

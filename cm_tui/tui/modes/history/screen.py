@@ -47,6 +47,7 @@ def _symbol(screen: HistoryView) -> SymbolKey | None:
     return key if key and key.qualname else None
 
 
+_no_row: Reason = unless(lambda screen: screen.row, "no symbol is under the cursor")
 _no_symbol: Reason = unless(_symbol, "no symbol is under the cursor")
 
 
@@ -155,7 +156,7 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
     Command("history.next", "t", "Tab", "The next tab: changes, symbols, life, drift, episode in turn",
             lambda screen: screen.panel.turn()),
     Command("history.detail", "v", "Panel", "Difference, source, callers, callees of the symbol in turn",
-            lambda screen: screen.detail.turn()),
+            lambda screen: screen.detail.turn(), blocked=_no_row),
     Command("history.open", "o", "Open", "Show the symbol in Symbols, at its revision", open_row, blocked=_no_symbol),
     Command("history.life", "L", "Life", "The life of the symbol under the cursor, or of a name", show_life,
             blocked=_no_mainline),
