@@ -19,12 +19,13 @@ def _days(text: str) -> float:
     """Return the days of an age; a plain number counts days."""
     seconds = float(text) * 86_400 if re.fullmatch(r"\d+(\.\d+)?", text) else length(text)
     if seconds is None:
-        raise UsageError(f"--older-than: {text[:40]!r} is no age.", hint="Give days, or an age: 30d, 12w, 6mo, 1y.")
+        raise UsageError(f"--older-than: {text[:40]!r} is not an age.", hint="Give days, or an age: 30d, 12w, 6mo, 1y.")
     return seconds / 86_400
 
 
 Older = Annotated[
-    float | None, typer.Option("--older-than", parser=_days, metavar="DAYS", help="All that is older: 30, 12w, 6mo.")
+    float | None,
+    typer.Option("--older-than", parser=_days, metavar="DAYS", help="Everything older than this: 30, 12w, 6mo."),
 ]
 
 
@@ -62,7 +63,7 @@ def purge(ids: list[str] | None = None, *, older_than: Older = None, dry_run: bo
         report = engine.purge(ids or (), older_than=older_than, dry_run=True)
         if report.ids and not dry_run:
             if not yes:
-                ask(f"Delete {count(len(report.ids), 'episode')} for good?", "Pass --yes.")
+                ask(f"Permanently delete {count(len(report.ids), 'episode')}?", "Pass --yes.")
             report = engine.purge(ids or (), older_than=older_than)
     if as_json(report):
         return

@@ -42,14 +42,14 @@ def handoff(
 
     title = named(to).title if to else ""
     if force and out is None:
-        raise UsageError("--force goes with --out.")
+        raise UsageError("--force requires --out.")
     if out is not None and not force and os.path.lexists(out):
-        raise RefusedError(f"{out} exists; nothing was written.", hint="Choose another file, or say --force.")
+        raise RefusedError(f"{out} exists; nothing was written.", hint="Choose another file, or pass --force.")
     with open_fresh_engine(of_memory=True) as engine:
         state = engine.work_state(name)
         if not state.session:
             raise NotFoundError(
-                "No session of the last 7 days is recorded here.",
+                "No session was recorded here in the last 7 days.",
                 hint="`cm episodes list --sessions` lists earlier ones: `cm handoff SESSION`.",
             )
         state = replace(state, title=state.title or _title(engine, state.session))
@@ -84,7 +84,7 @@ def _current_pack(engine: Engine, budget: int) -> model.Pack | None:
     try:
         return engine.pack_items(items, budget=budget)
     except CmError as error:
-        narrate(f"note: the pack is not part of it: {error.message}")
+        narrate(f"note: without the pack: {error.message}")
         return None
 
 

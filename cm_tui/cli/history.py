@@ -15,7 +15,7 @@ from cm_tui.counts import count, size
 from cm_tui.errors import UsageError
 from cm_tui.model.layout import commit_line
 
-Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
+Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 
 
 def at(
@@ -188,7 +188,7 @@ def _show_drift(found: model.Drift) -> None:
         else f"{count(found.files, 'file')}, {count(found.total, 'row')} differ"
     )
     if not found.current:
-        narrate("`cm index` fixes all of it, `cm index PATH` one file")
+        narrate("`cm index` updates everything, `cm index PATH` one file")
     narrate_notes(found.notes)
 
 
@@ -205,7 +205,7 @@ def _show_pruned(report: model.PruneReport) -> None:
 def _show_history(state: model.HistoryStatus) -> None:
     write(state.text)
     if state.blobs:
-        write(f"kept for the past alone: {count(state.blobs, 'file version')}")
+        write(f"stored only for history: {count(state.blobs, 'file version')}")
     if state.vacuumed:
         write(state.vacuumed)
     if state.running:
@@ -214,4 +214,4 @@ def _show_history(state: model.HistoryStatus) -> None:
 
 
 vacuum = declared(hidden=True)(under_old_name("vacuum", "prune", prune))
-history = Family("How much of the history is known, and reading more of it.", (status, backfill, line))
+history = Family("Show how much of the history is indexed, and index more of it.", (status, backfill, line))

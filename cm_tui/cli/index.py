@@ -56,7 +56,7 @@ def index(
             return
         if single and path is not None and not os.path.lexists(path) and not summary.changed:
             raise NotFoundError(
-                f"{path} is neither on disk nor in the index.", hint="Name a project's folder, or a file in one."
+                f"{path} is not on disk or in the index.", hint="Name a project's folder, or a file in one."
             )
         print_json(summary) if wants_json() else _show_summary(summary)
 
@@ -104,7 +104,7 @@ def _refuse_unindexed(file: Path, where: Path, *, force: bool) -> None:
     if here != root:
         raise RefusedError(
             f"{file} is outside the project {here}.",
-            hint="Name a file below it, or index the folder of the other first.",
+            hint="Name a file below it, or index the other folder first.",
         )
 
 
@@ -211,7 +211,7 @@ def _show_plan(plan: model.IndexPlan) -> None:
             write(f"{name:<8} {path}")
     for old, new in plan.renamed:
         write(f"{'rename':<8} {old} → {new}")
-    narrate(f"{count(plan.files, 'file')}, about {plan.estimated_seconds:.1f} s; nothing was done")
+    narrate(f"{count(plan.files, 'file')}, about {plan.estimated_seconds:.1f} s; dry run: nothing changed")
     narrate_notes(plan.notes)
 
 
@@ -245,7 +245,7 @@ def _show_status(state: model.ProjectStatus) -> None:
             ("skipped", f"{count(sum(state.skipped.values()), 'file')}; {state.errors:,} not read in full"),
         ]
     else:
-        rows.append(("indexed", "not yet: run `cm index`"))
+        rows.append(("indexed", "not indexed yet; run `cm index`"))
     for name, text in rows:
         write(f"{name:<9} {text}")
     for note in state.notes:

@@ -60,7 +60,7 @@ def recall(
         is_empty = not result.total and not engine.episodes(limit=1).rows and not engine.entries(limit=1).rows
     show_recalled(result, explain=explain)
     if is_empty and where is None:
-        advise("`cm import` records past sessions of agents, `cm remember TEXT` writes something down")
+        advise("`cm import` imports past sessions, `cm remember TEXT` saves an entry")
 
 
 def recall_everywhere(question: str, limit: int, where: model.EpisodeFilter | None, *, explain: bool) -> None:
