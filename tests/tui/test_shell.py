@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import subprocess
@@ -21,6 +22,7 @@ from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.app_dialogs import project_row
 from cm_tui.tui.screens.commands import key_name
+from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.screens.small_lists import CommandPalette
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
@@ -355,12 +357,13 @@ def test_the_first_frame_waits_for_nothing_heavy():
 
 
 def test_the_guide_lists_every_key_id():
-    from cm_tui.tui.modes.overview.screen import OVERVIEW_COMMANDS
-    from cm_tui.tui.modes.search.screen import SEARCH_COMMANDS
-
     guide = (Path(__file__).parents[2] / "cm_tui/docs/application.md").read_text(encoding="utf-8")
-    for command in (*APP_COMMANDS, *OVERVIEW_COMMANDS, *SEARCH_COMMANDS):
-        assert f"`{command.id}`" in guide
+    ids = set(re.findall(r"`([a-z]+\.[a-z-]+)`", guide.split("## Your own keys", 1)[1].split("\n## ", 1)[0]))
+    commands = [command.id for command in APP_COMMANDS]
+    for name in TITLES:
+        screen = importlib.import_module(f"cm_tui.tui.modes.{name}.screen")
+        commands += [command.id for command in getattr(screen, f"{name.upper()}_COMMANDS")]
+    assert ids - {"app.time", "app.narrator"} == set(commands)
 
 
 @pytest.mark.deep
