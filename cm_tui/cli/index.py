@@ -259,8 +259,4 @@ def _memory_rows(state: model.ProjectStatus) -> list[tuple[str, str]]:
         rows.append(
             ("stale", f"{count(state.stale, 'entry or note', 'entries and notes')} of code that is gone: `cm stale`")
         )
-    if state.conflicts:
-        rows.append(
-            ("conflicts", f"overwritten lines of {count(state.conflicts, 'note')}: `cm notes conflicts` shows them")
-        )
     return rows
