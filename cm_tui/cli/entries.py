@@ -102,12 +102,8 @@ def promote(
         scope: project, or user: for all your projects.
     """
     with open_engine() as engine:
-        entry = engine.promote_episode(
-            episode,
-            content=text_of(content),
-            **_details(category, title, keywords, scope),
-        )
-    print_written(entry)
+        details = _details(category, title, keywords, scope)
+        print_written(engine.promote_episode(episode, content=text_of(content), **details))
 
 
 def _show_rule(entry: model.Entry) -> None:
@@ -169,8 +165,7 @@ def add(
         scope: project, or user: for all your projects.
     """
     with open_engine() as engine:
-        entry = engine.remember(text_of(content), **_details(category, title, keywords, scope))
-    print_written(entry)
+        print_written(engine.remember(text_of(content), **_details(category, title, keywords, scope)))
 
 
 def update(

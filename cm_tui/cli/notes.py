@@ -37,8 +37,7 @@ def append(text: str, *, to: str = "") -> None:
         to: The note, such as router or user:style.md; unless said, the log of today.
     """
     with open_engine() as engine:
-        change = engine.append_note(text_of(text), name=to)
-    _show_change(change)
+        _show_change(engine.append_note(text_of(text), name=to))
 
 
 def search(
@@ -127,15 +126,13 @@ def move(name: Name, target: str) -> None:
         target: Its id afterwards, such as user:style.md or topics/router.md.
     """
     with open_engine() as engine:
-        change = engine.move_note(name, target)
-    _show_change(change)
+        _show_change(engine.move_note(name, target))
 
 
 def delete(name: Name) -> None:
     """Delete a note; `cm undo` brings it back."""
     with open_engine() as engine:
-        change = engine.delete_note(name)
-    _show_change(change)
+        _show_change(engine.delete_note(name))
 
 
 def line_of(note: model.Note) -> str:

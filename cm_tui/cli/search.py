@@ -74,16 +74,8 @@ def show_pair(result: model.SearchResult, ranks: tuple[int, int]) -> None:
         )
     one, other = (result.hits[rank - 1] for rank in ranks)
     hits = {f"#{one.rank}": one, f"#{other.rank}": other}
-    if as_json(
-        {
-            "query": result.query,
-            "mode": result.mode,
-            "profile": result.profile,
-            "hits": [plain(one), plain(other)],
-            "parts": _columns(hits),
-            "notes": list(result.notes),
-        }
-    ):
+    head = {name: getattr(result, name) for name in ("query", "mode", "profile")}
+    if as_json({**head, "hits": [one, other], "parts": _columns(hits), "notes": result.notes}):
         return
     for name, hit in hits.items():
         place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
