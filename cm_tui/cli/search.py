@@ -20,7 +20,7 @@ from cm_tui.cli.output import (
     write_text,
 )
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model.comparison import SCALE, side_by_side
+from cm_tui.model.score_text import SCALE, side_by_side
 
 # --- why a hit stands where it does, beside another one: on stdout, as text or JSON ---
 
