@@ -204,8 +204,7 @@ def list_(*, session: str = "", match: str = "", limit: Limit = None) -> None:
 def show(snapshot: Snapshot, *, explain: Explain = False) -> None:
     """Show what was handed over then; --explain adds the trace."""
     with open_engine() as engine:
-        result = engine.assembly(snapshot)
-    _give(result, explain=explain)
+        _give(engine.assembly(snapshot), explain=explain)
 
 
 def diff(first: Snapshot, second: str) -> None:

@@ -9,7 +9,17 @@ from typing import Any
 
 from cm_tui import model
 from cm_tui.cli.options import Yes, ask, chosen_project, open_engine
-from cm_tui.cli.output import follow_to, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
+from cm_tui.cli.output import (
+    as_json,
+    follow_to,
+    narrate,
+    narrate_notes,
+    plain,
+    print_json,
+    print_page,
+    wants_json,
+    write,
+)
 from cm_tui.counts import count, size
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.dates import day, local_minute
@@ -239,9 +249,8 @@ def _import(wanted: dict[str, Any], *, dry_run: bool, yes: bool) -> None:
         if dry_run or wanted["folders"]:
             plan = engine.imports(**wanted)
             if dry_run:
-                print_json({**plain(plan), "sessions": plan.sessions, "new": plan.new}) if wants_json() else show_plan(
-                    plan
-                )
+                if not as_json({**plain(plan), "sessions": plan.sessions, "new": plan.new}):
+                    show_plan(plan)
                 return
             if not yes:
                 _refuse_empty(plan.unheld)

@@ -227,7 +227,8 @@ def _show_freshness(state: model.Freshness) -> None:
 
 
 def _show_status(state: model.ProjectStatus) -> None:
-    languages = ", ".join(f"{name} {count:,}" for name, count in list(state.languages.items())[:6])
+    languages = ", ".join(f"{name} {number:,}" for name, number in list(state.languages.items())[:6])
+    stale = count(state.stale, "entry or note", "entries and notes")
     rows = [
         ("project", f"{state.name}  ({state.identity})"),
         ("root", state.root),
@@ -241,7 +242,7 @@ def _show_status(state: model.ProjectStatus) -> None:
             ("symbols", f"{state.symbols:,}, {count(state.references, 'reference')}"),
             ("passages", f"{state.embedded:,} of {state.passages:,} with a vector ({state.vectors})"),
             ("search", f"{state.mode}, {state.model}{' (fallback)' if state.fallback else ''}"),
-            *_memory_rows(state),
+            *([("stale", f"{stale} of code that is gone: `cm stale`")] if state.stale else []),
             ("skipped", f"{count(sum(state.skipped.values()), 'file')}; {state.errors:,} not read in full"),
         ]
     else:
@@ -250,17 +251,3 @@ def _show_status(state: model.ProjectStatus) -> None:
         write(f"{name:<9} {text}")
     for note in state.notes:
         write(f"{'note':<9} {note}")
-
-
-def _memory_rows(state: model.ProjectStatus) -> list[tuple[str, str]]:
-    """Return what of the memory waits for a person."""
-    rows = []
-    if state.stale:
-        rows.append(
-            ("stale", f"{count(state.stale, 'entry or note', 'entries and notes')} of code that is gone: `cm stale`")
-        )
-    if state.conflicts:
-        rows.append(
-            ("conflicts", f"overwritten lines of {count(state.conflicts, 'note')}: `cm notes conflicts` shows them")
-        )
-    return rows

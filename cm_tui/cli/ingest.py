@@ -39,8 +39,7 @@ def run(pipeline: str, source: str = "-", values: list[str] | None = None) -> No
     if source != "-":
         given.setdefault("path", source)
     with open_engine() as engine:
-        found = engine.ingest(pipeline, text, values=given)
-    _end(found)
+        _end(engine.ingest(pipeline, text, values=given))
 
 
 def pending() -> None:
@@ -82,8 +81,7 @@ def again(run: str) -> None:
         run: Its id, or a beginning of it: `cm ingest list`.
     """
     with open_engine() as engine:
-        found = engine.ingest_again(run)
-    _end(found)
+        _end(engine.ingest_again(run))
 
 
 @declared(lacks="as_json")

@@ -37,8 +37,7 @@ def append(text: str, *, to: str = "") -> None:
         to: The note, such as router or user:style.md; unless said, the log of today.
     """
     with open_engine() as engine:
-        change = engine.append_note(text_of(text), name=to)
-    _show_change(change)
+        _show_change(engine.append_note(text_of(text), name=to))
 
 
 def search(
@@ -127,30 +126,13 @@ def move(name: Name, target: str) -> None:
         target: Its id afterwards, such as user:style.md or topics/router.md.
     """
     with open_engine() as engine:
-        change = engine.move_note(name, target)
-    _show_change(change)
+        _show_change(engine.move_note(name, target))
 
 
 def delete(name: Name) -> None:
     """Delete a note; `cm undo` brings it back."""
     with open_engine() as engine:
-        change = engine.delete_note(name)
-    _show_change(change)
-
-
-def conflicts() -> None:
-    """Show lines that an earlier version kept because another program saved over them, once; a file keeps them."""
-    with open_engine() as engine:
-        found = engine.note_conflicts()
-    if not as_json({"rows": [plain(one) for one in found], "total": len(found)}):
-        for one in found:
-            write(f"{one.id}  {one.file}", bold=one.id)
-            write_text(one.both)
-        narrate(
-            f"{count(len(found), 'note')}: copy what you need with `cm notes edit`; the files above keep both sides"
-            if found
-            else "no conflicts"
-        )
+        _show_change(engine.delete_note(name))
 
 
 def line_of(note: model.Note) -> str:
@@ -212,4 +194,4 @@ def _show_change(change: model.NoteChange) -> None:
     narrate(f"{change.words}; `cm undo` undoes it" if change.change else f"{change.words}: nothing was changed")
 
 
-notes = Family("", (append, search, get, list_, edit, move, delete, conflicts), alone=alone)
+notes = Family("", (append, search, get, list_, edit, move, delete), alone=alone)

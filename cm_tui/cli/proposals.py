@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cm_tui import model
-from cm_tui.cli import inbox
+from cm_tui.cli import inbox, proposal_rows
 from cm_tui.cli.declare import Family, Positive
 from cm_tui.cli.inbox import AGENT, ALL_STATES, KIND_HELP, STATES, Every, Id, Ids, Kind, Reason, Yes
 from cm_tui.cli.options import ask, checked_reason, need_editor, need_terminal, open_engine, text_of
-from cm_tui.cli.output import as_json, narrate, print_json, print_page, wants_json, write
+from cm_tui.cli.output import as_json, narrate, print_page, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, UsageError
 
@@ -42,8 +42,6 @@ def list_(
         by_policy: Only what a policy of yours approved.
         limit (--limit, -n): How many rows at most.
     """
-    from cm_tui.cli import proposal_rows
-
     where = inbox.filter_of(states or [], kinds or [], match, by_policy=by_policy)
     with open_engine() as engine:
         page = inbox.listed(engine, where, limit, agents=AGENT in (kinds or []))
@@ -58,8 +56,6 @@ def list_(
 
 def show(name: Id) -> None:
     """Show a proposal: what it would write, why, its evidence, how sure it is, and what is known already."""
-    from cm_tui.cli import proposal_rows
-
     with open_engine() as engine:
         one = inbox.one_of(engine, name)
     if as_json(proposal_rows.row(one)):
@@ -74,8 +70,6 @@ def show(name: Id) -> None:
 
 def undo(names: Ids = None) -> None:
     """Take back what was decided on proposals, also days later: what was written goes, and they wait again."""
-    from cm_tui.cli import proposal_rows
-
     wanted = inbox.checked(names or [])
     if not wanted:
         raise UsageError("No proposal given.", hint="`cm proposals list --state all` includes decided ones.")
@@ -83,11 +77,7 @@ def undo(names: Ids = None) -> None:
         raise UsageError(f"{agents[0]} is about an entry or an episode.", hint="`cm undo` undoes your last change.")
     with open_engine() as engine:
         changes = [_undone(engine, name.partition("@")[0], is_only=len(wanted) == 1) for name in wanted]
-    if wants_json() and len(changes) == 1:
-        print_json(proposal_rows.change_row(changes[0]))
-    elif wants_json():
-        print_json(_rows_of(changes))
-    else:
+    if not as_json(proposal_rows.change_row(changes[0]) if len(changes) == 1 else _rows_of(changes)):
         proposal_rows.print_outcomes(changes, undone=True)
     if not all(one.done for one in changes):
         raise typer.Exit(1)
@@ -203,8 +193,6 @@ def _named(engine: Engine, names: list[str], kind: str, verdict: model.Verdict, 
 
 def _all_of(engine: Engine, kind: str, verdict: model.Verdict) -> list[str]:
     """Return all of a kind that wait, told on stderr; of what is approved only what stands against nothing."""
-    from cm_tui.cli import proposal_rows
-
     page = inbox.listed(engine, inbox.filter_of(kinds=[kind]), inbox.MOST, agents=kind == AGENT)
     found, left = [], 0
     for one in page.rows:
@@ -245,18 +233,12 @@ def _decided(engine: Engine, names: list[str], decision: model.NarratedDecision)
 
 
 def _rows_of(changes: list[model.NarratedChange]) -> dict[str, Any]:
-    from cm_tui.cli import proposal_rows
-
     rows = [proposal_rows.change_row(one) for one in changes]
     return {"rows": rows, "total": len(rows), "done": sum(one.done for one in changes)}
 
 
 def _print_result(changes: list[model.NarratedChange]) -> None:
-    from cm_tui.cli import proposal_rows
-
-    if wants_json():
-        print_json(_rows_of(changes))
-    else:
+    if not as_json(_rows_of(changes)):
         proposal_rows.print_outcomes(changes)
     if not all(one.done for one in changes):
         raise typer.Exit(1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -48,21 +47,17 @@ def rescue(
             raise UsageError("--keep-longer applies to all projects and cannot be combined with --project.")
         _keep_longer(DAYS if days is None else days, dry_run=dry_run, yes=yes)
         return
-    _rescue(_root(), dry_run=dry_run, yes=yes)
+    _rescue(dry_run=dry_run, yes=yes)
 
 
-def _root() -> Path | None:
+def _rescue(*, dry_run: bool, yes: bool) -> None:
     from cm_tui.engine.api import projects
-
-    asked = chosen_project()
-    return None if asked is None else projects.root_of(asked)
-
-
-def _rescue(root: Path | None, *, dry_run: bool, yes: bool) -> None:
     from cm_tui.engine.api.rescue import refused, rescue_plan
+    from cm_tui.engine.api.rescue import rescue as steps
     from cm_tui.engine.api.transcripts import environment
 
-    where = environment(os.environ)
+    where, asked = environment(os.environ), chosen_project()
+    root = None if asked is None else projects.root_of(asked)
     plan = rescue_plan(where, root)
     if not wants_json():
         _show(plan)
@@ -77,17 +72,11 @@ def _rescue(root: Path | None, *, dry_run: bool, yes: bool) -> None:
         return
     if not yes:
         ask(f"Keep private copies of them in {plan.folder}?", "Add --yes.")
-    summary = _run(where, root)
+    summary = follow_to(steps(where, root, model.Cancel()), lambda step: step.rescued)
     if wants_json():
         print_json({"plan": plan, "rescued": summary})
     elif summary is not None:
         _show_summary(summary)
-
-
-def _run(where: dict[str, str], root: Path | None) -> model.RescueSummary | None:
-    from cm_tui.engine.api.rescue import rescue as steps
-
-    return follow_to(steps(where, root, model.Cancel()), lambda step: step.rescued)
 
 
 def _show(plan: model.RescuePlan) -> None:

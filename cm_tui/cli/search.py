@@ -20,7 +20,7 @@ from cm_tui.cli.output import (
     write_text,
 )
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model.comparison import SCALE, side_by_side
+from cm_tui.model.score_text import SCALE, side_by_side
 
 # --- why a hit stands where it does, beside another one: on stdout, as text or JSON ---
 
@@ -74,16 +74,8 @@ def show_pair(result: model.SearchResult, ranks: tuple[int, int]) -> None:
         )
     one, other = (result.hits[rank - 1] for rank in ranks)
     hits = {f"#{one.rank}": one, f"#{other.rank}": other}
-    if as_json(
-        {
-            "query": result.query,
-            "mode": result.mode,
-            "profile": result.profile,
-            "hits": [plain(one), plain(other)],
-            "parts": _columns(hits),
-            "notes": list(result.notes),
-        }
-    ):
+    head = {name: getattr(result, name) for name in ("query", "mode", "profile")}
+    if as_json({**head, "hits": [one, other], "parts": _columns(hits), "notes": result.notes}):
         return
     for name, hit in hits.items():
         place = f"{hit.path}:{hit.start_line}-{hit.end_line}"

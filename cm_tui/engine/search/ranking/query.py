@@ -159,11 +159,6 @@ class Query:
         return found
 
     @cached_property
-    def pieces(self) -> list[str]:
-        """Stems of the words' pieces, each once: what names and paths are compared with."""
-        return list(dict.fromkeys(tokens.stem(piece) for word in self.words for piece in tokens.parts(word)))
-
-    @cached_property
     def plain_pieces(self) -> list[str]:
         """The words' pieces as written, in lower case, for matching abbreviations."""
         return list(dict.fromkeys(piece for word in self.words for piece in tokens.parts(word)))
