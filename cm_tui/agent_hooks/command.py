@@ -266,7 +266,7 @@ def _replace_outdated(root: Path) -> None:
 
 def _start_daemon(root: Path) -> None:
     """Start a daemon without waiting for it; a session is beginning, and will want one."""
-    if os.environ.get("CM_DAEMON__USE") == "never":
+    if os.environ.get("CM_DAEMON__USE", os.environ.get("CM_OWNER__USE")) == "never":
         return
     import subprocess
 

@@ -57,7 +57,7 @@ class _Declaration(NamedTuple):
 def declared(*, lacks: str = "", **settings: Any) -> Callable[[Command], Command]:
     """Declare a function as a special command.
 
-    `lacks`: names of common options that it does not have; `settings`: for typer, such as `context_settings`.
+    `lacks`: names of common options that it does not have; `settings`: for typer, such as `hidden`.
     """
 
     def mark(function: Command) -> Command:
@@ -75,12 +75,14 @@ class Family(NamedTuple):
         commands: their functions.
         alone: runs for the name alone.
         group: resolves words; None: as usual.
+        hidden: not in `cm --help`.
     """
 
     help: str
     commands: tuple[Command, ...]
     alone: Command | None = None
     group: type[Any] | None = None
+    hidden: bool = False
 
 
 def add(app: typer.Typer, name: str, member: Command | Family) -> None:
@@ -96,7 +98,7 @@ def add(app: typer.Typer, name: str, member: Command | Family) -> None:
         family.callback()(alone)
     for command in member.commands:
         add(family, command.__name__.rstrip("_"), command)
-    app.add_typer(family, name=name, help=member.help or alone.__doc__)
+    app.add_typer(family, name=name, help=member.help or alone.__doc__, hidden=member.hidden)
 
 
 def made(function: Command, *, is_alone: bool = False) -> Command:

@@ -39,7 +39,8 @@ def _days(text: str) -> float:
 
 
 Older = Annotated[
-    float | None, typer.Option("--older-than", parser=_days, metavar="DAYS", help="Everything older than this: 30, 12w, 6mo.")
+    float | None,
+    typer.Option("--older-than", parser=_days, metavar="DAYS", help="Everything older than this: 30, 12w, 6mo."),
 ]
 
 

@@ -8,8 +8,8 @@ import typer
 
 from cm_tui import model
 from cm_tui.cli.code import symbol_line, symbol_row
-from cm_tui.cli.declare import Bounds, Family
-from cm_tui.cli.options import ensure_history, open_engine, open_fresh_engine
+from cm_tui.cli.declare import Bounds, Family, declared
+from cm_tui.cli.options import ensure_history, open_engine, open_fresh_engine, under_old_name
 from cm_tui.cli.output import as_json, follow, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
 from cm_tui.counts import count, size
 from cm_tui.errors import UsageError
@@ -211,4 +211,5 @@ def _show_history(state: model.HistoryStatus) -> None:
     narrate_notes(state.notes)
 
 
+vacuum = declared(hidden=True)(under_old_name("vacuum", "prune", prune))
 history = Family("Show how much of the history is indexed, and index more of it.", (status, backfill, line))

@@ -229,6 +229,7 @@ def _show_freshness(state: model.Freshness) -> None:
 def _show_status(state: model.ProjectStatus) -> None:
     languages = ", ".join(f"{name} {number:,}" for name, number in list(state.languages.items())[:6])
     stale = count(state.stale, "entry or note", "entries and notes")
+    overwritten = f"overwritten lines of {count(state.conflicts, 'note')}"
     rows = [
         ("project", f"{state.name}  ({state.identity})"),
         ("root", state.root),
@@ -238,11 +239,12 @@ def _show_status(state: model.ProjectStatus) -> None:
     if state.indexed:
         rows += [
             ("indexed", f"{(state.indexed_head or '–')[:12]}"),
-            ("files", f"{state.files:,}  ({languages})"),
+            ("files", f"{state.files:,}{f'  ({languages})' if languages else ''}"),
             ("symbols", f"{state.symbols:,}, {count(state.references, 'reference')}"),
             ("passages", f"{state.embedded:,} of {state.passages:,} with a vector ({state.vectors})"),
             ("search", f"{state.mode}, {state.model}{' (fallback)' if state.fallback else ''}"),
             *([("stale", f"{stale} of code that is gone: `cm stale`")] if state.stale else []),
+            *([("conflicts", f"{overwritten}: `cm notes conflicts` shows them")] if state.conflicts else []),
             ("skipped", f"{count(sum(state.skipped.values()), 'file')}; {state.errors:,} not read in full"),
         ]
     else:

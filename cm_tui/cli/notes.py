@@ -135,6 +135,21 @@ def delete(name: Name) -> None:
         _show_change(engine.delete_note(name))
 
 
+def conflicts() -> None:
+    """Show lines that an earlier version kept because another program saved over them, once; a file keeps them."""
+    with open_engine() as engine:
+        found = engine.note_conflicts()
+    if not as_json({"rows": [plain(one) for one in found], "total": len(found)}):
+        for one in found:
+            write(f"{one.id}  {one.file}", bold=one.id)
+            write_text(one.both)
+        narrate(
+            f"{count(len(found), 'note')}: copy what you need with `cm notes edit`; the files above keep both sides"
+            if found
+            else "no conflicts"
+        )
+
+
 def line_of(note: model.Note) -> str:
     """Return a note as a line of a list."""
     marks = [mark for mark, is_so in (("from git", note.came_along), (note.problem, note.problem)) if is_so]
@@ -194,4 +209,4 @@ def _show_change(change: model.NoteChange) -> None:
     narrate(f"{change.words}; `cm undo` undoes it" if change.change else f"{change.words}: nothing was changed")
 
 
-notes = Family("", (append, search, get, list_, edit, move, delete), alone=alone)
+notes = Family("", (append, search, get, list_, edit, move, delete, conflicts), alone=alone)

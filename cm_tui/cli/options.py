@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,6 +29,17 @@ At = Annotated[
     typer.Option("--at", help="Use an earlier revision: a branch, tag, commit, #17 or date."),
 ]
 Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="Maximum depth of calls.")]
+
+
+def under_old_name(old: str, new: str, command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command as it goes by its old name: it does the same, and says the new one."""
+
+    @functools.wraps(command)
+    def renamed(*args: Any, **kwargs: Any) -> None:
+        narrate(f"`cm {old}` is called `cm {new}` now.")
+        command(*args, **kwargs)
+
+    return renamed
 
 
 def chosen_project() -> Path | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cm_tui.config import renamed_settings
 from cm_tui.config.held import repository_trust
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.mentions.report import count_stale
+from cm_tui.engine.memory.notes import overwritten
 from cm_tui.engine.platform.git.identity import Identity, earlier_memories, identify
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.journal import integrity as journal
@@ -63,6 +65,7 @@ def status(db: Database, root: Path, repository: Repository, vectors: ProjectVec
         fallback=vectors.in_use.reason if vectors.is_fallback else "",
         notes=_notes(db, root, repository, vectors, identity, why),
         stale=count_stale(db),
+        conflicts=overwritten.count_below(root),
         claims_other=bool(identity.claims),
     )
 
@@ -109,6 +112,7 @@ def _notes(
         *([repository.git_problem] if repository.git_problem else []),
         *vectors.notes,
         *_of_journal(root),
+        *renamed_settings(root),
         *repository_trust(root).notes,
         *_of_entries(root),
         *_claimed(identity),

@@ -279,6 +279,29 @@ def test_states_of_the_wrong_shape_are_ignored(tmp_path, content):
     assert note
 
 
+@pytest.mark.deep
+async def test_what_an_earlier_release_called_time_is_found_again_as_history(project):
+    file = state_file(project)
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"mode": "time", "screens": {"time": {"tab": "symbols"}}}))
+    keys = {"app.time": "f10", "time.zoom": "H", "time.find": "F", "history.find": "f"}
+    async with driving(project, config=Config(tui={"keys": keys})) as driver:
+        assert driver.app.current_mode == "history"
+        assert any("app.time is called app.history now" in words for words in driver.told)
+        assert driver.app.screen.panel.tabs.active == "symbols"
+        await driver.press("H")
+        assert driver.app.screen.has_class("-zoomed")
+        await driver.press("H", "F")
+        assert driver.app.screen.focused is not driver.app.screen.commit_panel.filter_input
+        await driver.press("f")
+        assert driver.app.screen.focused is driver.app.screen.commit_panel.filter_input
+        await driver.press("escape", "1", "f10")
+        assert driver.app.current_mode == "history"
+        driver.app.state_writer.flush()
+    assert json.loads(file.read_text())["mode"] == "history"
+    assert "time" not in json.loads(file.read_text())["screens"]
+
+
 def test_state_is_written_whole_and_read_back(tmp_path):
     state = AppState(mode="search", theme="nord", screens={"search": {"query": "ä"}})
     save_state(tmp_path, state)

@@ -252,6 +252,10 @@ def next_text(view: ProjectView, width: int) -> Content:
     if view.progress:
         rows.append(("x", "Stop the index run; it goes on where it stopped"))
     rows += _sessions(view)
+    if view.status and view.status.conflicts:
+        rows.append(
+            ("", f"Overwritten lines of {count(view.status.conflicts, 'note')} were kept: `cm notes conflicts`")
+        )
     if view.status and view.status.stale:
         stale = view.status.stale
         words = f"{count(stale, 'memory', 'memories')} {noun(stale, 'names', 'name')} missing or renamed code"
