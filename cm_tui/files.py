@@ -10,7 +10,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -202,6 +202,18 @@ def remove_left_overs(file: Path) -> None:
     # Of that ending alone: other programs keep files of their own beside it, by which an editor recovers after a crash.
     for left_over in file.parent.glob(f".{glob.escape(file.name)}.*{SUFFIX}"):
         left_over.unlink(missing_ok=True)
+
+
+def remove_old_left_overs(folder: Path, before: float) -> None:
+    """Remove what killed processes left of any file in a folder of cm's own, or below; errors are ignored.
+
+    `before`: seconds since the epoch; what was written later may be another process's, which is writing it.
+    """
+    for place, _, names in os.walk(folder):
+        for left_over in (Path(place, name) for name in names if name[0] == "." and name.endswith(SUFFIX)):
+            with suppress(OSError):
+                if left_over.lstat().st_mtime < before:
+                    left_over.unlink()
 
 
 def permissions_of(file: Path) -> int | None:

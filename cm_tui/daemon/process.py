@@ -435,6 +435,7 @@ class _Server(uvicorn.Server):
             _log.info("%s is gone", root)
             self._state.events.publish("gone", project=str(root))
         self._state.projects.rest()
+        self._state.tidy()
         prose = _prose()
         if prose is not None and prose.release_if_unused(self._state.config.project_idle_seconds):
             _log.info("the model of prose was not needed for long, and is no longer in memory")
