@@ -15,6 +15,7 @@ from cm_tui.cli.options import open_engine, open_fresh_engine
 from cm_tui.cli.output import as_json, narrate, narrate_notes, print_json, wants_json, write, write_text
 from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
 from cm_tui.model.dates import local_minute
+from cm_tui.model.text import harmless, visible
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -54,7 +55,8 @@ def handoff(
             )
         state = replace(state, title=state.title or _title(engine, state.session))
         pack = _current_pack(engine, budget)
-    text = without_secrets(_text(state, title, pack))
+    # Also in a file: characters that only a model would read, or a terminal act on, are not the session's.
+    text = without_secrets(visible(harmless(_text(state, title, pack))))
     if wants_json():
         print_json({"state": state, "text": text})
     elif out is None:

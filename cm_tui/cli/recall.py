@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cm_tui import model
 from cm_tui.cli.declare import Positive
 from cm_tui.cli.options import chosen_project, open_engine, open_fresh_engine, refuse_empty
@@ -104,7 +106,10 @@ def pack(
         result = engine.pack(question, budget=budget, neighbours=neighbours)
         engine.note_recalled(result.recalled)
     if wants_json() or form == "json":
-        print_json(result)
+        from cm_tui.engine.api.outgoing import without_secrets
+
+        items = [replace(one, path=without_secrets(one.path)) for one in result.items]
+        print_json(replace(result, items=tuple(items)))
         return
     write_text(result.markdown)
     narrate(f"{result.tokens:,} of {result.budget:,} tokens")
