@@ -264,7 +264,7 @@ def test_the_kind_of_question_decides_between_code_and_documents(engine: Engine,
 @pytest.mark.parametrize(
     ("pasted", "typed"),
     [
-        ("why doesn\u2019t my \u201copen_all\u201d work\u2026", 'why doesn\'t my "open_all" work...'),
+        ("why doesn\u2019t my \u201copen_all\u201d work\u2026", 'why doesn\'t my "open_all" work.'),
         ("where\u00a0is the command\u2011line read", "where is the command-line read"),
         ("where is data\u200bbase closed", "where is database closed"),
         ("\u201copen_all\u201d", '"open_all"'),

@@ -80,14 +80,10 @@ _HAPPENING = 0.1
 _INSIDE = -0.6
 """How much a question about code asks for documents: they still answer where no code does."""
 _PLAIN = str.maketrans(
-    {
-        **dict.fromkeys("\u2018\u2019\u201b\u2032\u00b4\u02bc", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
-        **dict.fromkeys("\u00a0\u2007\u2009\u202f\u3000", " "),
-        **dict.fromkeys("\u00ad\u200b\u2060\ufeff", ""),
-        "\u2026": "...",
-    }
+    "\u2018\u2019\u201b\u2032\u00b4\u02bc\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
+    "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u00a0\u2007\u2009\u202f\u3000\u2026",
+    "'" * 6 + '"' * 7 + "-" * 7 + " " * 5 + ".",
+    "\u00ad\u200b\u2060\ufeff",
 )
 """Typographic characters of pasted text: quotes, dashes, fixed spaces, invisible characters, the ellipsis."""
 _SEPARATOR = re.compile(r"\.|::|->|\\|#")
