@@ -2,10 +2,11 @@
 
 The material is what is said in the banks for development (`bank_dev`, `bank_voices`): their facts sound lasting, and so
 do given rules of instruction files; their tasks, tails and traps of the moment do not, nor do given sentences of real
-sessions and commit messages: none of what is given is in the repository. A logistic regression over cues and forms, with a penalty on the square of each weight, fitted a second
-time with the parts of forms that had the largest weights; a cue with another sign than it is known to have gets no
-weight. Judged by leaving out one voice after the other, and either half of the real sentences and rules; the bias is set so that
-six in a thousand of these would be proposed.
+sessions and commit messages: none of what is given is in the repository. A logistic regression over cues and forms,
+with a penalty on the square of each weight, fitted a second time with the parts of forms that had the largest weights;
+a cue with another sign than it is known to have gets no weight. Judged by leaving out one voice after the other, and
+either half of the real sentences and rules; the bias is set so that six in a thousand of these sentences would be
+proposed.
 """
 
 from __future__ import annotations
