@@ -5,7 +5,7 @@ do given rules of instruction files; their tasks, tails and traps of the moment 
 sessions and commit messages: none of what is given is in the repository. A logistic regression over cues and forms,
 with a penalty on the square of each weight, fitted a second time with the parts of forms that had the largest weights;
 a cue with another sign than it is known to have gets no weight. Judged by leaving out one voice after the other, and
-either half of the real sentences and rules; the bias is set so that six in a thousand of these sentences would be
+either half of the real sentences and rules; the bias is set so that four in a thousand of these sentences would be
 proposed.
 """
 
@@ -51,7 +51,7 @@ _SUBJECTS, _RECENT, _SHORTEST, _MOST = 120, 3_000, 12, 160
 """Commit messages taken of a repository, among how many, and their lengths in characters."""
 _TIMES = 2
 """How often a sentence of real sessions counts: there are many more of them than of synthetic ones."""
-_TAKEN, _PLAIN = 0.006, 0.86
+_TAKEN, _PLAIN = 0.004, 0.86
 """Share of ordinary real sentences that may sound so lasting: what is said in one session is proposed from there on."""
 
 
