@@ -140,7 +140,9 @@ def test_orders_in_the_same_style_do_not(order: str) -> None:
 def test_what_others_say_counts_unless_the_user_asks_about_it() -> None:
     (one,) = weigh_sentences(("Legal says we must never log addresses.", "Fix the footer."), corrects=False)
     assert one.quote.startswith("Legal")
-    assert weigh_sentences(("Ada says we should always use threads.", "I doubt it, is she right?"), corrects=False) == ()
+    assert (
+        weigh_sentences(("Ada says we should always use threads.", "I doubt it, is she right?"), corrects=False) == ()
+    )
 
 
 def test_only_what_follows_an_answer_corrects_it() -> None:
