@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from cm_tui.engine.memory.narrator.lists import pattern, words
+from cm_tui.engine.memory.narrator.lists import pairs, pattern, words
 from cm_tui.engine.memory.narrator.runs import Command, written
 from cm_tui.engine.memory.narrator.shell import core_of
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
@@ -107,22 +107,7 @@ def bare(words: tuple[str, ...]) -> tuple[str, ...]:
 _FILE_OPTIONS = frozenset(
     ("-f", "-c", "--config", "--file", "-o", "--output", "-C", "--out", "-r", "--require", "-p", "--project", "--entry")
 )
-_ROLES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(form), said)
-    for form, said in (
-        (r"(?:[\w.:]*[.:])?(?:tests?|pytest|py\.test|rspec|jest|vitest|mocha|phpunit|pest|ctest|nextest|unittest|tox|nox|xctest)", "Tests are run with"),
-        (r"(?:[\w.:]*[.:])?(?:e2e|smoke)(?:[-:_]?tests?)?|test:e2e", "End-to-end tests are run with"),
-        (r"(?:[\w.:]*[.:])?(?:lint|eslint|ruff|flake8|pylint|clippy|golangci-lint|rubocop|checkstyle|phpcs|phpstan|shellcheck|stylelint|biome|vet|ktlint)", "The code is linted with"),
-        (r"(?:[\w.:]*[.:])?(?:fmt|format|prettier|black|gofmt|gofumpt|spotlessApply|php-cs-fixer|pint|rustfmt)", "The code is formatted with"),
-        (r"(?:[\w.:]*[.:])?(?:typecheck|type-check|types|mypy|pyright|tsc|psalm|sorbet)", "Types are checked with"),
-        (r"(?:[\w.:]*[.:])?(?:migrate|migrations?|db:migrate|migrate-up)", "Migrations are run with"),
-        (r"(?:[\w.:]*[.:])?(?:docs?|javadoc|rustdoc|typedoc|mkdocs|sphinx-build)", "The documentation is built with"),
-        (r"(?:[\w.:]*[.:])?(?:bench|benchmarks?|jmh)", "Benchmarks are run with"),
-        (r"(?:[\w.:]*[.:])?(?:build|assemble|compile|package|bootJar)", "It is built with"),
-        (r"(?:[\w.:]*[.:])?(?:deploy|release|publish)", "It is released with"),
-        (r"(?:[\w.:]*[.:])?(?:dev|serve|start|bootRun|runserver|server|up)", "It is started with"),
-    )
-)  # fmt: skip
+_ROLES = tuple((re.compile(rf"(?:[\w.:]*[.:])?(?:{form})"), said) for said, form in pairs("roles").items())
 
 
 _CHECKS = frozenset(words for _, words in _ROLES[:5]) | {_ROLES[8][1]}
