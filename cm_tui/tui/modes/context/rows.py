@@ -11,16 +11,16 @@ from textual.content import Content
 
 from cm_tui.counts import count
 from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, AssemblySource, AssemblyStep, Definitions
-from cm_tui.model.dates import local_minute
+from cm_tui.model.dates import local_minute, short_age
 from cm_tui.tui.theme.highlight import highlighted_lines
 from cm_tui.tui.widgets.bars import budget_bar, cell_bar
 from cm_tui.tui.widgets.patches import DIFF_STYLES
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import ago, elide_end, elide_middle, one_line, wrapped
+from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line, wrapped
 
 _SECTION = 11
 """Cells of the section's name."""
-_BAR = 8
+_BAR, _AGE = 8, 7
 _WIDE = 56
 """Cells from which on a row has a bar."""
 _CUTS = {
@@ -105,14 +105,14 @@ class SnapshotRows(RowList[SnapshotRow]):
     def draw(self, row: SnapshotRow, width: int) -> Content:
         """Mark, age, who, prompt and tokens."""
         head = row.head
-        age = elide_end(ago(max(0.0, time.time() - head.time)), 14).ljust(14)
+        when = short_age(time.time() - head.time).ljust(_AGE)
         who = elide_end(one_line(head.agent or head.session or head.definition or "you"), 10).ljust(11)
         tail = f"{head.tokens:>7,}"
         warned = f" ▲{head.warnings}" if head.warnings else ""
-        room = max(4, width - 2 - 14 - 11 - len(tail) - len(warned) - 2)
+        room = max(4, width - 2 - _AGE - 11 - len(tail) - len(warned) - 2)
         prompt = elide_end(one_line(" ".join(head.prompt.split())) or "(no prompt)", room).ljust(room)
         return Content.assemble(
-            ("◆ " if row.marked else "  ", "$accent"), (age, "$muted"), (who, "$secondary"), (prompt, "$foreground"),
+            ("◆ " if row.marked else "  ", "$accent"), (when, "$muted"), (who, "$secondary"), (prompt, "$foreground"),
             (warned, "$warning"), (tail, "$muted"),
         )  # fmt: skip
 
