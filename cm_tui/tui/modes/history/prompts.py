@@ -33,10 +33,10 @@ _HINT = (
 
 def ask_revision(screen: HistoryView, then: Then[ResolvedRevision]) -> None:
     """Ask for a revision."""
-    _ask_until(screen, "Go to", f"A {_NAMES}", _resolve, then)
+    _ask_until(screen, "Go to", f"A {_NAMES}", named_revision, then)
 
 
-def _resolve(engine: Engine, ref: str) -> ResolvedRevision:
+def named_revision(engine: Engine, ref: str) -> ResolvedRevision:
     """Resolve a revision; a number as the list shows it, such as `1,700`, is a commit of the list before all else."""
     if re.fullmatch(r"#?[0-9]{1,3}(,[0-9]{3})+|[0-9]{1,6}", ref):
         try:
@@ -52,7 +52,7 @@ def ask_since(screen: HistoryView, then: Then[ResolvedRevision]) -> None:
 
     def call(engine: Engine, ref: str) -> ResolvedRevision | Drift:
         if ref != LAST:
-            return _resolve(engine, ref)
+            return named_revision(engine, ref)
         # Asked once in a session, as asking is what is remembered.
         return screen.looked or engine.drift(LAST, looked=True, limit=1)
 
