@@ -57,10 +57,17 @@ def elide_end(text: str, width: int) -> str:
 
 
 def elide_name(name: str, width: int) -> str:
-    """Shorten the name of a symbol or heading to a width in cells: first by the headings above it, which its neighbours share."""
-    if cell_len(name) > width:
-        name = name.rpartition(BETWEEN_HEADINGS)[2]
-    return (elide_end if " " in name else elide_middle)(name, width)
+    """Shorten the name of a symbol, heading or file to a width in cells: what it is in gives way before its own name."""
+    if cell_len(name) <= width:
+        return name
+    name = name.rpartition(BETWEEN_HEADINGS)[2]
+    if " " in name:
+        return elide_end(name, width)
+    if "/" in name:
+        return elide_path(name, width)
+    own = name.rpartition(".")[2]
+    # Elided in the middle, the end has two thirds of the room.
+    return elide_middle(own if own and cell_len(own) > (width - 1) * 2 // 3 else name, width)
 
 
 def name_and_place(name: str, place: str, room: int) -> tuple[str, str, str]:

@@ -109,8 +109,11 @@ def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[
         earlier = spot if gone else Spot(old.key, older, old.start_line) if old else None
         place, word = f"{symbol.path}:{symbol.start_line}", str(change.change)
         if change.change == "moved" and old is not None:
-            was = old.qualname.rpartition(BETWEEN_HEADINGS)[2]
-            word = f"from {old.path}" if old.path != symbol.path else f"was {was}"
+            was, name = (one.qualname.rpartition(BETWEEN_HEADINGS)[2] for one in (old, symbol))
+            if old.path != symbol.path:
+                word = f"from {old.path}"
+            elif was != name:
+                word = f"was {was}"
         rows.append(
             HistoryRow(mark, style, symbol.qualname, symbol.kind, place, word, style, None if gone else spot, earlier,
                     note=one_line_signature(symbol.signature))
