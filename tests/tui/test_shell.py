@@ -17,6 +17,7 @@ from cm_tui.config import Config, TuiConfig
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
+from cm_tui.model.dates import age
 from cm_tui.model.status import KnownProject
 from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
@@ -27,7 +28,7 @@ from cm_tui.tui.screens.small_lists import CommandPalette
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme.themes import style_sheets
-from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, short_count, size
+from cm_tui.tui.widgets.text import count, duration, elide_middle, fit, short_count, size
 from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each, make_project, starting
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -331,7 +332,7 @@ def test_text_helpers_count_cells():
     assert count(2, "file") == "2 files"
     assert duration(200) == "3 min 20 s"
     assert size(1_400_000) == "1.4 MB"
-    assert ago(7200) == "2 hours ago"
+    assert age(7200) == "2 hours ago"
 
 
 def test_a_known_project_says_how_long_ago_it_was_used(monkeypatch: pytest.MonkeyPatch):
