@@ -1,4 +1,4 @@
-"""A project and its index at a glance, and why the index does not reflect the checkout."""
+"""A project and its index at a glance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cm_tui.engine.platform.store import seal
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.embed.provider import Provider
 from cm_tui.engine.search.vectors.by_source import ProjectVectors
-from cm_tui.errors import CmError, ModelError, NotIndexedError
+from cm_tui.errors import CmError, ModelError
 from cm_tui.model import ProjectStatus
 
 _COUNTS = """
@@ -76,27 +76,6 @@ def _indexed_at(db: Database) -> float | None:
         return float(text) if text else None
     except ValueError as error:
         raise db.unreadable("indexed_at", text) from error
-
-
-def indexed_checkout(db: Database, root: Path) -> str:
-    """Return the root of the checkout that the index reflects, when that is not this one; it may also reflect none yet."""
-    reflected = db.get_meta("root")
-    return reflected if reflected is not None and reflected != str(root) else ""
-
-
-def stale_reason(db: Database, root: Path, repository: Repository) -> str:
-    """Return why the index does not reflect a checkout's HEAD, or nothing.
-
-    Raises NotIndexedError if there is no index yet.
-    """
-    if lost := seal.lost(db):
-        return lost
-    if db.get_meta("indexed_at") is None:
-        raise NotIndexedError(f"{root} has no index yet.", hint="Run `cm index` first.")
-    if other := indexed_checkout(db, root):
-        return f"The index reflects another checkout, {other}"
-    now, then = repository.head().sha or "", db.get_meta("indexed_head") or ""
-    return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
 
 
 def _notes(
