@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +21,9 @@ from cm_tui.errors import CmError
 from cm_tui.files import users_umask
 
 USAGE = f"usage: cm hook {'|'.join(payload.EVENTS[:-1])} [--agent NAME], or cm hook git NAME [ARGUMENT]..."
+
+_PAUSE_S = 0.02
+"""Between two looks for a daemon that is starting."""
 
 
 class Words(NamedTuple):
@@ -207,9 +211,10 @@ def _record(
 def _response_text(words: Words, facts: payload.Payload, root: Path, chosen: settings.HookSettings) -> str:
     from cm_tui.agent_hooks import session_state
 
-    if not _daemon_may_run():
+    if _daemon_may_run():
+        _replace_outdated(root)
+    elif not session_state.is_starting():
         return ""
-    _replace_outdated(root)
     is_first = session_state.has(facts.session, "start")
     if not (chosen.budget or is_first):
         return ""
@@ -223,19 +228,30 @@ def _response_text(words: Words, facts: payload.Payload, root: Path, chosen: set
 def _hook_output(
     path: str, words: Words, facts: payload.Payload, root: Path, seconds: float, *, first: bool = False
 ) -> str | None:
-    """Return what is printed for the agent of a daemon's answer; None: no daemon answered."""
-    from cm_tui.agent_hooks import daemon_query, reply
+    """Return what is printed for the agent of a daemon's answer; None: no daemon answered.
+
+    `seconds`: for all of it, with the start of a daemon that is under way.
+    """
+    from cm_tui.agent_hooks import daemon_query, reply, session_state
 
     question = {
         "root": str(root),
         "agent": words.agent,
         "session": facts.session,
         "prompt": facts.prompt,
-        "seconds": seconds,
         "first": first,
     }
-    found = daemon_query.ask(path, question, seconds)
-    return None if found is None else reply.answer(words.agent, words.event, str(found.get("context") or ""))
+    left, until = seconds, time.monotonic() + seconds
+    while True:
+        is_starting = session_state.is_starting()
+        # Nothing listens yet where a daemon is starting, which may have left another one's address.
+        found = daemon_query.ask(path, {**question, "seconds": left}, left) if _daemon_may_run() else None
+        if found is not None:
+            return reply.answer(words.agent, words.event, str(found.get("context") or ""))
+        left = until - time.monotonic() - _PAUSE_S
+        if not is_starting or left <= 0:
+            return None
+        time.sleep(_PAUSE_S)
 
 
 def _daemon_may_run() -> bool:
@@ -270,9 +286,11 @@ def _start_daemon(root: Path) -> None:
         return
     import subprocess
 
+    from cm_tui.agent_hooks import session_state
+
     flags: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000208}
     home = str(Path(__file__).parents[2])
-    subprocess.Popen(
+    starter = subprocess.Popen(
         # -P: what lies in the current folder, which is the project's, is not what Python imports.
         [sys.executable, "-P", "-m", "cm_tui.agent_hooks.start_daemon", str(root)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))},
@@ -283,3 +301,4 @@ def _start_daemon(root: Path) -> None:
         umask=users_umask(),
         **flags,
     )
+    session_state.put_starter(starter.pid)

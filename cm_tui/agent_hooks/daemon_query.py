@@ -42,7 +42,7 @@ def ask(path: str, question: Mapping[str, Any], seconds: float) -> dict[str, Any
                 answer += piece
         return _record(bytes(answer))
     except TimeoutError as error:
-        raise DaemonError(f"{_NOTHING}: the daemon took longer than {seconds:g} s (agents.wait_seconds).") from error
+        raise DaemonError(f"{_NOTHING}: the daemon took longer than {seconds:.2g} s (agents.wait_seconds).") from error
     except (OSError, ValueError) as error:
         raise DaemonError(f"{_NOTHING}: {error}") from error
 
