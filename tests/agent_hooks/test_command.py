@@ -337,9 +337,7 @@ def test_the_way_into_the_journal_imports_no_library(repo: Repo):
     assert {"cm_tui.engine.api.events", "cm_tui.engine.platform.redaction.redact"} <= ours
 
 
-def test_a_prompt_waits_only_while_a_daemon_is_starting(
-    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_prompt_waits_only_while_a_daemon_is_starting(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CM_HOME", str(tmp_path / "home"))
     said = {"session_id": "s", "cwd": str(repo.root), "prompt": "how is tax added to the cart"}
     pauses: list[float] = []

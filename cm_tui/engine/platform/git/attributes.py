@@ -62,7 +62,9 @@ class Attributes:
         self._root = root
         self._macros = set[str]()
         self._candidates: dict[str, re.Pattern[str]] = {}
-        self._candidates[""] = _compiled("|".join(self._globs([*map(str, _outer_files(repository)), f"{root}/{_FILE}"])))
+        self._candidates[""] = _compiled(
+            "|".join(self._globs([*map(str, _outer_files(repository)), f"{root}/{_FILE}"]))
+        )
 
     def of(self, path: str) -> Conversion:
         """Return how a file is converted. `path`: relative to the root, with `/`."""
