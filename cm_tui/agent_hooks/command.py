@@ -18,7 +18,6 @@ from cm_tui import paths
 from cm_tui.agent_hooks import payload, settings, stdin
 from cm_tui.engine.api.project_lookup import root_around
 from cm_tui.errors import CmError
-from cm_tui.files import users_umask
 
 USAGE = f"usage: cm hook {'|'.join(payload.EVENTS[:-1])} [--agent NAME], or cm hook git NAME [ARGUMENT]..."
 
@@ -232,7 +231,8 @@ def _hook_output(
 
     `seconds`: for all of it, with the start of a daemon that is under way.
     """
-    from cm_tui.agent_hooks import daemon_query, reply, session_state
+    from cm_tui.agent_hooks import reply, session_state
+    from cm_tui.daemon import bootstrap
 
     question = {
         "root": str(root),
@@ -245,7 +245,7 @@ def _hook_output(
     while True:
         is_starting = session_state.is_starting()
         # Nothing listens yet where a daemon is starting, which may have left another one's address.
-        found = daemon_query.ask(path, {**question, "seconds": left}, left) if _daemon_may_run() else None
+        found = bootstrap.ask(path, {**question, "seconds": left}, left) if _daemon_may_run() else None
         if found is not None:
             return reply.answer(words.agent, words.event, str(found.get("context") or ""))
         left = until - time.monotonic() - _PAUSE_S
@@ -284,21 +284,11 @@ def _start_daemon(root: Path) -> None:
     """Start a daemon without waiting for it; a session is beginning, and will want one."""
     if os.environ.get("CM_DAEMON__USE", os.environ.get("CM_OWNER__USE")) == "never":
         return
-    import subprocess
-
     from cm_tui.agent_hooks import session_state
+    from cm_tui.daemon.bootstrap import spawn
 
-    flags: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000208}
     home = str(Path(__file__).parents[2])
-    starter = subprocess.Popen(
-        # -P: what lies in the current folder, which is the project's, is not what Python imports.
-        [sys.executable, "-P", "-m", "cm_tui.agent_hooks.start_daemon", str(root)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        close_fds=True,
-        umask=users_umask(),
-        **flags,
-    )
-    session_state.put_starter(starter.pid)
+    path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
+    # -P: what lies in the current folder, which is the project's, is not what Python imports.
+    words = ("-P", "-m", "cm_tui.agent_hooks.start_daemon", str(root))
+    session_state.put_starter(spawn(words, {**os.environ, "PYTHONPATH": path}).pid)

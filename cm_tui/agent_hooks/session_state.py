@@ -52,11 +52,10 @@ def put_starter(process: int) -> None:
         _starter().write_text(str(process))
 
 
-def drop_starter(process: int) -> None:
-    """Remove the record of a process that starts a daemon, unless it is another one's by now."""
-    with suppress(OSError, ValueError):
-        if int(_starter().read_text()) == process:
-            _starter().unlink()
+def drop_starter() -> None:
+    """Remove the record of a process that starts a daemon; best effort."""
+    with suppress(OSError):
+        _starter().unlink()
 
 
 def is_starting() -> bool:

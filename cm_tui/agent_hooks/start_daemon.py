@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -23,7 +22,7 @@ def main() -> int:
     except CmError:
         return 1
     finally:
-        drop_starter(os.getpid())
+        drop_starter()
     return 0 if notify(Path(sys.argv[1])) else 1
 
 

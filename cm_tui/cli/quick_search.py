@@ -109,7 +109,7 @@ def _answer(request: _Request) -> dict[str, Any] | None:
 
 
 def _ask(path: str, where: dict[str, Any], **body: Any) -> Any:
-    from cm_tui.agent_hooks.daemon_query import ask
+    from cm_tui.daemon.bootstrap import ask
 
     answer = ask(f"/v1/{path}", {"where": where, **body}, _LONGEST_S)
     if answer is None:

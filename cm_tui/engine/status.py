@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from cm_tui.config import renamed_settings
@@ -99,16 +100,13 @@ def _notes(
     )
 
 
-def _of_store(db: Database) -> tuple[str, ...]:
+def _of_store(db: Database) -> Sequence[str]:
     """Return what is to be said of the store itself."""
     lost = seal.lost(db)
-    note = f"{lost}. `cm index` brings it up to date." if lost else ""
-    said = (
-        f"{db.file} can only be read here: nothing is brought up to date, and nothing is kept."
-        if db.is_read_only
-        else ""
-    )
-    return tuple(one for one in (note, said) if one)
+    notes = [f"{lost}. `cm index` brings it up to date."] if lost else []
+    if db.is_read_only:
+        notes.append(f"{db.file} can only be read here: nothing is brought up to date, and nothing is kept.")
+    return notes
 
 
 def _claimed(identity: Identity) -> tuple[str, ...]:

@@ -345,7 +345,7 @@ def test_a_prompt_waits_only_while_a_daemon_is_starting(repo: Repo, tmp_path: Pa
     def pause(seconds: float) -> None:
         pauses.append(seconds)
         if len(pauses) == 3:
-            session_state.drop_starter(os.getpid())
+            session_state.drop_starter()
 
     monkeypatch.setattr(command.time, "sleep", pause)
     hook("prompt", said=said, cwd=repo.root)
@@ -363,6 +363,3 @@ def test_a_prompt_waits_only_while_a_daemon_is_starting(repo: Repo, tmp_path: Pa
     os.utime(tmp_path / "home" / "state" / "sessions" / "starter", (1, 1))
     hook("prompt", said=said, cwd=repo.root)
     assert len(pauses) == 3, "a process that was killed, a damaged record, one of long ago"
-    session_state.put_starter(ended.pid)
-    session_state.drop_starter(os.getpid())
-    assert (tmp_path / "home" / "state" / "sessions" / "starter").exists(), "another one's"

@@ -149,9 +149,7 @@ def _outer_files(repository: pygit2.Repository) -> list[Path]:
 
 def _lines(file: str) -> list[str]:
     # Hardly any folder has such a file, and there are thousands of folders.
-    if not os.path.exists(file):  # noqa: PTH110
-        return []
-    data = read_regular(file, _FILE_BYTES) or b""
+    data = (os.path.exists(file) and read_regular(file, _FILE_BYTES)) or b""  # noqa: PTH110
     text = os.fsdecode(data.removeprefix(b"\xef\xbb\xbf"))
     return [line for raw in text.split("\n") if (line := raw.strip()) and not line.startswith("#")]
 

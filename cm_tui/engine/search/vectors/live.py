@@ -119,9 +119,8 @@ class Rows:
     def without(self, dead: NDArray[np.bool_]) -> Self:
         """Return these rows without the dead ones; compacted when a fifth of them are dead."""
         alive = ~dead if self.alive is None else self.alive & ~dead
-        if np.count_nonzero(alive) >= 0.8 * len(alive):
-            return replace(self, alive=alive)
-        return self.of(self.ids[alive], self.keys[alive], self.codes[alive])
+        rows = replace(self, alive=alive)
+        return rows if np.count_nonzero(alive) >= 0.8 * len(alive) else rows.compact()
 
     def compact(self) -> Self:
         """Return these rows with the dead ones removed permanently."""
