@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from cm_tui import model
-from cm_tui.cli.output import as_json, narrate, narrate_notes, plain, print_json, wants_json, write, write_text
+from cm_tui.cli.output import narrate, narrate_notes, plain, print_json, wants_json, write, write_text
 from cm_tui.counts import count
 from cm_tui.model.dates import age_of, local_day, local_minute
 from cm_tui.model.score_text import DIGITS, part_texts
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 RESULT_FIELDS = (
     "query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside", "beside_first", "filters", "suggestions",
@@ -20,28 +15,6 @@ RESULT_FIELDS = (
 _RECALLED_FIELDS = ("query", "mode", "took_ms", "total", "notes", "generation")
 _CODE_LINES = 8
 _SHOWN_LINES = 12
-
-
-def searched(engine: Engine, query: str, **options: Any) -> model.SearchResult:
-    """Search, and record which memories were shown. `options`: of the engine's search."""
-    result = engine.search(query, **options)
-    if remembered := [hit.path for hit in (*result.hits, *result.beside) if hit.source != model.CODE]:
-        engine.note_recalled(remembered)
-    return result
-
-
-def result_record(result: model.SearchResult, by: model.By = "passage") -> dict[str, Any]:
-    """Return a result as JSON prints it; it has `files` instead of `hits` where files were asked for."""
-    names = [*RESULT_FIELDS]
-    if by == "file":
-        names[names.index("hits") : names.index("hits") + 1] = ["files", "total_files"]
-    return {name: plain(getattr(result, name)) for name in names}
-
-
-def print_result(result: model.SearchResult, by: model.By = "passage", *, explain: bool = False) -> None:
-    """Print what was found, as JSON or for people."""
-    if not as_json(result_record(result, by)):
-        show_result(result, by, explain=explain)
 
 
 def show_result(result: model.SearchResult, by: model.By = "passage", *, explain: bool = False) -> None:

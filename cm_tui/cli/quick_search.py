@@ -1,4 +1,4 @@
-"""`cm search` as it is run most: a search in words, without the modules that other commands and options need."""
+"""`cm search` through a daemon that runs already: of all commands the one that is run most, without what most others need."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -20,7 +19,8 @@ class _Request(NamedTuple):
     """A search in words, as most are."""
 
     query: str
-    project: Path | None
+    folder: str
+    around: bool
     limit: int | None
     as_json: bool
 
@@ -43,10 +43,7 @@ def quick_search(arguments: Sequence[str]) -> int | None:
             answer = _answer(request)
         except (_OtherError, CmError, OSError, ValueError, KeyError, TypeError):
             return None
-        if answer is None:
-            _search_here(request)
-        else:
-            _print(answer, as_json=request.as_json)
+        _print(answer, as_json=request.as_json)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - reported as for every command
         from cm_tui.cli.failures import failed
@@ -58,7 +55,7 @@ def quick_search(arguments: Sequence[str]) -> int | None:
 def _request(arguments: Sequence[str]) -> _Request:
     if any(key.startswith(_BESIDE) for key in os.environ):
         raise _OtherError
-    words, limit, project, as_json = [], None, None, False
+    words, limit, project, as_json = [], None, "", False
     rest = iter(arguments)
     for word in rest:
         if word == "--json":
@@ -74,26 +71,21 @@ def _request(arguments: Sequence[str]) -> _Request:
             words.append(word)
     if len(words) != 1 or not words[0].strip() or (limit is not None and limit < 1):
         raise _OtherError
-    return _Request(words[0], Path(project) if project else None, limit, as_json)
+    folder = Path(project).expanduser().absolute() if project else Path.cwd()
+    return _Request(words[0], str(folder), not project, limit, as_json)
 
 
-def _answer(request: _Request) -> dict[str, Any] | None:
-    """Ask the daemon, unless it is of another version, its index is behind or a profile is configured.
-
-    None: commands do not go through a daemon.
-    """
+def _answer(request: _Request) -> dict[str, Any]:
+    """Ask the daemon, unless it is of another version, its index is behind or a profile is configured."""
     from cm_tui import __version__, paths
     from cm_tui.daemon import endpoint, runtime_dir
     from cm_tui.daemon.daemon_use import uses_daemon
 
-    if not uses_daemon():
-        return None
     info = endpoint.daemon_info()
     mine = __version__, endpoint.PROTOCOL, runtime_dir.settings_digest()
-    if info is None or (info.version, info.protocol, info.settings) != mine:
+    if info is None or (info.version, info.protocol, info.settings) != mine or not uses_daemon():
         raise _OtherError
-    folder = Path.cwd() if request.project is None else request.project.expanduser().absolute()
-    where = {"folder": str(folder), "around": request.project is None}
+    where = {"folder": request.folder, "around": request.around}
     root = Path(_ask("project", where, create=False)["root"])
     for file in (paths.config_file(), paths.project_config_file(root)):
         if file.exists() and b"profile" in file.read_bytes():
@@ -115,22 +107,6 @@ def _ask(path: str, where: dict[str, Any], **body: Any) -> Any:
     if answer is None:
         raise _OtherError
     return answer["result"]
-
-
-def _search_here(request: _Request) -> None:
-    """Search in this process, as the full command line does: its library takes longer than the search."""
-    from cm_tui import paths
-    from cm_tui.cli.hits import print_result, searched
-    from cm_tui.cli.output import WANTS_JSON, narrate
-    from cm_tui.config import load_config
-    from cm_tui.daemon.open_engine import open_fresh_engine
-
-    paths.settle_environment()
-    WANTS_JSON.set(request.as_json)
-    with closing(open_fresh_engine(request.project, say=narrate)) as engine:
-        profile = load_config(engine.root).search.profile
-        result = searched(engine, request.query, profile=profile, limit=request.limit)
-    print_result(result)
 
 
 def _print(found: dict[str, Any], *, as_json: bool) -> None:

@@ -161,7 +161,7 @@ def search(
         compare (N,M): Two hits side by side, by their ranks: 1,3.
         batch: File with one query a line (- for stdin); one JSON object a line out.
     """
-    from cm_tui.cli.hits import print_result, result_record, searched
+    from cm_tui.cli.hits import show_result
     from cm_tui.config import load_config
 
     if (query is None) == (batch is None):
@@ -179,10 +179,15 @@ def search(
         if batch is not None:
             for line in _lines(batch):
                 found = engine.search(line, profile=chosen, mode=mode, limit=limit, by=by)
-                print_json_line(result_record(found, by))
+                print_json_line(_object(found, by))
             return
-        result = searched(engine, query or "", profile=chosen, mode=mode, limit=limit, by=by)
-    print_result(result, by, explain=explain)
+        result = engine.search(query or "", profile=chosen, mode=mode, limit=limit, by=by)
+        remembered = [hit.path for hit in (*result.hits, *result.beside) if hit.source != model.CODE]
+        if remembered:
+            engine.note_recalled(remembered)
+    if as_json(_object(result, by)):
+        return
+    show_result(result, by, explain=explain)
 
 
 def _ranks(compare: str | None, why_not: str | None, batch: str | None, by: str) -> tuple[int, int] | None:
@@ -221,3 +226,13 @@ def _lines(batch: str) -> list[str]:
     if not lines[-1]:
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
+
+
+def _object(result: model.SearchResult, by: model.By) -> dict[str, Any]:
+    """The contract's result object, with the notes besides; it has `files` instead of `hits` where files were asked for."""
+    from cm_tui.cli.hits import RESULT_FIELDS
+
+    names = [*RESULT_FIELDS]
+    if by == "file":
+        names[names.index("hits") : names.index("hits") + 1] = ["files", "total_files"]
+    return {name: plain(getattr(result, name)) for name in names}
