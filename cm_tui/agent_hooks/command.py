@@ -234,13 +234,8 @@ def _hook_output(
     from cm_tui.agent_hooks import reply, session_state
     from cm_tui.daemon import bootstrap
 
-    question = {
-        "root": str(root),
-        "agent": words.agent,
-        "session": facts.session,
-        "prompt": facts.prompt,
-        "first": first,
-    }
+    said = {"root": str(root), "agent": words.agent, "session": facts.session}
+    question = {**said, "prompt": facts.prompt, "first": first}
     left, until = seconds, time.monotonic() + seconds
     while True:
         is_starting = session_state.is_starting()
