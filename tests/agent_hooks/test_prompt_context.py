@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 
+from cm_tui.agent_hooks.http import _HookRequests as HookRequests
 from cm_tui.agent_hooks.http import prompts
 from cm_tui.agent_hooks.prompt_context import MARKS_TOKENS, PromptContexts
 from cm_tui.agent_hooks.reply import CHARACTERS
 from cm_tui.model import Assembly, Pack, PackItem
+from tests.fake_clock import FakeClock
 
 ROOT = Path("/repo")
 ASKED = "How is tax added to the cart?"
@@ -175,3 +177,19 @@ def test_a_defect_is_no_malformed_request(tmp_path: Path):
 
     assert asyncio.run(status_of({"root": str(tmp_path), "seconds": 1})) == 500
     assert asyncio.run(status_of({"root": str(tmp_path), "seconds": "soon"})) == 400
+
+
+def test_right_after_a_daemons_start_packs_go_without_callers(tmp_path: Path):
+    clock, asked = FakeClock(), []
+
+    class Engine:
+        def call(self, name: str, _where: object, arguments: dict[str, Any]) -> None:
+            asked.append(arguments.get("neighbours") if name == "pack" else name)
+
+        def on_nudge(self, _root: Path) -> None: ...
+
+    requests: Any = HookRequests(cast("Any", Engine()), Engine(), clock)
+    for seconds in (0.0, 4.9, 0.2):
+        clock.advance(seconds)
+        requests._pack(tmp_path, ASKED, 100)
+    assert [one for one in asked if one != "stale_reason"] == [False, False, True]

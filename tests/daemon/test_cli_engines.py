@@ -100,6 +100,7 @@ def test_a_search_that_needs_more_is_left_to_the_whole_command_line(
         ["tax", "-n", "x"],
         ["tax", "-n", "0"],
         ["tax", "-p", "/nowhere"],
+        ["tax", "-p"],
     ):
         assert quick_search(words) is None, words
     monkeypatch.setenv("CM_SEARCH__PROFILE", "memory")

@@ -30,17 +30,18 @@ def pack(vectors: Matrix) -> Codes:
     return codes
 
 
-def unpack(codes: Codes, into: Matrix | None = None) -> Matrix:
-    """Unit rows of packed vectors; zeros stay zeros.
-
-    `codes`: (n, dimensions); `into`: the target, instead of a new matrix.
-    """
-    rows = np.empty(codes.shape, dtype=np.float32) if into is None else into
-    rows[...] = codes
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    norms[norms == 0] = 1
-    rows /= norms[:, None]
+def unpack(codes: Codes) -> Matrix:
+    """Unit rows of packed vectors; zeros stay zeros. `codes`: (n, dimensions)."""
+    rows = codes.astype(np.float32)
+    rows /= lengths(rows)[:, None]
     return rows
+
+
+def lengths(rows: Matrix) -> Matrix:
+    """Euclidean lengths of rows, (n,); 1 for zeros."""
+    found: Matrix = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    found[found == 0] = 1
+    return found
 
 
 def path_words(path: str) -> str:
