@@ -85,9 +85,6 @@ def test_two_halves_of_one_rule_stay_together(sentence: str) -> None:
         ("I only wanted you to create a task, not to work on it", False),
         ("I didn't ask for a readme, never add one", True),
         ("I never want emojis in answers", True),
-        ("We leak the address otherwise.", False),
-        ("they are cached otherwise", False),
-        ("We close them, otherwise it leaks", True),
     ],
 )
 def test_what_is_only_understood_with_what_was_before_is_no_fact(sentence: str, is_whole: bool) -> None:
@@ -100,49 +97,6 @@ def test_what_is_only_understood_with_what_was_before_is_no_fact(sentence: str, 
 )
 def test_an_order_says_nothing_that_lasts(sentence: str) -> None:
     assert weigh_sentences((sentence,), corrects=False) == ()
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "Use `~/lib` for all imports of the application.",
-        "Use `pnpm`, not `npm`.",
-        "Use `tokio::fs` instead of `std::fs` in async code.",
-        "Prefer named constants over magic numbers.",
-        "Wrap API calls in `withRetry()`.",
-        "No default exports in components.",
-        "Keep route handlers thin.",
-    ],
-)
-def test_rules_in_the_style_of_instruction_files_last(rule: str) -> None:
-    (one,) = weigh_sentences((rule,), corrects=False)
-    assert one.weight > 0.6
-
-
-@pytest.mark.parametrize(
-    "order",
-    [
-        "Use the fetch helper here.",
-        "Use `retry()` for this call.",
-        "Keep the old column for now.",
-        "Add a `nights` field to `bookings`.",
-        "use the same modal",
-        "Use a dropdown for the results.",
-        "Put it into `src/types/`.",
-        "no restriction needed",
-        "Keep both buttons.",
-    ],
-)
-def test_orders_in_the_same_style_do_not(order: str) -> None:
-    assert weigh_sentences((order,), corrects=False) == ()
-
-
-def test_what_others_say_counts_unless_the_user_asks_about_it() -> None:
-    (one,) = weigh_sentences(("Legal says we must never log addresses.", "Fix the footer."), corrects=False)
-    assert one.quote.startswith("Legal")
-    assert (
-        weigh_sentences(("Ada says we should always use threads.", "I doubt it, is she right?"), corrects=False) == ()
-    )
 
 
 def test_only_what_follows_an_answer_corrects_it() -> None:
@@ -270,7 +224,7 @@ def test_lines_that_are_no_longer_uncommitted_are_taken_back_unless_there_was_a_
 )  # fmt: skip
 def test_trouble_in_the_reason_for_a_rule_does_not_count_against_it(sentence: str) -> None:
     (one,) = weigh_sentences((sentence,), corrects=False)
-    assert one.weight >= statements.OUTRIGHT
+    assert one.weight == statements.OUTRIGHT
 
 
 def test_what_users_do_themselves_counts_once_it_is_repeated() -> None:
