@@ -172,9 +172,9 @@ def test_no_sentence_with_a_strong_cue_is_passed_over() -> None:
 
 
 def test_what_sounds_lasting_is_never_faint() -> None:
-    least = -0.25 - lasting().bias
-    assert is_faint("rename the file", least - 0.1)
-    assert not is_faint("rename the file", least + 0.1)
+    assert is_faint("rename the file", -0.1)
+    assert not is_faint("rename the file", 0.0)
+    assert not is_faint("use `a` instead of `b` in modules", -9.0)
     assert not is_faint("always rename the file", -9.0)
 
 
@@ -196,4 +196,4 @@ def test_the_form_of_any_text_is_short_and_found_quickly(text: str) -> None:
 
 def test_a_rule_sounds_more_lasting_than_an_order() -> None:
     rule, order = map(sound_of, ("all timestamps are stored in UTC", "rename the button on the login page"))
-    assert rule + lasting().bias > 0 > order + lasting().bias
+    assert rule > 0 > order
