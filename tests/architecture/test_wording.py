@@ -26,7 +26,7 @@ DATA = {
     "cm_tui/engine/memory/narrator/cues.toml": "patterns that recognise what users write",
     "cm_tui/engine/memory/narrator/lasting.json": "learned weights, by the names of cues",
     "cm_tui/engine/memory/narrator/lists.toml": "stop words, and words that users write",
-    "cm_tui/engine/memory/narrator/wording.py": "words of denial",
+    "cm_tui/engine/memory/narrator/patterns.toml": "patterns that recognise what users and tools write",
 }
 """Files whose strings are data, with the reason; their docstrings and comments are checked."""
 TEXT = frozenset({".md", ".sql", ".scm", ".toml", ".json", ".yaml", ".yml", ".txt", ".tcss"})

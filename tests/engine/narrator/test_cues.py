@@ -32,7 +32,7 @@ from cm_tui.engine.memory.narrator.cues import (
 from cm_tui.engine.memory.narrator.own_words import sentences_in
 from tests.bench import narrator_histories
 
-NAMES = [name for name, _ in patterns()]
+NAMES = [name for name, *_ in patterns()]
 _BANKS = Path(narrator_histories.__file__).parent
 _BOUND_S = 0.5
 """What backtracks takes minutes; all others some thousandths of a second."""
@@ -76,9 +76,21 @@ def hostile() -> Iterator[str]:
                 yield ((one + between) * 400)[: 400 - len(end)] + end
 
 
+_PLAIN = [one for _, one, is_cased in patterns() if not is_cased] + [
+    one for found in languages() for one in (*dict(found.cues).values(), *found[1:])
+]
+
+
+def test_patterns_for_text_in_lower_case_have_no_capital_which_would_fit_nothing() -> None:
+    assert [one.pattern for one in _PLAIN if re.search(r"(?<!\\)[A-ZÄÖÜÀÉÈÊÇ]", one.pattern)] == []
+    assert {"always", "our"} <= set(cues_of("OUR rule: ALWAYS squash"))
+    assert explicit_cues("IMMER Tabs verwenden") == explicit_cues("immer Tabs verwenden") == ("always",)
+
+
 @pytest.mark.parametrize(
     "pattern",
-    [one for _, one in patterns()] + [one for found in languages() for one in (*dict(found.cues).values(), *found[1:])],
+    [one for _, one, _ in patterns()]
+    + [one for found in languages() for one in (*dict(found.cues).values(), *found[1:])],
 )
 @pytest.mark.deep
 def test_no_pattern_takes_long_whatever_a_sentence_holds(pattern: re.Pattern[str]) -> None:
@@ -162,6 +174,7 @@ def test_no_sentence_with_a_strong_cue_is_passed_over() -> None:
 def test_what_sounds_lasting_is_never_faint() -> None:
     assert is_faint("rename the file", -0.1)
     assert not is_faint("rename the file", 0.0)
+    assert not is_faint("use `a` instead of `b` in modules", -9.0)
     assert not is_faint("always rename the file", -9.0)
 
 

@@ -85,6 +85,9 @@ def test_two_halves_of_one_rule_stay_together(sentence: str) -> None:
         ("I only wanted you to create a task, not to work on it", False),
         ("I didn't ask for a readme, never add one", True),
         ("I never want emojis in answers", True),
+        ("We leak the address otherwise.", False),
+        ("they are cached otherwise", False),
+        ("We close them, otherwise it leaks", True),
     ],
 )
 def test_what_is_only_understood_with_what_was_before_is_no_fact(sentence: str, is_whole: bool) -> None:
@@ -97,6 +100,48 @@ def test_what_is_only_understood_with_what_was_before_is_no_fact(sentence: str, 
 )
 def test_an_order_says_nothing_that_lasts(sentence: str) -> None:
     assert weigh_sentences((sentence,), corrects=False) == ()
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Use `~/lib` for all imports of the application.",
+        "Use `pnpm`, not `npm`.",
+        "Use `tokio::fs` instead of `std::fs` in async code.",
+        "Prefer named constants over magic numbers.",
+        "Wrap API calls in `withRetry()`.",
+        "No default exports in components.",
+        "Keep route handlers thin.",
+    ],
+)
+def test_rules_in_the_style_of_instruction_files_last(rule: str) -> None:
+    assert [one.quote for one in weigh_sentences((rule,), corrects=False)] == [rule]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Use the fetch helper here.",
+        "Use `retry()` for this call.",
+        "Keep the old column for now.",
+        "Add a `nights` field to `bookings`.",
+        "use the same modal",
+        "Use a dropdown for the results.",
+        "Put it into `src/types/`.",
+        "no restriction needed",
+        "Keep both buttons.",
+    ],
+)
+def test_orders_in_the_same_style_do_not(order: str) -> None:
+    assert weigh_sentences((order,), corrects=False) == ()
+
+
+def test_what_others_say_counts_unless_the_user_asks_about_it() -> None:
+    (one,) = weigh_sentences(("Legal says we must never log addresses.", "Fix the footer."), corrects=False)
+    assert one.quote.startswith("Legal")
+    assert (
+        weigh_sentences(("Ada says we should always use threads.", "I doubt it, is she right?"), corrects=False) == ()
+    )
 
 
 def test_only_what_follows_an_answer_corrects_it() -> None:

@@ -31,6 +31,7 @@ _PACKAGE = "cm_tui.engine.memory.narrator"
 STRONG = words("strong_cues")
 WEAK = words("weak_cues")
 AGAINST = words("cues_against")
+_RULES = words("rule_cues")
 IMPLICIT, HINTED = 0.5, 0.25
 """Penalty for a sentence without these, or only with weak ones: it may be about the moment."""
 _GRAMMAR = words("grammar")
@@ -42,7 +43,8 @@ _SHAPES = (
 )  # fmt: skip
 _LONGEST, _OPENING = 3, 4
 _MOST_TOKENS = 100
-_LEAST_FORM = 0.0
+_LEAST_SOUND = -0.25
+"""Least sum of the bias and what its form contributes, of a sentence without a word of a cue."""
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _HINTS = words("hints")
 _LEAD = re.compile(r"[^\W\d_][\w'’-]*(?: [^\s,:;]+){0,4}[,:] ")
@@ -81,14 +83,14 @@ def lasting() -> Lasting:
 
 
 @cache
-def patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return each cue's name and its pattern."""
+def patterns() -> tuple[tuple[str, re.Pattern[str], bool], ...]:
+    """Return each cue's name, its pattern, and whether that is for a sentence as it is, rather than in lower case."""
     data: dict[str, Any] = tomllib.loads(files(_PACKAGE).joinpath("cues.toml").read_text(encoding="utf-8"))
-    return tuple((cue["name"], _pattern(cue, data["parts"])) for cue in data["cue"])
+    return tuple((cue["name"], _pattern(cue["any"], data["parts"]), cue.get("cased", False)) for cue in data["cue"])
 
 
 class Language(NamedTuple):
-    """Explicit words of a language other than English.
+    """Explicit words of a language other than English, as patterns for text in lower case.
 
     Attributes:
         cues: patterns of what sounds lasting, by the names of cues.
@@ -107,7 +109,7 @@ class Language(NamedTuple):
 def languages() -> tuple[Language, ...]:
     """Return the languages in which explicit words are known."""
     data: dict[str, Any] = tomllib.loads(files(_PACKAGE).joinpath("languages.toml").read_text(encoding="utf-8"))
-    joined = ({name: _pattern({"any": some}, {}) for name, some in one.items()} for one in data.values())
+    joined = ({name: _pattern(some, {}) for name, some in one.items()} for one in data.values())
     apart = Language._fields[1:]
     return tuple(
         Language(tuple((n, p) for n, p in one.items() if n not in apart), *(one[name] for name in apart))
@@ -122,7 +124,7 @@ def explicit_cues(sentence: str, corrects: bool = False) -> tuple[str, ...]:
     `corrects`: it is in a correction of the agent. `MOMENTARY` alone: something in it is against them. Empty: it has
     none, or is in English.
     """
-    plain = sentence.strip()
+    plain = sentence.strip().lower()
     elsewhere, english = _words_of_grammar(plain)
     if plain.endswith("?") or (english and not elsewhere):
         return ()
@@ -158,21 +160,23 @@ def _words_of_grammar(sentence: str) -> tuple[int, int]:
 
 def opens_correction(prompt: str) -> bool:
     """Return whether a prompt in another language than English begins by correcting the agent."""
-    return is_foreign(prompt) and any(one.corrects.search(prompt) for one in languages())
+    return is_foreign(prompt) and any(one.corrects.search(prompt.lower()) for one in languages())
 
 
-def _pattern(cue: dict[str, Any], parts: dict[str, str]) -> re.Pattern[str]:
-    text = "|".join(f"(?:{one})" for one in cue["any"])
+def _pattern(some: Sequence[str], parts: dict[str, str]) -> re.Pattern[str]:
+    text = "|".join(f"(?:{one})" for one in some)
     for name, part in parts.items():
         text = text.replace(f"{{{name}}}", part)
-    return re.compile(text, 0 if cue.get("cased") else re.IGNORECASE)
+    return re.compile(text)
 
 
 @lru_cache(maxsize=1 << 13)
 def cues_of(sentence: str) -> tuple[str, ...]:
     """Return the names of the cues of a sentence."""
     plain = sentence.replace("’", "'")
-    return tuple(name for name, pattern in patterns() if pattern.search(plain))
+    # Patterns that ignore the case take half as long again.
+    lower = plain.lower()
+    return tuple(name for name, pattern, is_cased in patterns() if pattern.search(plain if is_cased else lower))
 
 
 def form_of(sentence: str) -> set[str]:
@@ -208,8 +212,11 @@ def sound_of(sentence: str) -> float:
 
 
 def is_faint(sentence: str, sound: float) -> bool:
-    """Return whether a sentence cannot sound lasting: its form does not, and it has no word of a cue."""
-    return sound < _LEAST_FORM and _HINTS.isdisjoint(_WORD.findall(sentence.lower().replace("’", "'")))
+    """Return whether a sentence cannot sound lasting: its form does not, and it has no word of a cue and is no rule."""
+    lower = sentence.lower().replace("’", "'")
+    if lasting().bias + sound >= _LEAST_SOUND or not _HINTS.isdisjoint(_WORD.findall(lower)):
+        return False
+    return not any(pattern.search(lower) for name, pattern, _ in patterns() if name in _RULES)
 
 
 def plainness(cues: Sequence[str], sound: float) -> float:

@@ -34,7 +34,7 @@ from cm_tui.worker_process import Worker, WorkerPool, batches, serve
 MINERS: tuple[Miner, ...] = (
     mine_statements, mine_commands, mine_workflows, mine_fixes, mine_cochange, mine_conventions,
 )  # fmt: skip
-VERSION = 9
+VERSION = 10
 """Increase it with each change of what miners find: episodes are mined again then."""
 _CHARACTERS = 2_000
 """Longest text of a fact."""
@@ -60,8 +60,8 @@ class Observations:
     items: list[Item] = field(default_factory=list)
     facts: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """The wordings of facts, by number."""
-    rows: dict[tuple[int, int, bool], tuple[float, str]] = field(default_factory=dict)
-    """By fact, seq and whether it opposes: plainness, and author."""
+    rows: list[tuple[int, int, float, bool, str]] = field(default_factory=list)
+    """Fact, seq, plainness, whether it opposes, and author; each fact once for and once against in an episode."""
     prompts: dict[int, int] = field(default_factory=dict)
     """Digests of long prompts, by seq; 0: it is a short one."""
     failed: Counter[str] = field(default_factory=Counter)
@@ -71,26 +71,30 @@ class Observations:
         """Add the observations of others."""
         self.items += other.items
         self.facts |= other.facts
-        self.rows |= other.rows
+        self.rows += other.rows
         self.prompts |= other.prompts
         self.failed += other.failed
 
 
 def look(folder: Path, items: Sequence[Item]) -> Observations:
     """Read episodes and run all miners on them. Raises StoreError if the journal cannot be read."""
-    seen = Observations()
+    seen, numbers = Observations(), dict[tuple[str, ...], int]()
     for item, turn in turns(folder, items):
         seen.items.append(item)
         if turn is None or turn.record.is_reported:
             continue
         prompts = turn.record.prompts
         seen.prompts[item.seq] = number_of(*prompts) if sum(map(len, prompts)) >= _LONG_PROMPT else 0
+        best: dict[tuple[int, bool], tuple[float, str]] = {}
         for one in observations(turn, seen.failed):
-            number = number_of(*one.fact)
-            seen.facts[number] = one.fact
-            key, weight = (number, item.seq, one.opposes), max(0.0, min(1.0, one.weight))
-            if key not in seen.rows or seen.rows[key][0] < weight:
-                seen.rows[key] = (weight, one.speaker)
+            fact = one.fact
+            if (number := numbers.get(fact, 0)) == 0:
+                number = numbers[fact] = number_of(*fact)
+                seen.facts[number] = fact
+            key, weight = (number, one.opposes), max(0.0, min(1.0, one.weight))
+            if key not in best or best[key][0] < weight:
+                best[key] = weight, one.speaker
+        seen.rows += [(number, item.seq, weight, against, who) for (number, against), (weight, who) in best.items()]
     return seen
 
 

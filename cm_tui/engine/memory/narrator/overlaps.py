@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from cm_tui.engine.memory.narrator.confidence import Candidate
+from cm_tui.engine.memory.narrator.lists import pattern
 from cm_tui.engine.memory.narrator.shell import core_of
 
 _MORE = 1.6
@@ -30,11 +31,7 @@ _EVERYTHING = frozenset(("./...", "./"))
 _WIDER = 1.3
 """A wider folder is used if so many times as many files follow the convention there."""
 _SPAN = re.compile(r"`([^`]+)`")
-_QUIET = re.compile(
-    r"-[qvsx]+|--(?:quiet|verbose|silent|color|no-color|colour|no-header|exitfirst|bail|fail-fast|failfast|nocapture|info|stacktrace|no-cov|progress|no-progress|"
-    r"showLocals|debug|trace|watchAll|watch|run|no-watch|ci|yes|no-input|no-interaction|parallel|passWithNoTests)(?:[= ].*)?|"
-    r"--(?:tb|maxfail|reporter|color|colors|console|log-level|output-format|format|durations|loglevel|verbosity|max-workers|workers|timeout|jobs)=.*|-(?:n|j|p)\d*|-count=\d+|-[jn]=?\w*|--tb|-p|no:cacheprovider|auto"
-)
+_QUIET = pattern("overlaps", "quiet", 0)
 
 
 def without_overlaps(found: Sequence[Candidate]) -> list[Candidate]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cm_tui.engine.memory.narrator.lists import pattern
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 
 _CHARACTERS = 20_000
@@ -22,70 +23,35 @@ _WRAPPED = 70
 _MOST_LINES = 300
 _HEADINGS = 3
 """Headings of Markdown that make a text a document."""
-_NOT_THEIRS = re.compile(
-    r"\s*(?:this session is being continued from a previous conversation|caveat: the messages below|\[request interrupted|"
-    r"# AGENTS\.md|# CLAUDE\.md|you are (?:an?|the) [\w -]{0,40}(?:agent|assistant|reviewer|expert|explorer)\b|"
-    r"you are (?:claude|codex|chatgpt|gpt)\b|you work read-only\b|base directory for this skill|api error\b|<task-notification>)",
-    re.IGNORECASE,
-)
+_NOT_THEIRS = pattern("own_words", "not_theirs")
 _FENCE = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TAGGED = re.compile(r"<([A-Za-z][\w:-]{0,40})(?:\s[^<>\n]{0,300})?>.*?(?:</\1>|\Z)", re.DOTALL)
 _TAG = re.compile(r"</?[A-Za-z][\w:-]{0,40}(?:\s[^<>\n]{0,300})?/?>")
 _MARK = "cm:narrator"
 _HEADING = re.compile(r"^#{1,6}[ \t]+\S", re.MULTILINE)
-_FOREIGN = re.compile(
-    r"\s*(?:>|\||\$ |%\s|#!|[+-]{3} |@@ |diff --git|index [0-9a-f]{6,}|commit [0-9a-f]{7,}|"
-    r"at [\w.$<>]+\(|File \"|Traceback \(|Caused by:|\^+\s*$|"
-    r"(?:\[?\d{4}-\d\d-\d\d[T ]?|\[?\d\d:\d\d:\d\d)|\[?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|HINT|LOG|NOTICE|E|W)\b[\s:\]]|"
-    r"(?:error|warning|hint|note)(?:\[\w+\])?: .*(?:-->|\bat line\b)|[\w./-]+:\d+(?::\d+)?:|\w+(?:Error|Exception)\b[:(]|"
-    r"#{1,6}[ \t]|import [\w.{}*, ]+(?:;|from ['\"]|\s*$)|from [\w.]+ import|def \w+\(|class \w+[:({]|(?:public|private|const|let|var|function|return|package|using) .*[;{]\s*$|"
-    r"[{}\[\]();]+\s*$|//|/\*|<!--)"
-)
-_HEADS_FOREIGN = re.compile(
-    r"(?:(?:here(?:'s| is| are|:)|this is|that is|see|look at|below is|i (?:get|got|see|have)|it (?:says|prints|shows|gives|said)|"
-    r"(?:(?:the|this|that|its) )(?:tool |\w+ )?(?:tool|linter|compiler|log|logs|console|terminal|readme|page|article|review(?:er|s)?|ci|bot|error|output|result|ticket|"
-    r"issue|customer|guide|docs?|agent|model|assistant)\b|outputs? of|results? of|from (?:the|a|an|his|her|their)|according to|"
-    r"(?:[\w@.-]+ ){1,4}(?<!\byou )(?<!\bwe )(?<!\bi )(?<!\bto )(?:says?|said|wrote|writes|answered|replied|reports?|prints?|outputs?))[^.!?:\n]{0,90}|(?:tool )?(?:output|error|result|console)|system|note to [\w ]{2,30}):"
-    r"(?P<rest>.*)",
-    re.IGNORECASE,
-)
+_FOREIGN = pattern("own_words", "foreign", 0)
+_HEADS_FOREIGN = pattern("own_words", "heads_foreign")
 """A line that introduces others' words: the text after its colon, and below it up to the next empty line."""
 _LIST = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _CODE_LIKE = re.compile(r"[{};=<>()\[\]|\\/&$]")
 _MOST_SENTENCES = 12
 """Characters of a prompt that is used as a whole; in a longer one only stressed sentences count."""
-_STRESSED = re.compile(
-    r"(?:always|never|remember|from now on|important|note|keep in mind|please (?:always|never|remember))\b",
-    re.IGNORECASE,
-)
+_STRESSED = pattern("own_words", "stressed")
 _SPAN = re.compile(r"`[^`\n]*`")
-_NO_SENTENCE = re.compile(
-    r"(?:https?://\S+\W*$|[#@➜❯$>]|\d+(?:\.\d+)+\b|[\w.-]+@[\w.-]+\b|[\w/.-]+: ?(?:true|false|\d+)\W*$|\((?:use|fix) )"
-)
+_NO_SENTENCE = pattern("own_words", "no_sentence", 0)
 """Links by themselves, prompts of a shell, versions, settings, hints of git."""
 _CODE_SIGN = re.compile(r"[{};=<>()\[\]|\\$\"]|\w\.\w|__|::|->")
 _MOST_SIGNS = 7
-_CODE_WORD = re.compile(
-    r"\b(?:self|this)\.\w|\bdef \w+\(|\w\(\w*\)[:;]|\breturn \w+\(|[=!]=|\w \+= |%s|\belse: |\btry: |\bexcept \w+:"
-)
+_CODE_WORD = pattern("own_words", "code_word", 0)
 _END = re.compile(r"(?<=[.!?…])[\"')\]]?\s+(?=\S)|\s+(?:btw|by the way|p\.?s\.?:?)[,:]?\s+", re.IGNORECASE)
 _ABBREVIATED = re.compile(r"(?:\b(?i:e\.g|i\.e|etc|vs|approx|incl|resp|cf|nr|dr|mr|mrs|st)|\b[A-Z])\.$")
 _WORD = re.compile(r"[^\W_]+")
-_OPENING = re.compile(
-    r"(?:(?:btw|by the way|argh+|ugh|hm+|ah|oh|u[hm]+|hey|hi|hello|ok(?:ay)?|so|also|and|then|next|now|one more(?: thing)?|quick one|p\.?s)\b"
-    r"[\s,:;.!…-]++)+(?=\S)",
-    re.IGNORECASE,
-)
-_CLOSING = re.compile(
-    r"[\s,;-]+(?:thanks?(?: you)?(?: a lot| so much)?|thx|ty|cheers|please|pls|plz)[.!\s]*$", re.IGNORECASE
-)
+_OPENING = pattern("own_words", "opening")
+_CLOSING = pattern("own_words", "closing")
 _FEW = 3
 """A sentence of fewer words belongs to the one before it."""
 _REFUSED = re.compile(r"(?:no|nope|yes|ok|please don'?t|no thanks?)\b", re.IGNORECASE)
-_SIGNED = re.compile(
-    r"(?:^\s*\[(?P<tag>(?!Image|Note|Pasted|Request|Screenshot|File|Info|Warn|Error|Debug)[A-Z][a-z]{1,20})\]\s*|^\s*(?P<here>[A-Z][a-z]{1,20}) here[.,:!]\s*|"
-    r"\n[^\S\n]*(?:[—–]|--?)\s*(?P<end>[A-Z][a-z]{1,20})\s*$)"
-)
+_SIGNED = pattern("own_words", "signed", 0)
 
 
 def sentences_of(record: EpisodeRecord) -> tuple[str, ...]:

@@ -146,7 +146,6 @@ def _replace_observations(tables: NarratorTables, reading_name: str, seen: Obser
         (number, *one, 0 if one[0] in WORDED else number_of(*one[:3]), 0, 0.0, 0.0)
         for number, one in seen.facts.items()
     ]
-    rows = [(fact, seq, weight, opposes, who) for (fact, seq, opposes), (weight, who) in seen.rows.items()]
     with tables.writing():
         tables.check(reading_name)
         _remove(tables, [item.seq for item in seen.items])
@@ -155,7 +154,7 @@ def _replace_observations(tables: NarratorTables, reading_name: str, seen: Obser
             tables.cursor.execute(
                 "INSERT INTO narrator_fact SELECT * FROM new_facts ANTI JOIN narrator_fact USING (fact)"
             )
-        tables.insert("narrator_seen", "fact int64, seq int32, weight float32, opposes bool, speaker string", rows)
+        tables.insert("narrator_seen", "fact int64, seq int32, weight float32, opposes bool, speaker string", seen.rows)
         with tables.given("new_turns", "seq int32", [(item.seq,) for item in seen.items]):
             tables.cursor.execute(_TOUCHED.format(table="new_turns"))
 

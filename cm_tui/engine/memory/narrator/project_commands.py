@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cm_tui.engine.memory.mentions.commands import commands_of as defined_in
+from cm_tui.engine.memory.narrator.lists import pattern
 from cm_tui.engine.memory.narrator.lists import words as listed
 from cm_tui.engine.memory.narrator.runs import commands_of
 from cm_tui.engine.memory.narrator.shell import core_of
@@ -29,24 +30,15 @@ _MOST_FOLDERS, _DEPTH = 400, 4
 _PATIENCE_S = 5.0
 _LEFT_OUT = listed("skipped_folders")
 _MADE = listed("build_folders")
-_INTERPRETERS = re.compile(
-    r"(?:python|pypy)[\d.]*|py|node|ruby|php|perl|bash|sh|zsh|fish|tsx|ts-node|bun|deno|lua|julia|Rscript|elixir|dart|pwsh|source|osascript"
-)
-_SCRIPT = re.compile(
-    r"[\w.@+-]+(?:/[\w.@+-]+)*\.(?:py|mjs|cjs|js|ts|mts|rb|php|pl|sh|bash|zsh|fish|lua|jl|R|exs|dart|ps1)"
-)
-_PROGRAM = re.compile(
-    r"[\w.+-]+$|\./|(?:[\w.-]+/)*(?:bin|scripts?|tools?|hack|ci|tasks?)/|.*\.(?:sh|bash|py|rb|pl|js|mjs|ps1|bat|cmd)$"
-)
+_INTERPRETERS = pattern("project_commands", "interpreters", 0)
+_SCRIPT = pattern("project_commands", "script", 0)
+_PROGRAM = pattern("project_commands", "program", 0)
 _SPAN = re.compile(r"`([^`\n]{1,400})`")
 _PATH = re.compile(r"(?:\./)?[\w.@+-]+(?:/[\w.@+-]+)*")
 
 
 _NAME = re.compile(r"[A-Za-z_][\w:.-]*")
-_INCLUDES = re.compile(
-    r"^\s*(?:-?include|sinclude|import\??|mod\??|includes:|\$\(eval|\$\(foreach)\b|^\s*define\s|^[^\n:#=]*%[^\n:#=]*:|^\.DEFAULT\s*:|^\$\(.*\)\s*:",
-    re.MULTILINE,
-)
+_INCLUDES = pattern("project_commands", "includes", re.MULTILINE)
 _MAKE = ("GNUmakefile", "makefile", "Makefile")
 _COMPUTED = ("CMakeLists.txt", "configure", "configure.ac", "Makefile.in", "Makefile.am", "BSDmakefile")
 """Files from which others make a Makefile."""

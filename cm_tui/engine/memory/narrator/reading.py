@@ -7,8 +7,9 @@ mined before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from cm_tui.engine.memory.narrator.tables import VISIBLE, NarratorTables
 from cm_tui.engine.memory.narrator.turn import Turn
@@ -92,20 +93,23 @@ def turns(folder: Path, items: Sequence[Item]) -> Iterator[tuple[Item, Turn | No
 
     Raises StoreError if the journal cannot be read.
     """
-    reader = _Reader(folder)
-    last: tuple[int, Turn | None] = 0, None
-    for item in items:
-        before = last[1] if item.earlier == last[0] else reader.turn(item.before)
-        turn = reader.turn(item.at)
-        last = item.seq, turn
-        yield item, None if turn is None else Turn(turn.id, turn.time, turn.record, before)
+    with ExitStack() as files:
+        reader = _Reader(folder, files)
+        last: tuple[int, Turn | None] = 0, None
+        for item in items:
+            before = last[1] if item.earlier == last[0] else reader.turn(item.before)
+            turn = reader.turn(item.at)
+            last = item.seq, turn
+            yield item, None if turn is None else Turn(turn.id, turn.time, turn.record, before)
 
 
 class _Reader:
-    """Reads episodes of a journal and its archive; those of one archived file in sequence."""
+    """Reads episodes of a journal and its archive; those of one archived file in sequence. `files`: closes the open one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, files: ExitStack) -> None:
         self._journal = Journal(folder)
+        self._files = files
+        self._open: tuple[int, BinaryIO] | None = None
         self._archive = Archive(self._journal)
         self._archived: tuple[int, Iterator[tuple[int, Event]], int] | None = None
 
@@ -120,9 +124,11 @@ class _Reader:
         if not at.id:
             return None
         try:
-            with self._journal.file(at.segment).open("rb") as file:
-                file.seek(at.place)
-                fields = parse_line(file.read(at.size))
+            if self._open is None or self._open[0] != at.segment:
+                self._files.close()
+                self._open = at.segment, self._files.enter_context(self._journal.file(at.segment).open("rb"))
+            self._open[1].seek(at.place)
+            fields = parse_line(self._open[1].read(at.size))
         except OSError as error:
             raise StoreError(
                 f"The journal {self._journal.folder} cannot be read: {error}", hint="Check the disk and the folder."

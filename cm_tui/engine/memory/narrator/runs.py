@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from cm_tui.engine.memory.narrator.lists import pairs, words
+from cm_tui.engine.memory.narrator.lists import pairs, pattern, words
 from cm_tui.engine.memory.narrator.shell import Kind, Simple, kind_of, simple_commands
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import Step
@@ -29,25 +29,12 @@ LONGEST = 160
 _LINE = 2_000
 _CUT = 590
 """Length from which on a text may have been cut when it was recorded."""
-_SHELLS = re.compile(
-    r"(?:functions\.|container\.|default_api\.|developer__|mcp__\w+__)?(?:bash|shell|sh|zsh|local_shell|shell_command|exec|exec_command|unified_exec|"
-    r"run_shell_command|run_terminal_cmd|run_in_terminal|run_command|runcommand|execute_command|executecommand|execute|terminal|command|"
-    r"powershell|run_terminal_command|bashtool)",
-    re.IGNORECASE,
-)
+_SHELLS = pattern("runs", "shells")
 _SCRIPT = re.compile(r"\btools\.\w+\(|\bALL_TOOLS\b|^[ \t]*(?:(?:const|let|var)\s|text\()", re.MULTILINE)
 """JavaScript that Codex gives to its tool `exec`."""
 _FILTERS = words("filters")
 _NOISE = words("environment")
-_MISSING = re.compile(
-    r"command not found|not recognized as an internal or external|(?:bash|sh|zsh|env): [^\n]{0,80}No such file or directory|"
-    r"can't open file|No rule to make target|missing script|no such (?:sub)?command|unknown (?:sub)?command|unrecognized (?:sub)?command|"
-    r"could not determine executable|don't know how to build task|does not contain recipe|task '?[^\n]{0,80}'? not found|"
-    r"command \"[^\"\n]{1,80}\" is not defined|couldn't find (?:a )?(?:script|task)|there are no commands defined|"
-    r"task \"[^\"\n]{1,80}\" (?:could not be found|does not exist)|could not find (?:a )?task|there is no pom|is not a \w+ command|"
-    r"could not execute because the (?:specified|application)|no such file or directory \(os error 2\)|invalid choice: ",
-    re.IGNORECASE,
-)
+_MISSING = pattern("runs", "missing")
 _WRAPPERS = {name: int(own) for name, own in pairs("wrappers").items()}
 _VALUED = frozenset(("-k", "-s", "-n", "-c", "-p", "-u"))
 _SYSTEM = re.compile(r"(?:/usr(?:/local)?|/opt/homebrew|/home/linuxbrew/\.linuxbrew)?/s?bin/([\w.+-]+)")
@@ -266,9 +253,5 @@ def _is_of_moment(word: str) -> bool:
     return (value.startswith(("/", "~", "../../")) and len(value) > 1) or _OF_MOMENT.search(word) is not None
 
 
-_OF_MOMENT = re.compile(
-    r"\b[0-9a-f]{8}-[0-9a-f]{4}-|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b|\b(?:19|20)\d\d-?[01]\d-?[0-3]\d|"
-    r"https?://(?!localhost|127\.0\.0\.1|0\.0\.0\.0)|(?:^|[=/])tmp/|\d{6,}|\[redacted|#\d|^#\w|"
-    r"^(?!(?:UTF|ISO|SHA|RFC)-)[A-Z]{2,10}-\d+$|^--(?:task|issue|ticket|story|pr|mr)(?:-?(?:id|number))?(?:=|$)"
-)
+_OF_MOMENT = pattern("runs", "of_moment", 0)
 """… and the numbers of tasks, tickets and requests."""

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from cm_tui.engine.memory.narrator.lists import pairs, words
+from cm_tui.engine.memory.narrator.lists import pairs, pattern, words
 
 Kind = Literal["looking", "general", "inline", "own"]
 """`inline`: a program given with the command, never run twice; `own`: all other commands."""
@@ -30,9 +30,7 @@ _ADDING = {name: tuple(subs.split()) for name, subs in pairs("adding").items()}
 _CODE = {name: tuple(subs.split()) for name, subs in pairs("inline").items()}
 _RUNNERS = {name: tuple(subs.split()) for name, subs in pairs("runners").items()}
 _VALUED = words("runner_values")
-_BIN = re.compile(
-    r"(?:^|/)(?:\.?venv[\w.-]*/(?:bin|Scripts)|node_modules/\.bin|vendor/bin|\.tox/[\w.-]+/bin)/([\w.+-]+)$"
-)
+_BIN = pattern("shell", "bin", 0)
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?|py")
 _TELLING = words("about_itself")
 _LOOKING_SUBS = frozenset(("describe", "info", "list", "ls", "show", "status", "view"))

@@ -12,7 +12,6 @@ nothing else, or all of it has new names; else 0.7).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -27,6 +26,7 @@ from cm_tui.engine.memory.mentions.report import UNCOMMITTED, Finding, StaleRepo
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
 from cm_tui.engine.memory.narrator.confidence import Candidate
 from cm_tui.engine.memory.narrator.lifecycle import claim_of
+from cm_tui.engine.memory.narrator.lists import pattern
 from cm_tui.engine.memory.narrator.tables import id_of
 from cm_tui.engine.memory.narrator.topics import origins_of
 from cm_tui.engine.memory.notes.known_scan import scan_notes
@@ -43,11 +43,7 @@ _MOST_ITEMS = 500
 _KINDS = frozenset({"project", "user", "topic", "long-term"})
 _COMMANDS = frozenset({"commands", "workflows", "fixes"})
 """Sections whose code is commands."""
-_OF_THE_PAST = re.compile(
-    r"\b(?:removed?|deleted?|gone|dropped|renamed?|replaced?|superseded|obsolete|deprecated|formerly|previously|used to|"
-    r"no longer|not any ?more|instead of|rather than|migrated from|moved (?:from|to)|was called|until)\b",
-    re.IGNORECASE,
-)
+_OF_THE_PAST = pattern("stale_facts", "of_the_past")
 _UNSURE_COMMIT, _MORE_NAMES = 0.8, 0.7
 
 

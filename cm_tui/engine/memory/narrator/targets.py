@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 from cm_tui.engine.memory.entries.entry_text import keywords_of
 from cm_tui.engine.memory.mentions.recognise import Named, named_in
 from cm_tui.engine.memory.narrator.confidence import Candidate
+from cm_tui.engine.memory.narrator.lists import pattern
 from cm_tui.engine.memory.notes.places import NOTES_FOLDER, USER
 from cm_tui.engine.search.ranking.wording import stem
 from cm_tui.model import FactKind, Topic
@@ -32,11 +33,7 @@ HEADINGS: Mapping[FactKind, str] = {
 """Section of a note for each kind of fact."""
 _OF_PEOPLE: frozenset[FactKind] = frozenset({"statement", "correction"})
 """Kinds that may be about the person; all others are about the project."""
-_HERE = re.compile(
-    r"\b(?:(?:this|our|the) (?:project|repo|repository|codebase|code base|monorepo|package|module|service|app|branch)|"
-    r"in (?:here|this folder)|this (?:file|test|class|function))\b",
-    re.IGNORECASE,
-)
+_HERE = pattern("targets", "here")
 _STYLES = frozenset(("snake_case", "camelCase", "PascalCase", "UPPER_CASE", "SCREAMING_SNAKE_CASE", "lower_case"))
 """Ways to write names, which are no names."""
 _PIECE = re.compile(r"[^\W_]+")

@@ -14,6 +14,7 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Literal, NamedTuple
 
+from cm_tui.engine.memory.narrator.lists import pattern
 from cm_tui.engine.memory.narrator.own_words import sentences_of
 from cm_tui.engine.memory.narrator.runs import Run, runs_of
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
@@ -79,13 +80,7 @@ class Turn:
 
 Miner = Callable[[Turn], Iterable[Observation]]
 """Finds one kind of fact."""
-_REJECTS = re.compile(
-    r"\s*(?:(?:no|nope|nah|stop|wrong|wait)\b[\s,.!:;—-]|(?:please\s+)?(?:revert|undo|roll\s*(?:it|that|this)?\s*back|back\s+(?:it|that|this)\s+out|"
-    r"take\s+(?:it|that|this)\s+back|drop\s+(?:that|this|it)\b|throw\s+(?:that|this|it)\s+away)|(?:that|this|it)(?:'s|\s+is|\s+was)\s+"
-    r"(?:wrong|not\s+(?:what|right|how|it)|broken|bad)|(?:that|this|it)\s+(?:broke|breaks|does\s*n[o']?t\s+work)|not\s+what\s+i|"
-    r"(?:you\s+)?(?:should\s*n[o']?t|must\s*n[o']?t)\s+have|why\s+(?:did|would)\s+you|i\s+(?:did\s*n[o']?t|never)\s+(?:ask|want|say))",
-    re.IGNORECASE,
-)
+_REJECTS = pattern("turn", "rejects")
 
 
 def is_accepted(record: EpisodeRecord) -> bool:
@@ -235,8 +230,4 @@ def is_editor(record: EpisodeRecord, number: int) -> bool:
     )
 
 
-_EDITORS = re.compile(
-    r"(?:functions\.)?(?:edit|write|multiedit|notebookedit|apply_patch|patch|create_file|edit_file|write_file|write_to_file|replace|replace_in_file|"
-    r"str_replace\w*|insert_edit_into_file|search_replace|update_file|multi_edit)",
-    re.IGNORECASE,
-)
+_EDITORS = pattern("turn", "editors")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from cm_tui.engine.memory.narrator.lists import pairs, words
+from cm_tui.engine.memory.narrator.lists import pairs, pattern, words
 from cm_tui.engine.search.ranking.wording import stem
 
 _WORD = re.compile(r"[^\W_][\w./'-]*")
@@ -20,26 +20,13 @@ _ALIKE = pairs("alike")
 _COMMON = frozenset(map(stem, words("common")))
 _COMMON_WEIGHT = 0.35
 _CLAUSE = re.compile(r"[,;:!?()]|\.(?!\S)|\s[-–—]\s|\b(?:but|because|since|so that|otherwise)\b")
-_DENIED = re.compile(
-    r"\b(?:never|not|no|don'?t|doesn'?t|isn'?t|aren'?t|won'?t|can'?t|cannot|mustn'?t|shouldn'?t|without|avoid|stop|stopped|neither|nor|"
-    r"instead of|rather than|went back on|switched from|moved (?:away )?from|replaced|no longer|(?:end|cease|discontinue|remove)(?:d|ed|s)? (?:the )?support|drop(?:ped)?|forget|scrap(?:ped)?|against|hands off|ditch(?:ed)?|nobody|nothing|"
-    r"nie|niemals|keine?[nmrs]?|nicht|gegen|jamais|pas|plus de|nunca|jamás|contra|mai|non(?= \w+(?:are|ere|ire|iamo)\b)|contro|nooit|geen|niet|tegen)\b"
-)
+_DENIED = pattern("wording", "denied", 0)
 _IN_PLACE = frozenset({"instead of", "rather than"})
 """A denied part follows, an affirmed one precedes."""
-_TURNED_DOWN = re.compile(
-    r"\b(?:rejected|ruled (?:\w+ ?)?out|turned (?:it |that |them )?down|decided against|not an option|off the table|dropped (?:the idea|it)|"
-    r"said no to|do(?:n'?t| not) want|evaluated|considered|no[- ]go)\b|^no \w+"
-)
+_TURNED_DOWN = pattern("wording", "turned_down", 0)
 _REPROACH = re.compile(r"^(?:(?:no|nope|wrong|stop)\b[\s,.!…-]*(?=\w+ \w))+(?<=[,.!…-] )")
-_REVERSAL = re.compile(
-    r"\b(?:no longer|any ?more|any longer|from now on|from today|switched|moved|changed?|reversed|went back|forget|scrap(?:ped)?|dropped|otherwise|"
-    r"correction|replaced|is gone|instead of|now)\b"
-)
-_ENDED = re.compile(
-    r"\b(?:is|are|was|were|got) (?:wrong|too \w+|out|gone|dead|over|switched off|retired|off[- ]limits|forbidden|banned|rejected|turned down|ruled out|not an option|overkill)\b|"
-    r"\bany ?(?:more|longer)\b|\bsupport (?:\w+ )?ends?\b"
-)
+_REVERSAL = pattern("wording", "reversal", 0)
+_ENDED = pattern("wording", "ended", 0)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -92,10 +79,7 @@ def polarity(text: str) -> int:
     return -1 if len(no) > len(yes) else 1
 
 
-_ON_CONDITION = re.compile(
-    r"\b(?:without|unless|before|until|except|only|by hand|manually|blindly|alone|on (?:your|its|their) own|by (?:your|it)sel(?:f|ves)|yourself|"
-    r"directly|silently|automatically|too|just|more than|(?<!no )(?<!any )longer|larger|bigger|over|above|below|under|exceeds?|less|fewer|at (?:most|least))\b"
-)
+_ON_CONDITION = pattern("wording", "on_condition", 0)
 
 
 def is_conditional(text: str) -> bool:
@@ -118,11 +102,7 @@ def is_reversal(text: str) -> bool:
     return _REVERSAL.search(text.lower()) is not None
 
 
-_SWITCH = re.compile(
-    r"\b(?:no longer|not any ?more|any ?more|any longer|switched (?:to|from|over|it)|moved (?:to|from|away|over|it)|changed (?:to|from|our mind|it)|reversed|went back on|"
-    r"scrap(?:ped)?|dropped|replaced?|replaces|gave way|gives way|used to|forget (?:what|the|that|about)|correction|change of plan|otherwise than|retired|"
-    r"is gone|are gone|is over|(?:is|are|gets?) switched off|the old (?:rule|way|one)|(?:is|are|it's) \S+ now|now (?:is|are|uses?))\b"
-)
+_SWITCH = pattern("wording", "switch", 0)
 
 
 def is_switch(text: str) -> bool:

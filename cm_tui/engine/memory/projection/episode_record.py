@@ -26,6 +26,7 @@ _FIRST_VERSION = (
     "redacted", "note", "stop",
 )  # fmt: skip
 """Fields that are written even where they are empty."""
+_STEP_KINDS = get_args(StepKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,13 +107,12 @@ def _step_data(step: Step) -> dict[str, Any]:
 def _steps(found: object) -> tuple[Step, ...]:
     return tuple(
         Step(
-            data["kind"],
-            **{name: _text(data.get(name)) for name in ("text", "tool", "result", "path")},
-            failed=data.get("failed") is True,
+            data["kind"], _text(data.get("text")), _text(data.get("tool")), _text(data.get("result")),
+            _text(data.get("path")), data.get("failed") is True,
         )
         for data in (found if isinstance(found, list) else ())
-        if isinstance(data, dict) and data.get("kind") in get_args(StepKind)
-    )
+        if isinstance(data, dict) and data.get("kind") in _STEP_KINDS
+    )  # fmt: skip
 
 
 def _text(value: object) -> str:
@@ -124,7 +124,8 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _one_of(known: Any, otherwise: str) -> Callable[[object], Any]:
-    return lambda value: value if isinstance(value, str) and value in get_args(known) else otherwise
+    values = get_args(known)
+    return lambda value: value if isinstance(value, str) and value in values else otherwise
 
 
 def _count(value: object) -> int:

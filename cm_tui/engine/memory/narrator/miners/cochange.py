@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 
 from cm_tui.engine.memory.narrator.turn import Observation, Turn, is_accepted, rejects
@@ -50,8 +51,13 @@ def _together(files: Sequence[str], *, opposes: bool) -> Iterator[Observation]:
 
 def _is_self_evident(files: Sequence[str]) -> bool:
     """Return whether files are one module and its test, or its header."""
-    parts = [file.rpartition("/")[2].rpartition(".") for file in files]
-    names = [name for name, _, _ in parts]
-    stems = {_OF_TEST.sub("", name) for name in names}
-    is_header = all(ending in _C for _, _, ending in parts)
-    return len(stems) == 1 and stems != {""} and (is_header or len(set(names)) > 1)
+    parts = [*map(_parts, files)]
+    stems = {stem for _, stem, _ in parts}
+    return len(stems) == 1 and stems != {""} and (all(is_c for *_, is_c in parts) or len({one[0] for one in parts}) > 1)
+
+
+@lru_cache(maxsize=4_096)
+def _parts(file: str) -> tuple[str, str, bool]:
+    """Return the name of a file without its ending, that of its module, and whether it may have a header."""
+    name, _, ending = file.rpartition("/")[2].rpartition(".")
+    return name, _OF_TEST.sub("", name), ending in _C

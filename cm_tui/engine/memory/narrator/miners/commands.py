@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from cm_tui.engine.memory.narrator.lists import words
+from cm_tui.engine.memory.narrator.lists import pairs, pattern, words
 from cm_tui.engine.memory.narrator.runs import Command, written
 from cm_tui.engine.memory.narrator.shell import core_of
 from cm_tui.engine.memory.narrator.turn import Observation, Turn
@@ -24,22 +24,11 @@ _MOST = 60
 """Different commands of one turn."""
 _BARE, _SHORTENED = 1.0, 0.5
 _CHOOSING = words("choosing")
-_CHOOSING_HERE = re.compile(
-    r"(?:-k|-t|-run|--run|--grep|--tests|--test|--testNamePattern|--testPathPatterns?|--gtest_filter|--filter|-Dtest|-Dit\.test|"
-    r"-Dsuites|--only-testing|-only-testing|--spec|--seed|--example|--name|-count|--count)[=:].*"
-)
+_CHOOSING_HERE = pattern("commands", "choosing_here", 0)
 _ALONE = frozenset(("--lf", "--ff", "--last-failed"))
-_TESTING = re.compile(
-    r"(?:[\w.:-]*[:.])?(?:(?:py)?tests?|[a-z]\w*Tests?|e2e|spec|check|run|nextest|pytest|py\.test|jest|vitest|mocha|ava|rspec|minitest|phpunit|pest|ctest|cypress|playwright|testem|"
-    r"karma|nose2?|unittest|behave|cucumber|bats|busted|tox|nox)"
-)
-_TEST_FILE = re.compile(
-    r"(?:^|/)(?:test_[^/]*|[^/]*(?:_test|_spec|\.test|\.spec|Tests?|Spec|IT|_tests|\.cy|\.e2e))\.\w{1,5}(?:[:#].*)?$|::|\.\w{1,5}:\d+"
-)
-_SOURCE = re.compile(
-    r"\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|cs|fs|c|h|cc|cpp|cxx|hpp|swift|scala|ex|exs|erl|clj|hs|ml|lua|dart|vue|svelte|"
-    r"css|scss|md|sql|sh|tf|zig|nim|jl|r|R|html)$"
-)
+_TESTING = pattern("commands", "testing", 0)
+_TEST_FILE = pattern("commands", "test_file", 0)
+_SOURCE = pattern("commands", "source", 0)
 _INTERPRETERS = words("interpreters")
 
 
@@ -118,22 +107,7 @@ def bare(words: tuple[str, ...]) -> tuple[str, ...]:
 _FILE_OPTIONS = frozenset(
     ("-f", "-c", "--config", "--file", "-o", "--output", "-C", "--out", "-r", "--require", "-p", "--project", "--entry")
 )
-_ROLES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), words)
-    for pattern, words in (
-        (r"(?:[\w.:]*[.:])?(?:tests?|pytest|py\.test|rspec|jest|vitest|mocha|phpunit|pest|ctest|nextest|unittest|tox|nox|xctest)", "Tests are run with"),
-        (r"(?:[\w.:]*[.:])?(?:e2e|smoke)(?:[-:_]?tests?)?|test:e2e", "End-to-end tests are run with"),
-        (r"(?:[\w.:]*[.:])?(?:lint|eslint|ruff|flake8|pylint|clippy|golangci-lint|rubocop|checkstyle|phpcs|phpstan|shellcheck|stylelint|biome|vet|ktlint)", "The code is linted with"),
-        (r"(?:[\w.:]*[.:])?(?:fmt|format|prettier|black|gofmt|gofumpt|spotlessApply|php-cs-fixer|pint|rustfmt)", "The code is formatted with"),
-        (r"(?:[\w.:]*[.:])?(?:typecheck|type-check|types|mypy|pyright|tsc|psalm|sorbet)", "Types are checked with"),
-        (r"(?:[\w.:]*[.:])?(?:migrate|migrations?|db:migrate|migrate-up)", "Migrations are run with"),
-        (r"(?:[\w.:]*[.:])?(?:docs?|javadoc|rustdoc|typedoc|mkdocs|sphinx-build)", "The documentation is built with"),
-        (r"(?:[\w.:]*[.:])?(?:bench|benchmarks?|jmh)", "Benchmarks are run with"),
-        (r"(?:[\w.:]*[.:])?(?:build|assemble|compile|package|bootJar)", "It is built with"),
-        (r"(?:[\w.:]*[.:])?(?:deploy|release|publish)", "It is released with"),
-        (r"(?:[\w.:]*[.:])?(?:dev|serve|start|bootRun|runserver|server|up)", "It is started with"),
-    )
-)  # fmt: skip
+_ROLES = tuple((re.compile(rf"(?:[\w.:]*[.:])?(?:{form})"), said) for said, form in pairs("roles").items())
 
 
 _CHECKS = frozenset(words for _, words in _ROLES[:5]) | {_ROLES[8][1]}
@@ -146,8 +120,8 @@ def role_of(words: tuple[str, ...]) -> str:
     core = [word.rpartition("/")[2] for word in core_of(words)[:4] if not word.startswith("-")]
     # The second word is a plainer description than the program: `ruff format`.
     for word in (*core[1:], *core[:1]):
-        for pattern, said in _ROLES:
-            if pattern.fullmatch(word):
+        for form, said in _ROLES:
+            if form.fullmatch(word):
                 return said
     return ""
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from cm_tui.engine.memory.narrator.lists import pattern
 from cm_tui.engine.memory.narrator.runs import MOST_STEPS, is_shell, simples_of
 from cm_tui.engine.memory.narrator.turn import NewFile, Observation, Turn, is_accepted, rejects
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
@@ -22,20 +23,11 @@ MESSAGES = "commit messages"
 _MOST = 10
 """Most new files of a turn: more were made by a program."""
 _LINE = 120
-_ENDING = re.compile(
-    r"(?:[._-](?:test|spec|tests|stories|d|dto|module|service|controller|config|e2e|cy))?\.[A-Za-z]\w{0,9}$|(?:_test|_spec)\.\w{1,5}$"
-)
+_ENDING = pattern("conventions", "ending", 0)
 _TEST = re.compile(r"(?:Tests?|Spec|IT)\.(?:java|kt|cs|swift|scala|groovy|php)$")
-_TRIVIAL = re.compile(
-    r"[\W_]*|(?:#!|//|/\*+|\*+/|<!--|--|#|;|\"{3}|'{3})?\s*(?:[{}()\[\];]|end|do|begin|else|pass|return|import|package|use|using|include)?\W*|---+|===+|#!\s*/.*|<\?php|<\?xml.*|"
-    r"<!doctype html>|(?:package|module|namespace)\b.*|#\s.{0,80}",
-    re.IGNORECASE,
-)
+_TRIVIAL = pattern("conventions", "trivial")
 """Lines that are common to a kind of file anywhere, or that name the file itself."""
-_COMMENT = re.compile(
-    r"#\s*(?:-\*-|spdx|copyright|\(c\)|©|frozen|typed|type:|mypy|ruff|noqa|pylint|rubocop|encoding|generated|licen|vim|eslint|shellcheck|nosec|pyright)",
-    re.IGNORECASE,
-)
+_COMMENT = pattern("conventions", "comment")
 _YEAR = re.compile(r"\b(?:19|20)\d\d(?:\s*[-–]\s*(?:(?:19|20)\d\d|present))?\b")
 _NUMBERED = (
     (re.compile(r"\d{14}[_-]\w"), "a time of 14 digits", "20240131120000_words"),

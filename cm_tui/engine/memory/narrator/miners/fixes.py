@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from cm_tui.engine.memory.narrator.lists import pattern
 from cm_tui.engine.memory.narrator.runs import MOST_STEPS, Run
 from cm_tui.engine.memory.narrator.turn import Observation, Turn, is_editor
 
@@ -92,46 +93,17 @@ _LINES = 60
 _LINE = 300
 _WORDS = 110
 """Characters of a sign."""
-_NAMED = re.compile(
-    r"\b[A-Z]\w*(?:\w(?:Error|Exception|Warning|Fault|Failure)|Exit)\b\s*[:(]?|\b(?:Error|Exception)\b: "
-)
-_STRONG = re.compile(
-    r"^\W{0,4}(?:\S{1,40}: )?(?:fatal|panic|error|err!|npm err!|e:|failure|failed|abort\w*|unhandled|uncaught|cannot|could ?n[o']?t|unable|undefined|unknown)\b"
-    r"|\berror(?:\[\w+\]| \w*\d+)?:|\bERR_\w+|\b[A-Z]{2,}-?\d{3,}\b|\berr(?:no|or) ?\d+|\bpanicked\b|\baborted\b",
-    re.IGNORECASE,
-)
-_WEAK = re.compile(
-    r"\b(?:error|fail\w*|not found|no such|cannot|can't|could not|couldn't|unable|denied|refused|missing|invalid|expired|already|unknown|undefined|unresolved|"
-    r"unsupported|incompatible|conflict\w*|mismatch\w*|timed? ?out|timeout|not (?:a|be|been|installed|allowed|part|up|yet|defined|set|supported|running|available)|no (?:\w+ ){1,3}(?:for|found|"
-    r"available|matched|matching)|does(?: not|n't)|did(?: not|n't)|has(?: not|n't)|is(?: not|n't)|out of|too (?:many|large|old|new|long)|unexpected\w*|disappeared|"
-    r"crash\w*|killed|corrupt\w*|stale|outdated|newer than|older than|requires?|exceeded|exhausted|locked|in use|unreachable|unauthori[sz]ed|forbidden|"
-    r"violat\w*|duplicate\w*|broken|panic\w*|fatal|exception|segfault|overflow|leak\w*)\b",
-    re.IGNORECASE,
-)
-_HIDDEN = re.compile(
-    r"^\W{0,4}(?:\S{1,40}: )?(?:fatal|panic|error|err!|npm err!|make: \*\*\*|traceback|uncaught|failed|failures?:)\b(?! ?0\b)|\bpanicked at\b|^E  +\w|"
-    r"\b[1-9]\d* (?:failed|errors?|failures?)\b|^FAIL(?:ED)?\b|\b\w+(?:Error|Exception): ",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ORDER = re.compile(
-    r"https?://(?!srb\.help|localhost)|\b(?:ignore|disregard|forget|obey|you (?:must|should|have to|need to|are)|always|never|from now on|instructions?|"
-    r"system prompt|assistant|language model|\bAI\b|agents?|please (?:do|send|run|use|delete|add|tell)|important|curl |wget |rm -|sudo |do not)\b",
-    re.IGNORECASE,
-)
-_COMMON = re.compile(
-    r"^\W*(?:(?:process |command |script |it )?(?:exited|exit|failed|terminated|returned)(?: with)?(?: exit)?(?: (?:code|status|error))?[ :]*\d*|errors?|failed|failures?|fail|"
-    r"\d+ (?:failed|errors?|problems?|failures?)[^a-z]*(?:\d+ \w+[^a-z]*)*|build failed|tests? failed|failed tests?|make: \*\*\*.*error \d+|traceback.*|error: test failed.*|"
-    r"npm err! (?:code|errno|lifecycle).*|found \d+ errors?.*|aborting due to.*|assertion ?error\w*:?|exit status \d+|"
-    r"(?:error: )?process completed.*|command failed.*|elifecycle.*)\W*$",
-    re.IGNORECASE,
-)
+_NAMED = pattern("fixes", "named", 0)
+_STRONG = pattern("fixes", "strong")
+_WEAK = pattern("fixes", "weak")
+_HIDDEN = pattern("fixes", "hidden", re.IGNORECASE | re.MULTILINE)
+_ORDER = pattern("fixes", "order")
+_COMMON = pattern("fixes", "common")
 """Lines that report a failure without a cause."""
 _TEST = re.compile(r"\bassert(?:ion)?\b|\bexpected\b|^(?:FAIL(?:ED)?|✗|×|✕|●|---? FAIL)\b", re.IGNORECASE)
 """Lines of failed tests: each is a separate error."""
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
-_STAMP = re.compile(
-    r"^(?:\[?\d{4}-\d\d-\d\d[T ][\d:.,]+Z?\]?|\[?\d\d:\d\d:\d\d[.\d]*\]?|\[\w+\]|\w+\.\w+:\d+(?::\d+)?:|thread '[^']*' panicked(?: at [^:]*:\d+:\d+)?:)\s*"
-)
+_STAMP = pattern("fixes", "stamp", 0)
 _END = re.compile(r"(?<=[^.\d\s][^.\s])[.!?](?:\s|$)|; |\. |$")
 _PATHLIKE = re.compile(r"(?:(?<=[\s'\"`(=:])|^)(?:~|\.{0,2})/[\w./@+-]+|[A-Za-z]:\\\S+|\b[\w.-]+(?:/[\w.-]+){2,}")
 _QUOTED = re.compile(r"'([^']{0,120})'|\"([^\"]{0,120})\"|`([^`]{0,120})`")

@@ -42,7 +42,7 @@ from cm_tui.engine.memory.narrator.cues import (
     plainness,
     sound_of,
 )
-from cm_tui.engine.memory.narrator.lists import words
+from cm_tui.engine.memory.narrator.lists import pattern, words
 from cm_tui.engine.memory.narrator.own_words import signature
 from cm_tui.engine.memory.narrator.turn import Observation, Turn, takes_back
 from cm_tui.engine.memory.narrator.wording import normal, polarity
@@ -69,95 +69,38 @@ _SHORT = 200
 """Characters of a prompt that may correct the agent without words that are known."""
 _DENIALS = words("denials")
 _WORDS = re.compile(r"[^\W\d_]+(?:['’]t)?")
-_RULE = re.compile(
-    r"(?:(?:no|nope|and|but|also|please|pls|yes|ok(?:ay)?|so|important|note|remember|reminder|rule|nb)\b[\s,:;.!-]*)*(?:always|never|from now on|remember to (?:always|never)|(?:do not|don'?t) ever)\b "
-    r"(?!mind\b|the\b|a\b|an\b|it\b|got\b|been\b)",
-    re.IGNORECASE,
-)
+_RULE = pattern("statements", "rule")
 _REASON = re.compile(r"\s[—–-]\s|;\s|\s\(|,? \b(?:because|since|otherwise|so that)\b", re.IGNORECASE)
 """What comes behind an order says why: trouble in it does not count."""
-_THEIRS = re.compile(
-    r"i(?:['’]ll| will| always)(?: always)? (?:run|start|restart|test|deploy|commit|push|merge|release|install|build)\b"
-    r"(?! (?:it|this|that|them)\b).{0,40}\b(?:myself|by hand)\b",
-    re.IGNORECASE,
-)
+_THEIRS = pattern("statements", "theirs")
 """What users do themselves: `I'll run the server myself`."""
-_HYPOTHETICAL = re.compile(
-    r"(?:(?:so|but|and|hm+|ok(?:ay)?|well)\b[\s,]*)*(?:(?:imagine|suppos(?:e|ing)|let'?s say|what if)\b|"
-    r"if (?!you\b)[\w'-]+(?: [\w'-]+){0,2} (?:ever |only |really )?(?:\w+ed|were|had|went|was|did|chose|kept|took|made)\b.*\b(?:would|could|might|'d)\b)",
-    re.IGNORECASE,
-)
+_HYPOTHETICAL = pattern("statements", "hypothetical")
 """What would be if something else were: no statement about what is."""
 _LEAST_WORDS = 2
 _JOINED = re.compile(r"[,;?!.]*,?\s+and\s+(?=\S)|;\s+(?=\S)")
-_CORRECTS = re.compile(
-    r"(?:(?:ugh|argh|hey|sorry|oh|ah|h+m+|please|pls|actually|well|ok|but|and|wait|come on|seriously|again|damn)\b[\s,:;.!…-]*)*"
-    r"(?:no(?:pe)?\b(?! (?:hurry|problem|need|worries|rush|thanks?|idea))|nah\b|wrong\b|stop\b|don'?t\b|dont\b|do not\b|not\b|"
-    r"(?:undo|revert) (?:that|this|the|your|it)\b|revert,|put (?:it|that) back|again\b|you (?:again|did|have|'ve|keep|forgot|left|committed|\w+ed)\b|"
-    r"that'?s (?:not|wrong|cheating|a|the (?:second|third|fourth|\w+th) )|that (?:was|is|isn'?t|must|should|has to|belongs|goes|\w+ (?:belongs|goes|should|must|lives))\b|"
-    r"this (?:is|isn'?t|must|should) |it (?:has to|should|must) be|other way r?ound|look at (?:how|what|the)|i'?d (?:expect|rather|look)|"
-    r"i (?:told|said|asked|did ?n'?o?t|don'?t|dont|do not|never|thought|want (?:the|a|our) .{2,40} (?:there|instead|here))|"
-    r"(?:use|put|move|write|return|create|catch|take|read|get|keep|leave|go through|call|make|name|import|delete|just|try) .{2,80}\b(?:instead|rather|not|belongs?|have|has)\b|"
-    r"(?:as|like) i (?:said|told)|we(?:'ve|'re)? (?:don'?t|do not|never|always|have|already|use|agreed|only|got|\w+)\b|.{2,60}\bexists? already\b|"
-    r".{2,60}\bis (?:wrong|not how|the wrong)\b|.{2,60}\b(?:belongs? (?:in|to|under)|goes? (?:in|into|through)|lives? in)\b|"
-    r"why (?:did|do|are|would) you\b|how (?:often|many times)\b|what were you|instead\b|.{2,40}! )",
-    re.IGNORECASE,
-)
+_CORRECTS = pattern("statements", "corrects")
 _PLAIN = words("separating_cues")
 _WAIVED = frozenset({"trouble", "past", "this one thing", "order"})
 _REPORTED = "reported"
 """What others said is not the user's own statement, however lasting it sounds."""
-_MEMO = re.compile(
-    r"^(?:(?:please |pls |just |also |and |so |fyi[:,]? )*(?:(?:remember|note|keep in mind|bear in mind|be aware|don'?t forget|mind|reminder|nb|"
-    r"important|fyi|psa|heads[- ]up|for the record|(?:just )?so you know|for (?:your|future) (?:information|reference))\b(?: to| that)?|"
-    r"(?:rule|convention|policy|decision|decided|settled|agreed)(?= ?[:=]))\s*[:,!–-]*\s*)+",
-    re.IGNORECASE,
-)
-_REPROACH = re.compile(
-    r"^(?:(?:(?:no )+no|no|nope|stop|wrong(?: \w+){0,2}|again [\w ]{1,30}|not (?:there|like that|by hand)|i told you|come on|seriously|that'?s wrong|that was wrong)"
-    r"\s*[,:.!…-]+\s*)+",
-    re.IGNORECASE,
-)
-_TAIL = re.compile(
-    r"(?:,? (?:please|pls|plz|remember(?: that| it)?|(?:ok|got it|understood|w(?:tf|th))\??|thanks))+\s*[.!]*$",
-    re.IGNORECASE,
-)
-_USER = re.compile(
-    r"\b(?:i (?:prefer|like|love|hate|dislike|use|work|am|don'?t like|want (?:a|the|to see|you|sources|alternatives|concise)|always|sometimes|i?d rather|code|type)\b|"
-    r"i'?m\b|my (?:shell|editor|machine|laptop|os|system|terminal|preference|dates?|language|german|name|time ?zone|ide|keyboard|browser)\b|for me\b|"
-    r"(?:to|show|give|tell|ask|answer|reply|remind|let) (?:to )?me\b|with me\b|your (?:answers?|repl(?:y|ies)|responses?|messages?|explanations?|summar(?:y|ies))|"
-    r"(?:be|stay) (?:brief|concise|terse|short|direct)|(?:answer|reply|respond|explain|talk|write to me)\b.{0,20}\b(?:in|short|brief|concise)|"
-    r"\bdon'?t guess|never (?:guess|assume things)|ask,? never guess|emojis?|before i (?:saw|say|ok|approve|confirm)|"
-    r"prefer(?:isco|iero|ite)\b|prefiero|préfère|bevorzuge|liever\b|lieber\b|antworte\b|antwoord (?:me|altijd|in|kort)|réponds|resp[óo]nde|rispond[io])",
-    re.IGNORECASE,
-)
-_OF_PROJECT = re.compile(
-    r"\b(?:we|our|ours|us|the team|project|repo(?:sitory)?|code ?base|in this|customers?|users of|production|staging|ci\b)",
-    re.IGNORECASE,
-)
+_MEMO = pattern("statements", "memo")
+_REPROACH = pattern("statements", "reproach")
+_TAIL = pattern("statements", "tail")
+_USER = pattern("statements", "user")
+_OF_PROJECT = pattern("statements", "of_project")
 
 
 _LEANS = re.compile(r"\b(?:it|that|this|them|they|those|these|he|she)\b", re.IGNORECASE)
 """Words that refer to an earlier statement."""
-_NAMELESS = re.compile(
-    r"(?:we|i)(?:'ve| have)? (?:\w+ly |all |just )?(?!need)\w+ed (?:it|them)\b|"
-    r"(?:for|on|re|as to):? #?\d{1,2}[a-z]?(?:,| (?:add|do|don'?t|drop|go|i|it|keep|leave|let'?s|no|remove|skip|take|the|use|we|yes|you)\b)|"
-    r"i (?:did ?n['’]?o?t (?:ask|want|say|tell|mean)|never (?:asked|said|told|wanted)|(?:only|just) (?:asked|wanted|meant))\b"
-    r"(?!.*\b(?:again|always|ever|never|unless)\b)|that(?:['’]s| is) (?:not )?(?:true|correct|so)\b",
-    re.IGNORECASE,
-)
+_NAMELESS = pattern("statements", "nameless")
 """Its subject is elsewhere: `we dropped it last year`, or a point of the agent's list: `for 3 drop utc`; or it only says
-what went wrong: `I didn't ask you to put that in code`."""
-_DANGLES = re.compile(
-    r"(?:backed|dropped|passed|won'?t|gives?|gave|keeps|went|got|did|does|said|has been|has to|is|are|was|were|will|would|comes|needs?|must|should|"
-    r"decided against|turned down)\b",
-    re.IGNORECASE,
-)
+what went wrong: `I didn't ask you to put that in code`, or why: `we leak it otherwise`."""
+_CLAIMED = pattern("statements", "claimed")
+"""What another person says."""
+_DANGLES = pattern("statements", "dangles")
 """Beginnings of half a sentence, whose other half is not here."""
 
-_CREDENTIAL = re.compile(
-    r"\b(?:pass(?:word|phrase|code|wd)|secret|token|credential|login|(?:api|access) key)s?\b", re.IGNORECASE
-)
+_CREDENTIAL = pattern("statements", "credential")
 _OPAQUE = re.compile(r"(?<!\S)(?=[^\s/]*\d)(?=[^\s/]*[A-Za-z])[^\s/]{8,}(?!\S)")
 """A word of letters and digits next to a credential by name may be its value: redaction does not recognise all."""
 
@@ -185,7 +128,8 @@ def statements_in(turn: Turn) -> tuple[Statement, ...]:
     """Return what sounds lasting in a turn, in its order."""
     before = turn.before
     corrects = before is not None and bool(before.record.answer)
-    return weigh_sentences(turn.statements, corrects, corrects and takes_back(turn))
+    is_shown = corrects and _may_deny(turn.statements) and takes_back(turn)
+    return weigh_sentences(turn.statements, corrects, is_shown)
 
 
 @lru_cache(maxsize=4)
@@ -210,7 +154,7 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool, takes_back: bool
         if not (corrects_here or explicit or is_theirs) and is_faint(part, sound):
             continue
         cues = explicit or cues_with(part, corrects=corrects_here)
-        if _REPORTED in cues or MOMENTARY in cues or _HYPOTHETICAL.match(part):
+        if _REPORTED in cues or MOMENTARY in cues or _HYPOTHETICAL.match(part) or _is_asked_about(sentences, place):
             continue
         is_elsewhere = is_foreign(part)
         weight = EXPLICIT if explicit else 0.0 if is_elsewhere else plainness(cues, sound)
@@ -223,6 +167,12 @@ def weigh_sentences(sentences: tuple[str, ...], corrects: bool, takes_back: bool
     return tuple(best[place] for place in sorted(best))
 
 
+def _is_asked_about(sentences: Sequence[str], place: int) -> bool:
+    """Return whether a sentence is another person's opinion that the next one asks about."""
+    following = sentences[place + 1] if place + 1 < len(sentences) else ""
+    return following.endswith("?") and _CLAIMED.match(sentences[place]) is not None
+
+
 def _order_in(part: str) -> str:
     """Return an order without what introduces it and the reason for it."""
     return _REASON.split(_MEMO.sub("", part))[0]
@@ -230,8 +180,9 @@ def _order_in(part: str) -> str:
 
 def _may_deny(sentences: Sequence[str]) -> bool:
     """Return whether a prompt is short, and denies something or asks for something else instead."""
-    found = _WORDS.findall(" ".join(sentences).lower().replace("’", "'"))
-    return sum(map(len, sentences)) <= _SHORT and not _DENIALS.isdisjoint(found)
+    if not 0 < sum(map(len, sentences)) <= _SHORT:
+        return False
+    return not _DENIALS.isdisjoint(_WORDS.findall(" ".join(sentences).lower().replace("’", "'")))
 
 
 def may_correct(sentences: Sequence[str]) -> bool:

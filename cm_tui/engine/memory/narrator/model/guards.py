@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from cm_tui.engine.memory.narrator.lists import words
+from cm_tui.engine.memory.narrator.lists import pattern, words
 from cm_tui.engine.platform.redaction.redact import redact
 
 MOST_CHARACTERS = 200
@@ -19,10 +19,7 @@ _CODE = re.compile(r"`([^`]+)`")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _EXACT = re.compile(r"[\w./:@-]*[\d_/@][\w./:@-]*|[a-z]+[A-Z]\w*|\b[A-Z]{2,}\b|\w+(?:[.:]\w+)+")
 """Names, paths and numbers rather than words."""
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nor|neither|cannot|without|avoid|stop|instead|forbidden|banned|except|unless|only|\w+n['’]t)\b",
-    re.IGNORECASE,
-)
+_NEGATION = pattern("guards", "negation")
 _MARKUP = re.compile(r"[<>{}|]|\]\(|\]\[|!\[|https?:|^\s*(?:[-*+#>]|\d+[.)])\s|\*\*|__|```|&\w+;|&#")
 _FILLER = words("guard_filling")
 
