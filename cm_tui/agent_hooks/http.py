@@ -47,7 +47,7 @@ class _Prompt(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    root: str = Field(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")
+    root: str = Field(min_length=1, max_length=4096, pattern=r"^[^\x00]+$")
     session: str = ""
     prompt: str = Field(default="", max_length=_PROMPT_CHARACTERS)
     agent: str = Field(default="", max_length=100)

@@ -116,15 +116,19 @@ class RemoteEngine:
         `once`: raises DaemonError if it may be done, and its answer was lost.
         """
         full = {**self._about(), **body}
-        try:
-            answer = self._connection().ask("POST", path, full, once=once)
-        except DaemonGoneError as error:
-            if once and error.was_asked:
-                raise DaemonError(
-                    "The daemon ended before it answered: this may be done or not.", hint="Look before you repeat it."
-                ) from error
-            bootstrap.start_daemon()
-            answer = self._connection().ask("POST", path, full, once=once)
+        for is_last in (False, True):
+            try:
+                answer = self._connection().ask("POST", path, full, once=once)
+                break
+            except DaemonGoneError as error:
+                if once and error.was_asked:
+                    raise DaemonError(
+                        "The daemon ended before it answered: this may be done or not.",
+                        hint="Look before you repeat it.",
+                    ) from error
+                if is_last:
+                    raise
+                bootstrap.start_daemon()
         return rpc.parse_response(*answer).get("result")
 
     def _about(self) -> dict[str, Any]:

@@ -374,6 +374,16 @@ def test_what_must_not_be_done_twice_is_not_repeated_when_its_answer_is_lost(ind
         assert [one.content for one in engine.entries().rows] == ["carts expire", "tax is included"]
 
 
+def test_the_answer_of_the_daemon_that_follows_one_that_had_gone_can_be_lost_too(indexed: Shop):
+    with open_engine(indexed.root) as engine, pytest.MonkeyPatch.context() as patch:
+        engine.remember("tax is included")
+        bootstrap.stop_daemon()
+        lose_an_answer(patch, "undo")
+        with pytest.raises(DaemonError, match="may be done"):
+            engine.undo()
+        assert engine.entries().total == 0
+
+
 def test_a_store_that_disappears_is_made_again(indexed: Shop):
     engine = open_engine(indexed.root)
     shutil.rmtree(engine.status().store)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -228,6 +229,19 @@ def test_another_repository_in_the_same_place_is_offered_what_was_there(mine: Re
     assert "another memory" not in notes(mine.root)
     links.take_along(shown, earlier)
     assert remembered(mine.root) == [PROMPT]
+
+
+def test_what_both_memories_have_stays_as_it_is_however_long(mine: Repo):
+    own = Journal.of(mine.root).folder
+    other = own.with_name("earlier-0123456789ab")
+    for folder, size in ((own, 64_000_001), (other, 5)):
+        (folder / "blobs").mkdir(parents=True)
+        (folder / "blobs/of-both").touch()
+        os.truncate(folder / "blobs/of-both", size)
+    (other / "blobs/of-one").write_text("one")
+    links._take_over(other.name, own.name)
+    assert (own / "blobs/of-both").stat().st_size == 64_000_001
+    assert (own / "blobs/of-one").read_text() == "one"
 
 
 def test_a_memory_that_others_have_too_stays_theirs(mine: Repo, tmp_path: Path):

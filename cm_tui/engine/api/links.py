@@ -26,9 +26,8 @@ from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.journal.location import base
 from cm_tui.engine.platform.journal.removal import take_over
 from cm_tui.errors import RefusedError, StoreError, UsageError
-from cm_tui.files import read_regular, write_atomically
-
-_MOST_BYTES = 64_000_000
+from cm_tui.files import stamp_of, write_atomically
+from cm_tui.state_file import reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +194,11 @@ def _take_over(source: str, target: str) -> Position:
 
 def _copy_missing(source: str, target: str) -> None:
     """Copy a file that is not there; the runs in a ledger are added to those of another one."""
-    old, new = Path(source).read_bytes(), read_regular(target, _MOST_BYTES)
-    if new is None or (Path(source).suffix == ".jsonl" and old not in new):
-        write_atomically(Path(target), old if new is None else b"\n".join((new, old)))
+    old, there = Path(source).read_bytes(), Path(target)
+    with reported(there):
+        new = there.read_bytes() if stamp_of(there, follow=False) else None
+        if new is None or (there.suffix == ".jsonl" and old not in new):
+            write_atomically(there, old if new is None else b"\n".join((new, old)))
 
 
 def _drop(source: str, target: str, end: Position) -> None:
