@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 
 from cm_tui.model import Hit, ScorePart
 from cm_tui.model.score_text import DIGITS, printed, sign_of
 from cm_tui.tui.theme.themes import PART_GROUPS, PART_MARKS
-from cm_tui.tui.widgets.split import Words
+from cm_tui.tui.widgets.split import Page, Words
 from cm_tui.tui.widgets.text import fit, one_line
 
 SCALE = "scale"
@@ -159,7 +158,7 @@ def _column(value: int, top: int) -> str:
     return _COLUMNS[max(1, min(len(_COLUMNS) - 1, round(value / top * (len(_COLUMNS) - 1))))]
 
 
-class ScoreExplanation(VerticalScroll):
+class ScoreExplanation(Page):
     """A table of parts: value × weight = contribution, with the details below each."""
 
     _what: object = None
