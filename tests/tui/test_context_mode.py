@@ -75,6 +75,11 @@ async def a_source_a_rule_and_the_budget_are_switched_at_once(driver, project):
     assert driver.app.screen.shown.tokens < before
     await driver.press("A")
     assert driver.app.screen.shown.tokens == before
+    await to(driver, "entries://Rule")
+    await driver.press("space")
+    assert source(driver, "entries://Rule").cut == "off"
+    assert driver.app.screen.sources.current.source.title == "Approved rules"
+    await driver.press("A")
     await to(driver, "kv://other")
     await driver.press("r")
     assert "kv://other" not in ids(driver)

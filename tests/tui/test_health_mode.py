@@ -25,6 +25,12 @@ async def checks_index_and_log_at_every_size(driver, project):
             await driver.press("pagedown")
         assert "full-text extension" in driver.text
         assert "✔ grammars" in driver.text
+        if size[1] < 40:
+            page = driver.app.screen.query_one("#health")
+            await driver.press("home", "j", "j")
+            assert page.scroll_y == 2, "the keys of lists scroll here as well"
+            await driver.press("k")
+            assert page.scroll_y == 1
         await driver.press("end")
         assert "Skipped" in driver.text
         assert "Every file could be parsed." in driver.text

@@ -447,7 +447,7 @@ async def what_an_agent_proposes_waits_in_review(driver, told):
     assert {"SQL", "Never push on fridays"} <= {*titles(driver)}
     assert "codex" not in driver.text.partition("Rules")[2].partition("Knowledge")[0]
     await driver.press("7")
-    assert "2 wait" in driver.text
+    assert "2 waiting" in driver.text
     assert "codex" in driver.text
 
 

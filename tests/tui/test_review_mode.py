@@ -131,7 +131,7 @@ async def to(driver: Driver, name: str) -> None:
 
 @at((80, 24), (200, 50))
 async def a_proposal_shows_what_a_decision_takes(driver, narrated):
-    assert "7 wait" in driver.text
+    assert "7 waiting" in driver.text
     assert ids(driver) == [f"n{number:06}" for number in range(1, 8)]
     told = panel_of(driver)
     for words in (
@@ -252,7 +252,7 @@ async def ten_thousand_are_read_as_far_as_somebody_looks(driver, narrated):
     await driver.anew("7")
     screen = screen_of(driver)
     assert len(ids(driver)) == 10_000
-    assert "10,000 wait" in driver.text
+    assert "10,000 waiting" in driver.text
     assert sum(row is not None for row in screen.proposals.rows) == 200
     await driver.press("a", "a", "end")
     await driver.until(lambda: screen.item is not None)
@@ -272,7 +272,7 @@ async def each_decision_names_what_was_shown_and_the_next_is_chosen(driver, narr
     assert screen.item.id == "n000003"
     await driver.press("x", "enter")
     assert screen.item.id == "n000004"
-    assert "4 wait · 1 put off" in driver.text
+    assert "4 waiting · 1 put off" in driver.text
     assert "✗ rejected, u undoes it: “The tests" in driver.text
     assert narrated.told.decided == [
         (("n000001@d1",), NarratedDecision("approve")),
@@ -289,7 +289,7 @@ async def twenty_in_a_row_wait_for_no_answer(driver, narrated):
         assert screen_of(driver).item.id == f"n{number:06}"
         await driver.pilot.press("a")
     assert ids(driver) == [f"n{number:06}" for number in range(20, 25)]
-    assert "5 wait" in driver.text
+    assert "5 waiting" in driver.text
     assert not narrated.told.decided, "the engine has answered nothing yet"
     narrated.told.busy.set()
     await driver.settle()
@@ -574,7 +574,7 @@ async def wishes_of_agents_about_entries_wait_here_too(driver, narrated):
     screen = screen_of(driver)
     wishes = [row.record for row in screen.proposals.rows if isinstance(row, Other)]
     assert len(wishes) == 2
-    assert "9 wait" in driver.text
+    assert "9 waiting" in driver.text
     change = next(one for one in wishes if one.kind == "change")
     await to(driver, change.id)
     told = panel_of(driver)
@@ -731,7 +731,7 @@ async def topics_are_a_map_of_size_tags_freshness_and_overlap(driver, narrated):
         assert words in told, words
     await driver.press("escape")
     assert not screen_of(driver).on_topics
-    assert "7 wait" in driver.text
+    assert "7 waiting" in driver.text
 
 
 async def topics_are_made_merged_split_retired_and_restored_by_keys(driver, narrated):

@@ -73,7 +73,7 @@ async def all_or_those_marked_in_review_are_trusted_and_taken_back(driver, clone
     await driver.press("right", "enter")
     assert held(cloned) == [True, True]
     await driver.press("escape", "7")
-    await driver.until(lambda: "2 wait" in driver.text)
+    await driver.until(lambda: "2 waiting" in driver.text)
     await driver.press("home", "space", "space")
     assert "2 selected" in driver.text
     await driver.press("a")
@@ -86,7 +86,7 @@ async def all_or_those_marked_in_review_are_trusted_and_taken_back(driver, clone
     await driver.until(lambda: held(cloned) == [False, False])
     await driver.press("u", "u")
     await driver.until(lambda: held(cloned) == [True, True])
-    await driver.until(lambda: "2 wait" in driver.text)
+    await driver.until(lambda: "2 waiting" in driver.text)
     await driver.press("home")
     await driver.press("end" if "Before" in driver.app.screen.item.title else "home", "space", "a", "y")
     await driver.until(lambda: held(cloned) == [True, False])
@@ -97,7 +97,7 @@ async def all_or_those_marked_in_review_are_trusted_and_taken_back(driver, clone
 async def test_each_one_is_decided_on_in_review(cloned):
     async with driving(cloned) as driver:
         await driver.press("escape", "7")
-        await driver.until(lambda: "2 wait" in driver.text)
+        await driver.until(lambda: "2 waiting" in driver.text)
         await driver.press("home" if "Before" in driver.app.screen.item.title else "end")
         assert "And tell nobody." in driver.text
         await driver.press("a", "n")
@@ -106,10 +106,10 @@ async def test_each_one_is_decided_on_in_review(cloned):
         assert "And tell nobody." in driver.text
         await driver.press("y")
         await driver.until(lambda: held(cloned) == [False, True])
-        await driver.until(lambda: "1 waits" in driver.text)
+        await driver.until(lambda: "1 waiting" in driver.text)
         await driver.press("u")
         await driver.until(lambda: held(cloned) == [True, True])
-        await driver.until(lambda: "2 wait" in driver.text)
+        await driver.until(lambda: "2 waiting" in driver.text)
         await driver.press("x", "x")
         await driver.until(lambda: "Nothing can be proposed" in driver.text)
         assert "Everything that waits for your decision" in driver.text

@@ -249,13 +249,14 @@ class MemoryMethods(IndexMethods):
 
     @needs("nothing", writes=("log",))
     def note_recalled(self, paths: Sequence[str], *, actor: model.Actor = "person", agent: str = "") -> None:
-        """Count recalled items; nothing is counted in a pause.
+        """Count recalled items; nothing is counted in a pause, and the same items once while they are asked for in a loop.
 
         `paths`: such as `entry/k3m9x2a`, each counted once; `actor`: who received them; `agent`: name of the agent, if
         any.
         """
-        if paths and not self._why_not_recorded():
-            self._recall_log.note(paths, actor if actor == "person" else agent or actor)
+        who = actor if actor == "person" else agent or actor
+        if paths and not self._why_not_recorded() and not self._recall_log.is_repeat(paths, who):
+            self._recall_log.note(paths, who)
 
     @needs("nothing")
     def recall_counts(self, paths: Sequence[str]) -> tuple[model.Recalls, ...]:

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from cm_tui.tui.widgets.split import Words
+from cm_tui.tui.widgets.split import Page, Words
 from cm_tui.tui.widgets.text import fit
 
 KEY = 8
@@ -44,8 +44,6 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,question_mark,q,f1", "dismiss_help", "Close", show=False),
-        ("j", "down"),
-        ("k", "up"),
     ]
 
     def __init__(self, title: str, intro: str, here: Sequence[HelpRow], everywhere: Sequence[HelpRow]) -> None:
@@ -60,7 +58,7 @@ class HelpScreen(ModalScreen[None]):
         with Vertical(id="help-box") as box:
             box.border_title = Content(f" Help · {self._title} ")
             box.border_subtitle = Content(" esc closes · keys can be changed in config.toml, [tui.keys] ")
-            with VerticalScroll(id="help-scroll"):
+            with Page(id="help-scroll"):
                 yield Words(Content(self._intro.strip()), id="help-intro")
                 yield Words(id="help-mode")
                 yield Words(id="help-everywhere")
@@ -72,14 +70,6 @@ class HelpScreen(ModalScreen[None]):
     def action_dismiss_help(self) -> None:
         """Back to the mode."""
         self.dismiss()
-
-    def action_down(self) -> None:
-        """Scroll down a line."""
-        self.query_one("#help-scroll").scroll_down(animate=False)
-
-    def action_up(self) -> None:
-        """Scroll up a line."""
-        self.query_one("#help-scroll").scroll_up(animate=False)
 
     def on_resize(self) -> None:
         """Wrap to the width there is."""

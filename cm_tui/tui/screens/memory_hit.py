@@ -83,14 +83,9 @@ def facts(hit: Hit, author: Author | None, width: int) -> Content:
     else:
         tail = tail if not title and cell_len(head + when) + 6 <= width else ""
         title = elide_end(title, room) if room >= _LEAST else ""
-    pieces = (
-        (title, "$foreground"),
-        ("  " if title else "", ""),
-        (head, "$secondary"),
-        (when, "$soft"),
-        (tail, "$muted"),
-    )
-    return Content.assemble(*pieces).truncate(max(0, width), ellipsis=True, pad=True)
+    named = ((title, "$foreground"), ("  " if title else "", ""))
+    text = Content.assemble(*named, (head, "$secondary"), (when, "$soft"), (tail, "$muted"))
+    return text.truncate(max(0, width), ellipsis=True, pad=True)
 
 
 def answering_line(hit: Hit, width: int) -> Content:

@@ -54,17 +54,11 @@ class ActivityLog:
 
     def add_summary(self, summary: IndexSummary, *, who: str = "Index run") -> None:
         """Note what an index run did."""
-        took = (
-            duration(sum(summary.seconds.values()))
-            if "total" not in summary.seconds
-            else duration(summary.seconds["total"])
-        )
+        steps = summary.seconds
+        took = duration(steps["total"] if "total" in steps else sum(steps.values()))
         changed = f"{count(summary.changed, 'change')}, " if summary.changed else "nothing changed, "
-        self.add(
-            f"{who}: {changed}{count(summary.files, 'file')}, {summary.blobs:,} parsed, "
-            f"{summary.embedded:,} embedded, {took}",
-            "ok",
-        )
+        done = f"{summary.blobs:,} parsed, {summary.embedded:,} embedded, {took}"
+        self.add(f"{who}: {changed}{count(summary.files, 'file')}, {done}", "ok")
         for note in summary.notes:
             self.add(note, "warning")
 

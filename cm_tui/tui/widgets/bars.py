@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 
 from cm_tui.model import Hit, ScorePart
 from cm_tui.model.score_text import DIGITS, printed, sign_of
 from cm_tui.tui.theme.themes import PART_GROUPS, PART_MARKS
-from cm_tui.tui.widgets.split import Words
+from cm_tui.tui.widgets.split import Page, Words
 from cm_tui.tui.widgets.text import fit, one_line
 
 SCALE = "scale"
@@ -159,7 +158,7 @@ def _column(value: int, top: int) -> str:
     return _COLUMNS[max(1, min(len(_COLUMNS) - 1, round(value / top * (len(_COLUMNS) - 1))))]
 
 
-class ScoreExplanation(VerticalScroll):
+class ScoreExplanation(Page):
     """A table of parts: value × weight = contribution, with the details below each."""
 
     _what: object = None
@@ -211,21 +210,12 @@ def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:
     for part, adds in zip(hit.parts, contributions, strict=True):
         lines.extend(_part(part, adds, width, plain=plain))
     total = round(sum(contributions), DIGITS)
-    agrees = total == score
-    lines.append(Content.styled("─" * (width - 2), "$faint"))
-    lines.append(
-        Content.assemble(
-            (fit("sum of the parts", width - 14), "bold"),
-            (f"{total:+10.4f}", "bold $success" if agrees else "bold $error"),
-        )
-    )
-    lines.append(
-        Content.assemble(
-            (fit("score", width - 14), "$muted"),
-            (f"{score:+10.4f}", "$muted"),
-            ("  ✓" if agrees else "  ≠", "$success" if agrees else "bold $error"),
-        )
-    )
+    colour, sign = ("$success", "  ✓") if total == score else ("$error", "  ≠")
+    lines += [
+        Content.styled("─" * (width - 2), "$faint"),
+        Content.assemble((fit("sum of the parts", width - 14), "bold"), (f"{total:+10.4f}", f"bold {colour}")),
+        Content.assemble((fit("score", width - 14), "$muted"), (f"{score:+10.4f}", "$muted"), (sign, colour)),
+    ]
     if hit.relevance is not None:
         lines.append(Content.styled(f"relevance: {hit.relevance:.0%} of such hits are right", "$muted"))
     return Content("\n").join(lines)
@@ -251,12 +241,7 @@ def _part(part: ScorePart, adds: float, width: int, *, plain: bool) -> list[Cont
     value, weight = f"{part.value:9.3f}", f"{part.weight:7.3f}"
     sign = sign_of(part, value, weight, adds)
     color = "$error" if adds < 0 else "$foreground"
-    numbers = (
-        (value, "$soft"),
-        (" × ", "$muted"),
-        (weight, "$soft"),
-        (f" {sign}", "$muted"),
-    )
+    numbers = ((value, "$soft"), (" × ", "$muted"), (weight, "$soft"), (f" {sign}", "$muted"))
     row = Content.assemble(
         (
             f"{PART_MARKS.get(part.group, '■') if plain else '■'} ",

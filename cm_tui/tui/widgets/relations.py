@@ -24,6 +24,7 @@ from cm_tui.tui.widgets.text import name_and_place, one_line, one_line_signature
 TABS = ("definitions", "callers", "callees", "imports", "importers")
 Tab = Literal["definitions", "callers", "callees", "imports", "importers"]
 
+_OF_MODULE = " › "
 RESOLUTION_STYLES = {
     "same-file": "$success", "scope": "$success", "import": "$success", "receiver": "$primary", "unique": "$primary",
     "ambiguous": "$warning", "external": "$muted", "unresolved": "$error",
@@ -64,18 +65,11 @@ class Relation:
 
 def of_symbols(symbols: Iterable[Symbol]) -> list[Relation]:
     """Definitions."""
-    return [
-        Relation(
-            s.qualname,
-            s.kind,
-            s.path,
-            s.start_line,
-            f"{s.path}:{s.start_line}",
-            text=one_line_signature(s.signature),
-            key=s.key,
-        )
-        for s in symbols
-    ]
+    rows = []
+    for s in symbols:
+        place, text = f"{s.path}:{s.start_line}", one_line_signature(s.signature)
+        rows.append(Relation(s.qualname, s.kind, s.path, s.start_line, place, text=text, key=s.key))
+    return rows
 
 
 def of_edges(edges: Iterable[Edge], *, callers: bool) -> list[Relation]:
@@ -98,8 +92,7 @@ def of_imports(edges: Iterable[ImportEdge]) -> list[Relation]:
     """Imports jump to the file brought in, or the first of the package."""
     rows = []
     for edge in edges:
-        name = f"{edge.module} › {_name_and_alias(edge)}" if edge.name else _name_and_alias(edge)
-        text = f"{_verb(edge)} {name}"
+        name, text = _imported([edge])
         rows.append(Relation(name, "", edge.file or "", 1, edge.target or "", edge.resolution, text=text))
     return rows
 
@@ -110,19 +103,18 @@ def of_importers(edges: Iterable[ImportEdge]) -> list[Relation]:
     for edge in edges:
         statements.setdefault((edge.path, edge.line, edge.module, edge.resolution), []).append(edge)
     rows = []
-    for (path, line, module, resolution), named in statements.items():
-        names = ", ".join(map(_name_and_alias, named))
-        text = f"{_verb(named[0])} {module} › {names}" if named[0].name else f"{_verb(named[0])} {names}"
-        rows.append(Relation(path, "", path, line, f"{names} :{line}", resolution, text=text))
+    for (path, line, _, resolution), named in statements.items():
+        names, text = _imported(named)
+        place = f"{names.rpartition(_OF_MODULE)[2]} :{line}"
+        rows.append(Relation(path, "", path, line, place, resolution, text=text))
     return rows
 
 
-def _verb(edge: ImportEdge) -> str:
-    return "re-exports" if edge.reexport else "imports"
-
-
-def _name_and_alias(edge: ImportEdge) -> str:
-    return f"{edge.name or edge.module}{f' as {edge.alias}' if edge.alias else ''}"
+def _imported(named: Sequence[ImportEdge]) -> tuple[str, str]:
+    """Return the names of a statement behind their module, and a sentence about them."""
+    names = ", ".join(f"{one.name or one.module}{f' as {one.alias}' if one.alias else ''}" for one in named)
+    names = f"{named[0].module}{_OF_MODULE}{names}" if named[0].name else names
+    return names, f"{'re-exports' if named[0].reexport else 'imports'} {names}"
 
 
 class RelationList(RowList[Relation]):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from math import ceil
-from typing import Any
+from typing import Any, ClassVar
 
-from textual.containers import Container, Vertical
+from textual.binding import BindingType
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.visual import VisualType
 from textual.widget import Widget
@@ -27,6 +28,12 @@ def show_waiting(panel: Widget, words: str) -> None:
 def end_waiting(panel: Widget) -> None:
     """Show a panel's content as what was wanted; its border is for the panel to word again."""
     panel.remove_class(WAITING)
+
+
+class Page(VerticalScroll):
+    """A text that is scrolled as a whole, also with the keys of lists."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("j", "scroll_down"), ("k", "scroll_up")]
 
 
 class Panel(Vertical):

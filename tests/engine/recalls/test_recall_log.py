@@ -41,6 +41,20 @@ def test_counts_say_how_often_when_and_by_whom(log: RecallLog):
     assert stat.S_IMODE(file_of(log).stat().st_mode) == 0o600
 
 
+def test_a_script_that_asks_in_a_loop_counts_once_a_minute(log: RecallLog, monkeypatch: pytest.MonkeyPatch):
+    now = [1_000.0]
+    monkeypatch.setattr(recall_log.time, "time", lambda: now[0])
+    found = []
+    for wait in (0, 1, 59, 59, 60, 1):
+        now[0] += wait
+        found.append(log.is_repeat(["entry/a", "entry/b"], "person"))
+    assert found == [False, True, True, True, False, True]
+    assert not log.is_repeat(["entry/a"], "person"), "another answer"
+    assert not log.is_repeat(["entry/a", "entry/b"], "codex"), "another reader"
+    now[0] -= 3_600
+    assert not log.is_repeat(["entry/a", "entry/b"], "codex"), "a clock that was set back hides nothing"
+
+
 def test_many_at_once_lose_no_count(log: RecallLog):
     def ask(who: str) -> None:
         own = RecallLog(file_of(log))

@@ -99,7 +99,7 @@ class DriftDetector:
         if since is None:
             return None, None
         if since == LAST and seen is None:
-            notes.append("Where you last looked is not remembered.")
+            notes.append("It is not remembered when you last looked; `--looked` remembers it from now on.")
             return None, None
         resolved = seen if since == LAST and seen is not None else self._revisions.resolve(since)
         head = self._revisions.commits.head()

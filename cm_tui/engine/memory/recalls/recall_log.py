@@ -19,6 +19,7 @@ from cm_tui import paths
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import CmError
 from cm_tui.files import Stamp, read_bounded, stamp_of, write_atomically
+from cm_tui.lru import LRU
 from cm_tui.model import RecalledBy, Recalls
 from cm_tui.state_file import holding, reported
 
@@ -28,6 +29,8 @@ _LONG_BYTES = 2_000_000
 """A file of this size is rewritten as sums."""
 _MOST_BYTES = 32_000_000
 _NAME_CHARACTERS = 200
+_REPEATED_S, _MOST_RECEIVED = 60.0, 100
+"""Seconds within which the same items for the same reader count once, and how many such answers are known."""
 _log = logging.getLogger(__name__)
 
 Key = tuple[str, str]
@@ -51,6 +54,7 @@ class RecallLog:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._read: tuple[Stamp, dict[Key, Count]] | None = None
+        self._received: LRU[tuple[str, ...], float] = LRU(_MOST_RECEIVED)
 
     @classmethod
     def of(cls, root: Path) -> Self:
@@ -73,6 +77,13 @@ class RecallLog:
         except CmError as error:
             # A count is not worth anybody's question.
             _log.warning("%s", error.message)
+
+    def is_repeat(self, found: Sequence[str], who: str) -> bool:
+        """Return whether a reader received just these items within a minute already, as from a script that asks in a loop."""
+        now, key = time.time(), (who, *found)
+        before = self._received.get(key)
+        self._received.put(key, now)
+        return before is not None and 0 <= now - before < _REPEATED_S
 
     def counts(self, wanted: Collection[str] | None = None) -> dict[str, Recalls]:
         """Return the counts of recalled items by path.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -48,12 +48,13 @@ class SnapshotRow:
     marked: bool
 
 
-def source_rows(one: Assembly, off: Iterable[str]) -> list[SourceRow]:
-    """Return the sources in their order, then rules that are switched off."""
+def source_rows(one: Assembly, off: Iterable[str], titles: Mapping[str, str]) -> list[SourceRow]:
+    """Return the sources in their order, then rules that are switched off. `titles`: of sources without one, by id."""
     rows: list[SourceRow] = []
     before = ""
     switched = set(off)
-    for source in one.sources:
+    for each in one.sources:
+        source = replace(each, title=titles.get(each.id, each.title)) if each.title == each.id else each
         section = source.section.replace("_", " ") if source.text else "omitted"
         rows.append(
             SourceRow(source.id, source, section if section != before else "", one.budget, source.id in switched)

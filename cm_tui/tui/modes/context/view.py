@@ -185,7 +185,9 @@ class ContextView(InputMode):
         self._answered()
         self.shown = one
         cursor = self.sources.cursor
-        rows = source_rows(one, self.off) if one is not None else []
+        # What is switched off is not read, and keeps the title that it had.
+        titles = {row.id: row.source.title for row in self.sources.rows if row.source is not None}
+        rows = source_rows(one, self.off, titles) if one is not None else []
         empty = NO_PROMPT if one is None else "Nothing was found."
         self.sources.set_rows(rows, cursor=min(cursor, max(0, len(rows) - 1)), empty=empty)
         if one is not None and not rows and self.focused is self.sources:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
@@ -23,7 +23,7 @@ from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import ListDialog, Option, ask, confirm
 from cm_tui.tui.screens.small_lists import list_skipped
 from cm_tui.tui.tasks.ask import Engine
-from cm_tui.tui.widgets.split import FittedText, Words
+from cm_tui.tui.widgets.split import FittedText, Page, Words
 from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
     def compose_body(self) -> Iterable[Widget]:
         """Panels in two columns, or in one where it is narrow."""
         yield Words(id="health-verdict")
-        with VerticalScroll(id="health"), Horizontal(id="health-columns"):
+        with Page(id="health"), Horizontal(id="health-columns"):
             for side, panels in (("left", _LEFT), ("right", _RIGHT)):
                 with Vertical(id=f"health-{side}"):
                     for name, title in panels:

@@ -270,12 +270,8 @@ def _recalls(about: About) -> list[Piece]:
         return [("not recalled yet", "$muted")]
     names = [f"{'you' if one.who == 'person' else one_line(one.who)} {one.times:,}" for one in recalls.by[:_MOST_NAMED]]
     more = f" +{len(recalls.by) - len(names):,}" if len(recalls.by) > len(names) else ""
-    return [
-        (
-            f"recalled {count(recalls.times, 'time')}, last {age(time.time() - recalls.last)} ({', '.join(names)}{more})",
-            "",
-        )
-    ]
+    often = f"recalled {count(recalls.times, 'time')}, last {age(time.time() - recalls.last)}"
+    return [(f"{often} ({', '.join(names)}{more})", "")]
 
 
 def _stale(about: About) -> list[list[Piece]]:
@@ -308,12 +304,8 @@ def note_facts(note: Note, weight: int | None, width: int, about: About) -> Cont
     much.append((f"{count(note.lines, 'line')}, {size(note.bytes)}", ""))
     if weight is not None:
         much.append((f"about {count(weight, 'token')}", ""))
-    lines = [
-        state,
-        [*much, *_recalls(about)],
-        *_stale(about),
-        [(elide_path(one_line(note.file), max(8, width - 2)), "$muted")],
-    ]
+    place = (elide_path(one_line(note.file), max(8, width - 2)), "$muted")
+    lines = [state, [*much, *_recalls(about)], *_stale(about), [place]]
     if note.tags:
         lines.append(_tags(note.tags))
     if note.problem:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from textual import events, on
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
@@ -21,7 +21,7 @@ from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import confirm
 from cm_tui.tui.screens.small_lists import list_skipped
 from cm_tui.tui.tasks.ask import Engine
-from cm_tui.tui.widgets.split import FittedText
+from cm_tui.tui.widgets.split import FittedText, Page
 
 EVERY = 1.0
 """Seconds between looks whether the age of the index reads differently."""
@@ -154,7 +154,7 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
 
     def compose_body(self) -> Iterable[Widget]:
         """Panels in two columns, or in one where it is narrow."""
-        with VerticalScroll(id="overview"):
+        with Page(id="overview"):
             yield FittedText("ov-error", "This project cannot be opened")
             with Horizontal(id="ov-columns"):
                 with Vertical(id="ov-left"):

@@ -52,11 +52,8 @@ def project_text(view: ProjectView, root: Path, width: int) -> Content:
             ("references", f"{status.references:,}"),
             ("passages", f"{status.passages:,}{vectors}"),
         ]
-    rows += [
-        ("model", status.model),
-        ("search", _mode_words(status)),
-        ("store", at_home(f"{size(status.disk_bytes)} in {status.store}")),
-    ]
+    store = at_home(f"{size(status.disk_bytes)} in {status.store}")
+    rows += [("model", status.model), ("search", _mode_words(status)), ("store", store)]
     return facts_table(rows, width, _LABEL)
 
 
@@ -74,11 +71,8 @@ def index_text(view: ProjectView, width: int) -> Content:
         return _running(view, width)
     problem, status = _problem(view), view.status
     if status and status.indexed and not status.files and not problem:
-        return Content("\n").join(
-            [
-                Content.styled("○ There are no files to index here.", "$warning"),
-                Content.styled("Add some, then press i.", "$soft"),
-            ]
+        return Content.assemble(
+            ("○ There are no files to index here.\n", "$warning"), ("Add some, then press i.", "$soft")
         )
     lines = [*problem, *_state(status, after_problem=bool(problem))]
     if view.summary:
@@ -164,14 +158,10 @@ def languages_text(languages: Mapping[str, int], width: int) -> Content:
         return Content("")
     ordered = sorted(languages.items(), key=lambda item: (-item[1], item[0]))
     most = ordered[0][1]
-    lines = [
-        Content.assemble(
-            (fit(name, 14), "$foreground"),
-            share_bar(number / most, max(6, width - 22)),
-            (f"{number:>7,}", "$soft"),
-        )
-        for name, number in ordered[:LANGUAGES_SHOWN]
-    ]
+    lines = []
+    for name, number in ordered[:LANGUAGES_SHOWN]:
+        bar = share_bar(number / most, max(6, width - 22))
+        lines.append(Content.assemble((fit(name, 14), "$foreground"), bar, (f"{number:>7,}", "$soft")))
     if rest := ordered[LANGUAGES_SHOWN:]:
         files = sum(number for _, number in rest)
         lines.append(Content.styled(f"and {count(len(rest), 'language')} more with {count(files, 'file')}", "$muted"))

@@ -111,14 +111,18 @@ def _agent_proposals(engine: Engine) -> Iterator[Other]:
         words = flat(one.words)
         title = f"{one.kind} {one.of}: {words}" if words else f"{one.kind} the {one.of} {one_line(one.target)}"
         why = f" · {flat(one.reason)}" if one.reason else ""
-        yield Other(WISH, one.id, title, f"{one_line(one.agent) or 'an agent'}, {_age(one.time)}{why}", one)
+        yield Other(
+            WISH, one.id, title, f"{one_line(one.agent) or 'an agent'}, {age(time.time() - one.time)}{why}", one
+        )
 
 
 def _included(root: Path) -> Iterator[Other]:
     from cm_tui.engine.api.entry_trust import undecided
 
     for one in undecided(root):
-        yield Other(INCLUDED, one.id, flat(one.title), f"[{one.category}] {_age(one.timestamp / 1000)}", one)
+        yield Other(
+            INCLUDED, one.id, flat(one.title), f"[{one.category}] {age(time.time() - one.timestamp / 1000)}", one
+        )
 
 
 def _outdated(engine: Engine) -> Iterator[Other]:
@@ -126,10 +130,6 @@ def _outdated(engine: Engine) -> Iterator[Other]:
     with suppress(CmError):
         for one in engine.stale_items().rows:
             yield Other(OUTDATED, one.path, flat(one.title), flat(one.words), one)
-
-
-def _age(moment: float) -> str:
-    return age(time.time() - moment)
 
 
 def flat(text: str, longest: int = _LONGEST) -> str:

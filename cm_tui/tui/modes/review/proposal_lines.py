@@ -219,13 +219,8 @@ def _sure(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
 
 
 def _part(part: ConfidencePart, width: int) -> Iterator[DetailLine]:
-    start = Content.assemble(
-        ("  ", ""),
-        (fit(one_line(part.name), _NAME - 2), "$soft"),
-        f"{part.value:5.2f} ",
-        share_bar(part.value, _BAR),
-        "  ",
-    )
+    name = (fit(one_line(part.name), _NAME - 2), "$soft")
+    start = Content.assemble("  ", name, f"{part.value:5.2f} ", share_bar(part.value, _BAR), "  ")
     lines = [line.content for line in text_lines(part.words, max(12, width - len(start.plain)), "$muted")]
     for place, line in enumerate(lines or [Content("")]):
         lead = start if place == 0 else Content(" " * len(start.plain))

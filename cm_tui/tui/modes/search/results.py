@@ -222,13 +222,6 @@ class ResultList(RowList[ResultRow]):
         named = one_line(hit.symbol or hit.path.rpartition("/")[2])
         name, where, gap = name_and_place(named, where, room - _KIND)
         path, colon, lines = where.rpartition(":")
-        return Content.assemble(
-            self._rank(hit.rank),
-            self.signs.of(hit),
-            self._symbol(hit, cell_len(name) + _KIND),
-            gap,
-            (path, "$muted"),
-            (colon + lines, "$secondary"),
-            " ",
-            self._score(hit, bar),
-        )
+        symbol = self._symbol(hit, cell_len(name) + _KIND)
+        place = Content.assemble(gap, (path, "$muted"), (colon + lines, "$secondary"), " ")
+        return Content.assemble(self._rank(hit.rank), self.signs.of(hit), symbol, place, self._score(hit, bar))
