@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 DAYS = 3_650
 """What `--keep-longer` sets unless `--days` says otherwise: ten years."""
 
-_REFUSAL = "Nothing was written: the question cannot be asked without a terminal."
-
 
 def rescue(
     *,
