@@ -24,7 +24,7 @@ def test_wheel_is_complete(tmp_path: Path):
         ("cm_tui/engine/code/graph/sql", "*.sql"),
         ("cm_tui/engine/platform/store/migrations", "*.sql"),
         ("cm_tui/docs", "*.md"),
-        ("cm_tui/integrations", "autostart.*"),
+        ("cm_tui/integrations", "autostart.[sx]*"),
         ("cm_tui/data/models/code-static-256", "*"),
     ):
         found = (ROOT / folder).rglob(pattern)

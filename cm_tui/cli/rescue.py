@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 DAYS = 3_650
 """What `--keep-longer` sets unless `--days` says otherwise: ten years."""
 
-_REFUSAL = "Nothing was written: this needs confirmation, and there is no terminal to ask in."
-
 
 def rescue(
     *,

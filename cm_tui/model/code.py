@@ -12,8 +12,6 @@ SymbolKind = Literal[
 """`section` is a Markdown heading; `type` an alias."""
 SYMBOL_KINDS: tuple[SymbolKind, ...] = get_args(SymbolKind)
 
-ReferenceKind = Literal["call", "type", "inherit", "decorate", "inject"]
-
 Resolution = Literal["same-file", "scope", "import", "receiver", "unique", "ambiguous", "external", "unresolved"]
 """How a reference was tied to its definition: the tier that answered.
 

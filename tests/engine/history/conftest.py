@@ -15,6 +15,7 @@ from cm_tui.engine.code.history.time_travel import HistoricalView
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import Cancel
+from tests.bench.callers import resolve_all
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
 
@@ -64,7 +65,7 @@ def state(db: Database, alive: str) -> dict[str, list[Any]]:
 
 def edges(graph: Graph) -> list[Any]:
     """Every call site and what it is tied to."""
-    return sorted(graph.resolve_all(), key=repr)
+    return sorted(resolve_all(graph), key=repr)
 
 
 def compare_with_fresh(db: Database, root: Path, ordinal: int, folder: Path, config: Config | None = None) -> None:

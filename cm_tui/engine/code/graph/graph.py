@@ -138,11 +138,6 @@ class Graph:
             raise NotFoundError(f"No file is called {target}, and nothing imports it.", hint=hint)
         return page
 
-    def resolve_all(self, kinds: Sequence[str] = CALLS, *, blind: bool = False) -> list[tuple[Any, ...]]:
-        """Return every call site with its resolution, for measurements; see `Resolver.everything`."""
-        with self._tables() as asked:
-            return asked.resolver.everything(kinds, blind=blind)
-
     def prepare(self) -> None:
         """Build the tables of the current files, and resolve all calls in the background."""
         with self._tables() as asked:

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from operator import itemgetter
-from typing import Any
 
 from cm_tui.engine.code.graph.call_sites import IN_FILE, CallSites, Definitions, Site
 from cm_tui.engine.code.graph.derived_tables import DerivedTables, Read, SchemaView, script
@@ -162,19 +161,6 @@ class Resolver:
             places = ", ".join(f"({id_ // IN_FILE}, {id_ % IN_FILE})" for id_ in inside)
             sites = self._resolved(f"r.kind IN ({_quoted(kinds)}) AND (f.id, r.symbol) IN ({places})")
         return callees(sites.read(sites.within(inside), kinds), hop)
-
-    def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
-        """Return every site with its resolution; ambiguous sites have several rows.
-
-        `kinds`: kinds of reference; `blind`: ignore receivers, to measure resolution by names alone. Returns rows of
-        (path, line, caller, name, receiver, kind, tier, choices, path and qualname of the definition, its line, line of
-        the caller); the definition is None for unresolved sites.
-        """
-        self._resolve(f"r.kind IN ({_quoted(kinds)})")
-        if blind:
-            self._db.execute(script("forget_receivers"))
-            self._db.run(script("edges"))
-        return self._db.rows(script("all_edges"))
 
     def ids_of(self, name: str | SymbolKey) -> set[int]:
         """Ids of a symbol's group of overloads, or of the groups that a name or the end of a qualified one means."""

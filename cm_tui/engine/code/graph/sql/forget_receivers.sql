@@ -1,1 +1,0 @@
-DELETE FROM done WHERE expr IN (SELECT id FROM site WHERE coalesce(receiver, '') NOT IN ('', 'self', 'cls', 'super()'));
