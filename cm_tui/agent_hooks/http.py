@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import anyio.to_thread
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -47,7 +47,7 @@ class _Prompt(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    root: str = Field(min_length=1, max_length=4096)
+    root: str = Field(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")
     session: str = ""
     prompt: str = Field(default="", max_length=_PROMPT_CHARACTERS)
     agent: str = Field(default="", max_length=100)
@@ -175,15 +175,13 @@ def prompts(dispatcher: Dispatcher, work: OnNudge, clock: Clock = SYSTEM) -> Sta
 
 def _endpoint(work: Callable[[_Prompt], str]) -> Callable[[Request], Awaitable[JSONResponse]]:
     async def answer(request: Request) -> JSONResponse:
-        status = 400
         try:
             asked = _Prompt.model_validate(await body_of(request))
-            status = 409
-            context = await anyio.to_thread.run_sync(work, asked)
-        except (ValidationError, ValueError) as error:
+        except (CmError, ValueError) as error:
             return JSONResponse({"error": str(error)}, 400)
+        try:
+            return JSONResponse({"context": await anyio.to_thread.run_sync(work, asked)})
         except CmError as error:
-            return JSONResponse({"error": error.message}, status)
-        return JSONResponse({"context": context})
+            return JSONResponse({"error": error.message}, 409)
 
     return answer

@@ -43,7 +43,7 @@ def test_settings_of_a_terminal_that_differ_are_said(shop: Shop):
 
 def test_serve_status_and_stop(shop: Shop):
     assert shop.cm("serve", "--status", "--json").json == {"running": False}
-    assert "no daemon" in shop.cm("serve", "--stop").err
+    assert "No daemon" in shop.cm("serve", "--stop").err
     shop.cm("index")
     report = shop.cm("serve", "--status", "--json").json
     assert report["running"]

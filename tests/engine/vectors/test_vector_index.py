@@ -21,6 +21,7 @@ from cm_tui.engine.search.vectors.live import Rows
 from cm_tui.errors import CancelledError, ModelError
 from cm_tui.model import Cancel
 from tests.forked import run_python
+from tests.planted import GITHUB
 from tests.tiers import examples
 
 from .conftest import CountingProvider, everything, filled
@@ -143,6 +144,8 @@ def test_the_path_has_a_share_in_the_vector(passages, opened, provider):
         ("Makefile", "Makefile"),
         (".github/ci.yml", "github ci"),
         ("", ""),
+        # A token is none any more once its signs are gone: it would be sent to a provider.
+        (f"keys/{GITHUB}.md", "keys [redacted: github token]"),
     ],
 )
 def test_words_of_paths(path, words):

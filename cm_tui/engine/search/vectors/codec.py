@@ -7,6 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.search.embed.provider import Matrix
 
 Codes = NDArray[np.int8]
@@ -15,6 +16,7 @@ PATH_WEIGHT = 0.3
 """Share of the path's words in a passage's vector before it is scaled to unit length; the text's share is 1."""
 
 _SEPARATORS = re.compile(r"[/\\.\-_\s]+")
+_MAY_HOLD_SECRET = re.compile(r"[\d=:@]")
 
 
 def pack(vectors: Matrix) -> Codes:
@@ -43,7 +45,9 @@ def lengths(rows: Matrix) -> Matrix:
 
 
 def path_words(path: str) -> str:
-    """The words of a path, without the extension, for embedding."""
+    """The words of a path, without the extension and secrets, for embedding."""
+    # A token in a name is recognised as a whole only; names with neither a digit nor a sign have none.
+    path = redact(path).text if _MAY_HOLD_SECRET.search(path) else path
     words = [word for word in _SEPARATORS.split(path) if word]
     name = path.rpartition("/")[2]
     return " ".join(words[:-1] if "." in name.strip(".") else words)
