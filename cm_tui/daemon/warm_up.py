@@ -73,6 +73,8 @@ class WarmUp:
                 dispatcher.call("stale_reason", where, {})
                 # What is prepared next is that of the current files.
                 dispatcher.call("definitions", where, {"name": "main"})
+                # A prompt that waited for the daemon's start is answered first.
+                dispatcher.turns.give_way(_GIVE_WAY_S)
                 with dispatcher.pool.acquire(where, create=False) as project:
                     project.engine.prepare_session()
                 if config.context.model.enabled or not has_definitions(root):

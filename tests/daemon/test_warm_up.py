@@ -41,8 +41,8 @@ class Asked:
             raise NotIndexedError("There is no index.")
 
 
-FIRST = ["stale_reason", "definitions", "begin", "pack", "way"]
-"""What a prompt needs comes before anything else."""
+FIRST = ["stale_reason", "definitions", "way", "begin", "pack", "way"]
+"""What a prompt needs comes before anything else, but after a prompt that is there already."""
 
 
 @pytest.mark.parametrize(("indexed", "questions"), [(True, [*FIRST, "assemble"]), (False, ["stale_reason"])])
@@ -86,7 +86,7 @@ def test_files_that_say_what_a_prompt_is_given_are_asked_at_once(tmp_path: Path,
     warm_up.start(asked)  # type: ignore[arg-type]
     warm_up.on_nudge(tmp_path)
     warm_up.close()
-    assert asked.questions == ["stale_reason", "definitions", "begin", "assemble"]
+    assert asked.questions == ["stale_reason", "definitions", "way", "begin", "assemble"]
 
 
 def _wait(warm_up: WarmUp) -> None:
