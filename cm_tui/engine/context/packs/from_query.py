@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from cm_tui.engine.context.packs.budget import weight
 from cm_tui.engine.context.packs.clean_source import ReadSource
-from cm_tui.engine.context.packs.neighbours import Edges, Prepare, neighbours_of, no_preparation
+from cm_tui.engine.context.packs.neighbours import Edges, Prepare, neighbours_of, no_preparation, targets_of
 from cm_tui.engine.context.packs.pack import SymbolAt, cost_of_all, fill, piece
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.tokens import word_list
 from cm_tui.engine.search.ranking.wording import wording_of
-from cm_tui.model import CODE, EPISODES, Hit, Pack, PackItem, PackRequest, SearchResult, Symbol
+from cm_tui.model import CODE, EPISODES, Hit, Pack, PackItem, PackRequest, SearchResult, Symbol, SymbolKey
 from cm_tui.model.dates import kind_and_age
 
 # --- pieces chosen one after another within a budget, merged where they meet ---
@@ -148,6 +148,8 @@ class Widths:
 
     hit: Hit
     symbol_at: SymbolAt
+    is_called: bool = False
+    """By one of the best hits."""
 
     @cached_property
     def symbol(self) -> Symbol | None:
@@ -232,6 +234,8 @@ _NEIGHBOURS_SHARE = 0.15
 """Of the budget, for all neighbours together."""
 _FALL = 1.75
 """The chance that a hit answers is its rank to the power of minus this."""
+_CALLED = 4
+"""How many times as likely a hit is that one of the best hits calls."""
 _SEEN = 0.15
 """Value of any lines of an answer; the rest grows with their share, the first half of the lines three times as fast."""
 _HEADING = 25
@@ -260,17 +264,9 @@ def hits_for(budget: int) -> int:
 
 
 def auto_pack(
-    question: str,
-    budget: int,
-    neighbours: bool,
-    *,
-    search: Callable[[str], SearchResult],
-    source: ReadSource,
-    symbol_at: SymbolAt,
-    callers: Edges,
-    callees: Edges,
-    prepare: Prepare = no_preparation,
-) -> Pack:
+    question: str, budget: int, neighbours: bool, *, search: Callable[[str], SearchResult], source: ReadSource,
+    symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare = no_preparation,
+) -> Pack:  # fmt: skip
     """Choose code for a question, within a budget of tokens.
 
     Extents of hits by expected value per token, interrupted by the graph neighbours of the best ones where it gets low.
@@ -293,6 +289,9 @@ def auto_pack(
     builder = Builder(question, budget, source, symbol_at)
     prepare(hit.path for hit in result.hits)
     hits = [Widths(hit, symbol_at) for hit in _without_copies(result.hits)]
+    if neighbours:
+        called = _called(hits[:_SEEDS], callees, prepare)
+        hits = [replace(one, is_called=one.symbol is not None and one.symbol.key in called) for one in hits]
     said = [Widths(hit, symbol_at) for hit in _about(question, result.beside)[:_REMEMBERED]]
     # Room is reserved for past sessions, so that code does not crowd them out.
     share = 1 - _REMEMBERED_SHARE if said else 1.0
@@ -303,8 +302,8 @@ def auto_pack(
         _choose(builder, group, most, place, _LEAST)
     if neighbours:
         seeds = [one.passage for one in hits if one.hit.source == CODE][:_SEEDS]
-        ask = partial(neighbours_of, symbol_at=symbol_at, callers=callers, callees=callees, prepare=prepare)
-        _add_neighbours(builder, seeds, ask)
+        asked = neighbours_of(seeds, symbol_at=symbol_at, callers=callers, callees=callees, prepare=prepare)
+        _add_neighbours(builder, asked)
     for group, _, place in groups:
         _choose(builder, group, 1.0, place)
     dropped = [one for one in (*hits[:_LISTED], *said) if not any(map(builder.covers, one.extents))]
@@ -321,6 +320,17 @@ def _without_copies(hits: Iterable[Hit]) -> Iterable[Hit]:
     for hit in hits:
         best.setdefault((hit.symbol, hit.snippet, hit.end_line - hit.start_line), hit)
     return best.values()
+
+
+def _called(best: Iterable[Widths], callees: Edges, prepare: Prepare) -> set[SymbolKey]:
+    """Return what the best hits call: the answer is often what they only pass on to."""
+    return {
+        target.key
+        for one in best
+        if one.symbol is not None and one.symbol.kind != "section"
+        for edge, target in targets_of(one.symbol, one.symbol_at, callees, prepare)
+        if edge.reference == "call" and target.key != one.symbol.key
+    }
 
 
 def _about(question: str, hits: Sequence[Hit]) -> list[Hit]:
@@ -359,7 +369,7 @@ class _Offer:
         self._worth = widths.worth
         self._open = widths.extents
         self._all = widths.worth(widths.whole)
-        self._chance = number**-_FALL
+        self._chance = number**-_FALL * (_CALLED if widths.is_called else 1)
         snippet = widths.hit.snippet.rstrip("\n")
         self._a_line = (weight(snippet) + _LEAST_A_LINE) / (1 + snippet.count("\n"))
         self.rank = widths.hit.rank
@@ -408,12 +418,7 @@ def _choose(builder: Builder, hits: Sequence[Widths], share: float, place: int =
         best.settle(builder.add(best.best, place or best.rank, share))
 
 
-def _add_neighbours(
-    builder: Builder,
-    seeds: Sequence[PackRequest],
-    neighbours: Callable[[Sequence[PackRequest]], Iterator[PackRequest]],
-) -> None:
-    asked = neighbours(seeds)
+def _add_neighbours(builder: Builder, asked: Iterator[PackRequest]) -> None:
     share = min(1.0, builder.spent / builder.budget + _NEIGHBOURS_SHARE) if builder.budget else 0.0
     added = 0
     # The graph is queried only as far as there is room.

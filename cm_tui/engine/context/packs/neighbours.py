@@ -29,13 +29,8 @@ def no_preparation(_paths: Iterable[str]) -> None:
 
 
 def neighbours_of(
-    items: Sequence[PackRequest],
-    *,
-    symbol_at: SymbolAt,
-    callers: Edges,
-    callees: Edges,
-    prepare: Prepare = no_preparation,
-) -> Iterator[PackRequest]:
+    items: Sequence[PackRequest], *, symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare = no_preparation
+) -> Iterator[PackRequest]:  # fmt: skip
     """Yield callers, callees and used types of the chosen items; the graph is queried only as far as the caller reads.
 
     Nearest first: what the first item uses, then its callers, then the second item's. Code that the choice already
@@ -53,15 +48,23 @@ def neighbours_of(
                 yield request
 
 
-def _of(symbol: Symbol, symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare) -> Iterator[PackRequest]:
+def targets_of(
+    symbol: Symbol, symbol_at: SymbolAt, callees: Edges, prepare: Prepare = no_preparation
+) -> Iterator[tuple[Edge, Symbol]]:
+    """Yield what a symbol calls or uses, as far as it is certain and in the project, each with its reference."""
     used = callees(symbol.key).rows
     prepare(edge.path for edge in used if edge.path)
     for edge in used:
         if edge.path and edge.start_line and edge.resolution not in {"ambiguous", "unresolved"}:
             target = symbol_at(edge.path, edge.start_line)
             if target is not None:
-                why = f"{_CALLEE_WORDS.get(edge.reference, 'used by')} {symbol.qualname}"
-                yield PackRequest(edge.path, target.start_line, target.end_line, target.qualname, why)
+                yield edge, target
+
+
+def _of(symbol: Symbol, symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare) -> Iterator[PackRequest]:
+    for edge, target in targets_of(symbol, symbol_at, callees, prepare):
+        why = f"{_CALLEE_WORDS.get(edge.reference, 'used by')} {symbol.qualname}"
+        yield PackRequest(edge.path, target.start_line, target.end_line, target.qualname, why)
     # Tests show usage, but are less important than the code that needs it.
     users = sorted(callers(symbol.key).rows, key=lambda edge: _in_tests(edge.site))
     prepare(edge.site for edge in users[:_AHEAD])
