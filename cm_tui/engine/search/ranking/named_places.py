@@ -26,6 +26,8 @@ _CUT = 0.5
 """What the frames of a trace count whose innermost one is missing."""
 _FILE_ALONE = 0.4
 """Share of a passage that is in the file of a frame, where neither function nor line is its own."""
+_WHOLE_FILES = 4
+"""Frames whose whole file counts; of further ones that costs time, and changes nothing."""
 _MESSAGES = 6
 _LEAST_WORDS = 3
 """Consecutive words that identify a message; fewer occur anywhere."""
@@ -62,9 +64,10 @@ def framed(records: PassageCache, report: Report) -> Values:
         passages[one.path].append(one)
     for number, (frame, path) in enumerate(own):
         worth = _OUTER**number * (_CUT if report.is_cut and frame in report.frames else 1.0)
-        for one in _of_frame(passages[path], frame):
+        inside = _of_frame(passages[path], frame)
+        for one in inside:
             found[one.id] = max(found.get(one.id, 0.0), worth)
-        for one in passages[path]:
+        for one in passages[path] if number < _WHOLE_FILES or not inside else ():
             found[one.id] = max(found.get(one.id, 0.0), _FILE_ALONE * worth)
     return found
 
