@@ -60,9 +60,8 @@ _WORKING = re.compile(
 _REASONS = re.compile(r"\s*(?:why\b|(?:when|what) did\b|(?:did|have|had) we\b)", re.IGNORECASE)
 """How people ask for what was decided, and for its reasons."""
 _BEHAVIOUR = re.compile(
-    r"\s*why (?:do|does|don't|doesn't|is|are|isn't|aren't|am|can't|cannot|won't|it|this|that|the|an?|my)\b(?! (?:we|you)\b)"
-    r"(?!.*\b(?:instead of|rather than|was|were|did|chose|decided)\b)",
-    re.IGNORECASE | re.DOTALL,
+    r"(?is)\s*why (?:do|does|don't|doesn't|is|are|isn't|aren't|am|can't|cannot|won't|it|this|that|the|an?|my)\b(?! (?:we|you)\b)"
+    r"(?!.*\b(?:instead of|rather than|was|were|did|chose|decided)\b)"
 )
 """How people ask why something happens: mostly for what code does, now and then for what a document says of it."""
 _MENTIONED = 0.4
@@ -168,11 +167,6 @@ class Query:
         return found
 
     @cached_property
-    def pieces(self) -> list[str]:
-        """Stems of the words' pieces, each once: what names and paths are compared with."""
-        return list(dict.fromkeys(tokens.stem(piece) for word in self.words for piece in tokens.parts(word)))
-
-    @cached_property
     def plain_pieces(self) -> list[str]:
         """The words' pieces as written, in lower case, for matching abbreviations."""
         return list(dict.fromkeys(piece for word in self.words for piece in tokens.parts(word)))
@@ -222,11 +216,9 @@ class Query:
         if self.is_name:
             return [_name(_bare(self.plain), 1.0)]
         found: dict[str, Name] = {}
-        first = True
-        for match in _QUALIFIED.finditer(self._asked):
+        for number, match in enumerate(_QUALIFIED.finditer(self._asked)):
             text = match.group()
-            strength = _strength(text, called=self._asked[match.end() : match.end() + 1] == "(", first=first)
-            first = False
+            strength = _strength(text, called=self._asked[match.end() : match.end() + 1] == "(", first=not number)
             if strength and text not in found:
                 found[text] = _name(text, strength)
         return sorted(found.values(), key=lambda name: -name.strength)
