@@ -9,12 +9,12 @@ from operator import itemgetter
 
 from cm_tui.engine.context.packs.budget import weight
 from cm_tui.engine.context.packs.clean_source import ReadSource
-from cm_tui.engine.context.packs.neighbours import Edges, Prepare, neighbours_of, no_preparation, targets_of
+from cm_tui.engine.context.packs.neighbours import UNCERTAIN, Edges, Prepare, neighbours_of, no_preparation
 from cm_tui.engine.context.packs.pack import SymbolAt, cost_of_all, covers, fill, piece
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.tokens import word_list
 from cm_tui.engine.search.ranking.wording import wording_of
-from cm_tui.model import CODE, EPISODES, Hit, Pack, PackItem, PackRequest, SearchResult, Symbol, SymbolKey
+from cm_tui.model import CODE, EPISODES, Hit, Pack, PackItem, PackRequest, SearchResult, Symbol
 from cm_tui.model.dates import kind_and_age
 
 # --- pieces chosen one after another within a budget, merged where they meet ---
@@ -279,8 +279,8 @@ def auto_pack(
     prepare(hit.path for hit in result.hits)
     hits = [Widths(hit, symbol_at) for hit in _without_copies(result.hits)]
     if neighbours:
-        called = _called(hits[:_SEEDS], callees, prepare)
-        hits = [replace(one, is_called=one.symbol is not None and one.symbol.key in called) for one in hits]
+        called = _called(hits[:_SEEDS], callees)
+        hits = [replace(one, is_called=one.symbol is not None and _place(one.symbol) in called) for one in hits]
     said = [Widths(hit, symbol_at) for hit in _about(question, result.beside)[:_REMEMBERED]]
     # Room is reserved for past sessions, so that code does not crowd them out.
     share = 1 - _REMEMBERED_SHARE if said else 1.0
@@ -309,15 +309,19 @@ def _without_copies(hits: Iterable[Hit]) -> Iterable[Hit]:
     return best.values()
 
 
-def _called(best: Iterable[Widths], callees: Edges, prepare: Prepare) -> set[SymbolKey]:
-    """Return what the best hits call: the answer is often what they only pass on to."""
-    return {
-        target.key
-        for one in best
-        if one.symbol is not None and one.symbol.kind != "section"
-        for edge, target in targets_of(one.symbol, one.symbol_at, callees, prepare)
-        if edge.reference == "call" and target.key != one.symbol.key
-    }
+def _called(best: Iterable[Widths], callees: Edges) -> set[tuple[str, int]]:
+    """Return where what the best hits call begins: the answer is often what they only pass on to."""
+    found: set[tuple[str, int]] = set()
+    for symbol in (one.symbol for one in best):
+        if symbol is not None and symbol.kind != "section":
+            edges = (edge for edge in callees(symbol.key).rows if edge.reference == "call")
+            places = {(edge.path, edge.start_line or 0) for edge in edges if edge.resolution not in UNCERTAIN}
+            found |= places - {_place(symbol)}
+    return found
+
+
+def _place(symbol: Symbol) -> tuple[str, int]:
+    return symbol.path, symbol.start_line
 
 
 def _about(question: str, hits: Sequence[Hit]) -> list[Hit]:

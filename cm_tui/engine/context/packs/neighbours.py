@@ -13,6 +13,8 @@ Edges = Callable[[SymbolKey], Page[Edge]]
 Prepare = Callable[[Iterable[str]], None]
 """Called with the files that will be read next."""
 
+UNCERTAIN = frozenset({"ambiguous", "unresolved"})
+"""How a reference is resolved that may lead elsewhere."""
 _AROUND_CALL = 4
 """Lines above and below a call outside of symbols, or in a long one."""
 _AHEAD = 30
@@ -47,26 +49,20 @@ def neighbours_of(
                 yield request
 
 
-def targets_of(symbol: Symbol, symbol_at: SymbolAt, callees: Edges, prepare: Prepare) -> Iterator[tuple[Edge, Symbol]]:
-    """Yield what a symbol calls or uses, as far as it is certain and in the project, each with its reference."""
+def _of(symbol: Symbol, symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare) -> Iterator[PackRequest]:
     used = callees(symbol.key).rows
     prepare(edge.path for edge in used if edge.path)
     for edge in used:
-        if edge.path and edge.start_line and edge.resolution not in {"ambiguous", "unresolved"}:
+        if edge.path and edge.start_line and edge.resolution not in UNCERTAIN:
             target = symbol_at(edge.path, edge.start_line)
             if target is not None:
-                yield edge, target
-
-
-def _of(symbol: Symbol, symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare) -> Iterator[PackRequest]:
-    for edge, target in targets_of(symbol, symbol_at, callees, prepare):
-        why = f"{_CALLEE_WORDS.get(edge.reference, 'used by')} {symbol.qualname}"
-        yield PackRequest(edge.path, target.start_line, target.end_line, target.qualname, why)
+                why = f"{_CALLEE_WORDS.get(edge.reference, 'used by')} {symbol.qualname}"
+                yield PackRequest(edge.path, target.start_line, target.end_line, target.qualname, why)
     # Tests show usage, but are less important than the code that needs it.
     users = sorted(callers(symbol.key).rows, key=lambda edge: _in_tests(edge.site))
     prepare(edge.site for edge in users[:_AHEAD])
     for edge in users:
-        if edge.resolution not in {"ambiguous", "unresolved"}:
+        if edge.resolution not in UNCERTAIN:
             why = f"{_CALLER_WORDS.get(edge.reference, 'uses')} {symbol.qualname}"
             yield _site(edge, symbol_at(edge.site, edge.line), why)
 
