@@ -315,7 +315,7 @@ def _called(best: Iterable[Widths], callees: Edges) -> set[tuple[str, int]]:
     for symbol in (one.symbol for one in best):
         if symbol is not None and symbol.kind != "section":
             edges = (edge for edge in callees(symbol.key).rows if edge.reference == "call")
-            places = {(edge.path, edge.start_line or 0) for edge in edges if edge.resolution not in UNCERTAIN}
+            places = {(edge.path, edge.start_line) for edge in edges if edge.resolution not in UNCERTAIN}
             found |= places - {_place(symbol)}
     return found
 
