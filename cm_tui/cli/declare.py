@@ -120,7 +120,7 @@ def made(function: Command, *, is_alone: bool = False) -> Command:
             WANTS_JSON.set(True)
         elif "as_json" in lacks and WANTS_JSON.get():
             name = f"cm {function.__name__}"
-            raise UsageError(f"`{name}` takes no --json before it.", hint=f"`{name} --help` lists its options.")
+            raise UsageError(f"`{name}` does not accept --json before it.", hint=f"`{name} --help` lists its options.")
         following = values.pop("context").invoked_subcommand if is_alone else None
         if following is None:
             function(**values)

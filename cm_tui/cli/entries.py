@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cm_tui import model
+from cm_tui.cli import entry_rows
 from cm_tui.cli.declare import Bounds, Family
-from cm_tui.cli.entry_rows import (
-    entry_line,
-    entry_row,
-    pair_lines,
-    print_changed,
-    print_written,
-    show_entry,
-    show_injection,
-    where,
-)
 from cm_tui.cli.options import Yes, need_terminal, open_engine, text_of
 from cm_tui.cli.output import advise, as_json, narrate, plain, print_json, print_page, wants_json, write, write_text
 from cm_tui.counts import count
@@ -31,13 +22,13 @@ if TYPE_CHECKING:
 
 # --- `cm entries approve`, `move`, `merge`, `duplicates`, `promote` and `publish` ---
 
-Id = Annotated[str, typer.Argument(help="The entry's id, or a beginning of it.")]
-OptionalId = Annotated[str, typer.Argument(metavar="ID", help="The entry's id, or a beginning of it.")]
+Id = Annotated[str, typer.Argument(help="Entry id or unique prefix.")]
+OptionalId = Annotated[str, typer.Argument(metavar="ID", help="Entry id or unique prefix.")]
 Category = Annotated[str | None, typer.Option("--category", help="Knowledge, Rule or Experience.")]
-Title = Annotated[str | None, typer.Option("--title", help="What it is called.")]
-Keywords = Annotated[str | None, typer.Option("--keywords", help="Words that it is found by, with | between them.")]
-OfScope = Annotated[str, typer.Option("--scope", help="Only those of user or project.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many at most.")]
+Title = Annotated[str | None, typer.Option("--title", help="Title of the entry.")]
+Keywords = Annotated[str | None, typer.Option("--keywords", help="Keywords, separated by |.")]
+OfScope = Annotated[str, typer.Option("--scope", help="Only entries of this scope: user or project.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 
 
 def approve(name: Id, *, scope: OfScope = "") -> None:
@@ -46,14 +37,14 @@ def approve(name: Id, *, scope: OfScope = "") -> None:
         entry = engine.entry(name, scope=scope)
         if entry.category == "Rule" and entry.unapproved:
             need_terminal(
-                "A Rule is a person's to approve: there is no terminal to ask at.",
+                "Approving a Rule needs confirmation, and there is no terminal to ask in.",
                 "Run `cm entries approve ID` yourself, in a terminal.",
             )
             _show_rule(entry)
             if not typer.confirm("Give this Rule to agents?", default=False, err=True):
                 narrate("Not approved: search finds it, but agents do not receive it.")
                 return
-        print_changed(engine.approve_entry(entry))
+        entry_rows.print_changed(engine.approve_entry(entry))
 
 
 def move(name: Id, *, scope: model.Scope) -> None:
@@ -63,7 +54,7 @@ def move(name: Id, *, scope: model.Scope) -> None:
         scope: Where it is to go: user or project.
     """
     with open_engine() as engine:
-        print_changed(engine.move_entry(name, scope))
+        entry_rows.print_changed(engine.move_entry(name, scope))
 
 
 def merge(names: list[str], *, scope: OfScope = "") -> None:
@@ -73,14 +64,14 @@ def merge(names: list[str], *, scope: OfScope = "") -> None:
         names: Ids; the first keeps its id, category, title and scope.
     """
     with open_engine() as engine:
-        print_changed(engine.merge_entries(names, scope=scope))
+        entry_rows.print_changed(engine.merge_entries(names, scope=scope))
 
 
 def duplicates(*, limit: Limit = 50) -> None:
     """List pairs of entries that say nearly the same, with the words that differ."""
     with open_engine() as engine:
         page = engine.duplicate_entries(limit=limit)
-    print_page(page, pair_lines)
+    print_page(page, entry_rows.pair_lines)
     if page.rows:
         advise(f"`cm entries merge {page.rows[0].first.id} {page.rows[0].second.id}` makes one of two")
 
@@ -102,17 +93,13 @@ def promote(
         scope: project, or user: for all your projects.
     """
     with open_engine() as engine:
-        entry = engine.promote_episode(
-            episode,
-            content=text_of(content),
-            **_details(category, title, keywords, scope),
-        )
-    print_written(entry)
+        details = _details(category, title, keywords, scope)
+        entry_rows.print_written(engine.promote_episode(episode, content=text_of(content), **details))
 
 
 def _show_rule(entry: model.Entry) -> None:
     narrate(
-        f"{entry.id}, by {author(entry)}{f', session {entry.session}' if entry.session else ''}, for {where(entry)}:"
+        f"{entry.id}, by {author(entry)}{f', session {entry.session}' if entry.session else ''}, for {entry_rows.where(entry)}:"
     )
     for line in (entry.title, *entry.content.splitlines()):
         narrate(f"  {line}")
@@ -169,8 +156,7 @@ def add(
         scope: project, or user: for all your projects.
     """
     with open_engine() as engine:
-        entry = engine.remember(text_of(content), **_details(category, title, keywords, scope))
-    print_written(entry)
+        entry_rows.print_written(engine.remember(text_of(content), **_details(category, title, keywords, scope)))
 
 
 def update(
@@ -193,9 +179,9 @@ def update(
     """
     edit = edit_of(content, category, title, keywords, pin, never_recall)
     if edit == model.EntryEdit():
-        raise UsageError("Nothing is to be changed.", hint="`cm entries update --help` lists what can be.")
+        raise UsageError("No field to change was given.", hint="`cm entries update --help` lists the fields.")
     with open_engine() as engine:
-        print_changed(engine.update_entry(name, edit, scope=scope))
+        entry_rows.print_changed(engine.update_entry(name, edit, scope=scope))
 
 
 def delete(name: Id, *, scope: OfScope = "") -> None:
@@ -204,7 +190,7 @@ def delete(name: Id, *, scope: OfScope = "") -> None:
         entry = engine.entry(name, scope=scope)
         done = engine.forget_memory(f"entry/{entry.id}", scope=scope or ("" if entry.forgotten else entry.scope))
     if not as_json({"id": done.id, "deleted": bool(done.change), "change": done.change}):
-        narrate(f"{done.words}; `cm forget --undo {done.id}` brings it back")
+        narrate(f"{done.words}; `cm forget --undo {done.id}` restores it")
 
 
 def search(query: str = "", *, category: str = "", scope: OfScope = "", limit: Limit = 200) -> None:
@@ -235,13 +221,13 @@ def show(name: OptionalId = "", *, scope: OfScope = "") -> None:
         entries = found or (engine.entry(name, scope=scope),)
         counts = engine.recall_counts([f"entry/{one.id}" for one in entries])
     if wants_json():
-        rows = [entry_row(entry, recalls) for entry, recalls in zip(entries, counts, strict=True)]
+        rows = [entry_rows.entry_row(entry, recalls) for entry, recalls in zip(entries, counts, strict=True)]
         print_json({"rows": rows, "total": len(rows)} if found else rows[0])
         return
     for number, (entry, recalls) in enumerate(zip(entries, counts, strict=True)):
         if number:
             write("")
-        show_entry(entry, recalls)
+        entry_rows.show_entry(entry, recalls)
 
 
 def inject(
@@ -269,7 +255,7 @@ def inject(
         rows = [{"id": row.entry.id, **plain(row)} for row in found.rows]
         print_json({**plain(found), "rows": rows})
     else:
-        show_injection(found, explain=explain)
+        entry_rows.show_injection(found, explain=explain)
 
 
 # --- parts ---
@@ -297,7 +283,7 @@ def _details(category: str | None, title: str | None, keywords: str | None, scop
 def _list(query: str, category: str, scope: str, limit: int) -> None:
     with open_engine() as engine:
         page = engine.entries(match=query, category=category, scope=scope, limit=limit)
-    print_page(page, entry_line, row=entry_row)
+    print_page(page, entry_rows.entry_line, row=entry_rows.entry_row)
 
 
 def _in_both(engine: Engine, name: str) -> tuple[model.Entry, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
@@ -9,8 +10,7 @@ from typer.core import TyperGroup
 
 from cm_tui import model
 from cm_tui.cli.declare import Bounds, Family
-from cm_tui.cli.episode_upkeep import purge, retention
-from cm_tui.cli.options import open_engine, open_fresh_engine, text_of
+from cm_tui.cli.options import Yes, ask, open_engine, open_fresh_engine, text_of
 from cm_tui.cli.output import (
     as_json,
     narrate,
@@ -22,10 +22,88 @@ from cm_tui.cli.output import (
     write,
     write_text,
 )
-from cm_tui.counts import count
+from cm_tui.counts import count, noun
 from cm_tui.errors import UsageError
-from cm_tui.model.dates import instant, local_minute
+from cm_tui.model.dates import day, instant, length, local_minute
 from cm_tui.model.layout import commit_line, forgotten
+
+# --- `cm episodes retention`, `cm episodes purge` ---
+
+
+def _days(text: str) -> float:
+    """Return the days of an age; a plain number counts days."""
+    seconds = float(text) * 86_400 if re.fullmatch(r"\d+(\.\d+)?", text) else length(text)
+    if seconds is None:
+        raise UsageError(f"--older-than: {text[:40]!r} is not an age.", hint="Give days, or an age: 30d, 12w, 6mo, 1y.")
+    return seconds / 86_400
+
+
+Older = Annotated[
+    float | None,
+    typer.Option("--older-than", parser=_days, metavar="DAYS", help="Everything older than this: 30, 12w, 6mo."),
+]
+
+
+def retention(*, apply: bool = False, older_than: Older = None, yes: Yes = False) -> None:
+    """Say what leaves the journal by its age; --apply moves it to the archive, which is searched with --state archived.
+
+    Args:
+        apply: Move to the archive what is old enough.
+    """
+    with open_engine() as engine:
+        report = engine.retention(older_than=older_than)
+        if apply:
+            if report.archived:
+                if not wants_json():
+                    _show_rows(report)
+                if not yes:
+                    ask(f"Move {count(report.archived, 'episode')} to the archive?", "Pass --yes.")
+            # Also where nothing is old enough: a process that was killed may have left something half moved.
+            report = engine.retention(apply=True, older_than=older_than)
+    if as_json(report):
+        return
+    if report.dry_run:
+        _show_rows(report)
+    _show_totals(report)
+
+
+def purge(ids: list[str] | None = None, *, older_than: Older = None, dry_run: bool = False, yes: Yes = False) -> None:
+    """Delete episodes from the archive, for good.
+
+    Args:
+        ids ([ID]...): Archived episodes.
+        dry_run: Say what would go; do nothing.
+    """
+    with open_engine() as engine:
+        report = engine.purge(ids or (), older_than=older_than, dry_run=True)
+        if report.ids and not dry_run:
+            if not yes:
+                ask(f"Permanently delete {count(len(report.ids), 'episode')}?", "Pass --yes.")
+            report = engine.purge(ids or (), older_than=older_than)
+    if as_json(report):
+        return
+    done = "would be deleted" if report.dry_run else "deleted"
+    narrate(f"{count(len(report.ids), 'episode')} {done}, {report.bytes:,} bytes")
+    narrate_notes(report.notes)
+
+
+def _show_rows(report: model.RetentionReport) -> None:
+    for row in report.rows:
+        write(f"{row.id}  {day(row.time)}  {row.bytes:,} bytes  {row.reason}  {' '.join(row.title.split())}")
+    if len(report.rows) < report.archived:
+        narrate(f"… and {report.archived - len(report.rows):,} more")
+
+
+def _show_totals(report: model.RetentionReport) -> None:
+    would = "would go" if report.dry_run else "went"
+    narrate(f"{count(report.archived, 'episode')} {would} to the archive, {report.archived_bytes:,} bytes")
+    if report.waiting:
+        narrate(f"{count(report.waiting, 'episode')} {noun(report.waiting, 'waits', 'wait')} for the narrator")
+    halved = ", over it: all ages are halved" if report.halved else ""
+    narrate(f"journal: {report.journal_bytes:,} of {report.cap_bytes:,} bytes{halved}")
+    narrate(f"archive: {count(report.in_archive, 'episode')}, {report.archive_bytes:,} bytes")
+    narrate_notes(report.notes)
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +156,7 @@ def shown(one: model.Episode) -> str:
 def _full_text(one: model.Episode) -> Iterator[str]:
     yield f"episode {one.id}  {local_minute(one.time)}"
     if one.forgotten is not None:
-        yield f"{forgotten(one.forgotten)}; `cm forget --undo {one.id}` brings it back"
+        yield f"{forgotten(one.forgotten)}; `cm forget --undo {one.id}` restores it"
     who = one.agent or ("you" if one.actor == "person" else "an agent")
     yield f"{who}, session {one.session or 'unknown'}, in {one.root}"
     yield from _facts(one)
@@ -118,7 +196,7 @@ def notes_of(one: model.Episode) -> list[str]:
     """Return the notes and warnings of an episode."""
     notes = [one.why, one.note]
     if one.patch_cut:
-        notes.append("the patch was too long: this is its beginning")
+        notes.append("the patch was too long; only its beginning is shown")
     if one.redacted:
         notes.append(f"{count(one.redacted, 'secret')} redacted in the patch")
     return [note for note in notes if note]
@@ -149,10 +227,10 @@ Match = Annotated[
 ]
 Before = Annotated[
     str | None,
-    typer.Option("--before", help="Only those behind this id in the list, or a beginning of it: the next page."),
+    typer.Option("--before", help="Only rows after this id (or unique prefix): the next page."),
 ]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
-Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, beginnings of ids, or `last`.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, unique prefixes, or `last`.")]
 
 
 class _Group(TyperGroup):
@@ -240,7 +318,9 @@ def _list(where: model.EpisodeFilter, before: str | None, limit: int) -> None:
         page = engine.episodes(where=where, before=before, limit=limit)
     print_page(page, line, row=row)
     if not page.total and where == model.EpisodeFilter():
-        narrate("no agent's session was recorded yet: `cm agent install AGENT` wires one, `cm import` reads past ones")
+        narrate(
+            "no sessions recorded yet; `cm agent install AGENT` connects an agent, `cm import` imports past sessions"
+        )
 
 
 def _sessions(where: model.EpisodeFilter, before: str | None, limit: int) -> None:
@@ -319,7 +399,7 @@ def tag(ids: Ids, *, add: list[str] | None = None, remove: list[str] | None = No
         remove (--remove, -r): A tag that they lose.
     """
     if not add and not remove:
-        raise UsageError("No tag is given.", hint="cm episodes tag ID --add bug --remove draft")
+        raise UsageError("No tag given.", hint="cm episodes tag ID --add bug --remove draft")
     _edit(ids, model.EpisodeEdit(add_tags=tuple(add or ()), remove_tags=tuple(remove or ())))
 
 

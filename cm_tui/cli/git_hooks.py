@@ -13,7 +13,7 @@ from cm_tui.cli.output import as_json, narrate, narrate_notes, write
 if TYPE_CHECKING:
     from cm_tui.model.freshness import GitHooks
 
-Shared = Annotated[bool, typer.Option("--force", help="Also where core.hooksPath leads out of the repository.")]
+Shared = Annotated[bool, typer.Option("--force", help="Also when core.hooksPath points outside the repository.")]
 
 
 def install(*, force: Shared = False) -> None:

@@ -10,12 +10,12 @@ from cm_tui import model
 from cm_tui.cli.code import symbol_line, symbol_row
 from cm_tui.cli.declare import Bounds, Family, declared
 from cm_tui.cli.options import ensure_history, open_engine, open_fresh_engine, under_old_name
-from cm_tui.cli.output import follow, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
+from cm_tui.cli.output import as_json, follow, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
 from cm_tui.counts import count, size
 from cm_tui.errors import UsageError
 from cm_tui.model.layout import commit_line
 
-Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
+Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 
 
 def at(
@@ -45,8 +45,7 @@ def at(
     with open_fresh_engine() as engine:
         ensure_history(engine, ref)
         if what == "files":
-            files = engine.files_at(ref, folder)
-            print_page(files, _file_line)
+            print_page(engine.files_at(ref, folder), _file_line)
             return
         page = engine.symbols_at(ref, file=file, kind=kind, match=match, limit=limit)
     print_page(page, symbol_line, row=symbol_row)
@@ -111,8 +110,7 @@ def prune(
 def status() -> None:
     """Say how far back the history is known."""
     with open_fresh_engine() as engine:
-        state = engine.history()
-    print_json(state) if wants_json() else _show_history(state)
+        _show_history(engine.history())
 
 
 def backfill(*, depth: Annotated[int | None, Bounds(1)] = None, since: str | None = None) -> None:
@@ -127,8 +125,7 @@ def backfill(*, depth: Annotated[int | None, Bounds(1)] = None, since: str | Non
         if place is not None and (place.moment.ahead or not place.exact):
             narrate(place.said)
         follow(engine.backfill(depth=depth, since=since))
-        state = engine.history()
-    print_json(state) if wants_json() else _show_history(state)
+        _show_history(engine.history())
 
 
 def line(*, match: str = "", before: int | None = None, limit: Rows = 50) -> None:
@@ -139,8 +136,7 @@ def line(*, match: str = "", before: int | None = None, limit: Rows = 50) -> Non
         before: Only commits below this ordinal.
     """
     with open_fresh_engine() as engine:
-        page = engine.mainline(match=match, before=before, limit=limit)
-    print_page(page, commit_line)
+        print_page(engine.mainline(match=match, before=before, limit=limit), commit_line)
 
 
 def _file_line(file: model.FileEntry) -> str:
@@ -188,7 +184,7 @@ def _show_drift(found: model.Drift) -> None:
         else f"{count(found.files, 'file')}, {count(found.total, 'row')} differ"
     )
     if not found.current:
-        narrate("`cm index` fixes all of it, `cm index PATH` one file")
+        narrate("`cm index` updates everything, `cm index PATH` one file")
     narrate_notes(found.notes)
 
 
@@ -203,9 +199,11 @@ def _show_pruned(report: model.PruneReport) -> None:
 
 
 def _show_history(state: model.HistoryStatus) -> None:
+    if as_json(state):
+        return
     write(state.text)
     if state.blobs:
-        write(f"kept for the past alone: {count(state.blobs, 'file version')}")
+        write(f"stored only for history: {count(state.blobs, 'file version')}")
     if state.vacuumed:
         write(state.vacuumed)
     if state.running:
@@ -214,4 +212,4 @@ def _show_history(state: model.HistoryStatus) -> None:
 
 
 vacuum = declared(hidden=True)(under_old_name("vacuum", "prune", prune))
-history = Family("How much of the history is known, and reading more of it.", (status, backfill, line))
+history = Family("Show how much of the history is indexed, and index more of it.", (status, backfill, line))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TITLE = 60
 
-Name = Annotated[str, typer.Argument(help="A note's id, or the end of one that no other has.")]
+Name = Annotated[str, typer.Argument(help="Note id or a unique ending of it.")]
 
 
 def alone() -> None:
@@ -37,8 +37,7 @@ def append(text: str, *, to: str = "") -> None:
         to: The note, such as router or user:style.md; unless said, the log of today.
     """
     with open_engine() as engine:
-        change = engine.append_note(text_of(text), name=to)
-    _show_change(change)
+        _show_change(engine.append_note(text_of(text), name=to))
 
 
 def search(
@@ -79,7 +78,7 @@ def get(name: Name, *, start: Positive = 1, lines: Annotated[int | None, Bounds(
     if found.note.problem:
         narrate(f"note: {found.note.id}: {found.note.problem}")
     if found.next_line is not None and lines is None:
-        narrate(f"it goes on: --from {found.next_line}")
+        narrate(f"continue with --from {found.next_line}")
 
 
 def list_(match: str = "", *, kind: str = "", scope: str = "", limit: Positive = 50) -> None:
@@ -95,7 +94,7 @@ def list_(match: str = "", *, kind: str = "", scope: str = "", limit: Positive =
         page = engine.notes(match=match, kind=kind, scope=scope, limit=limit)
     print_page(page, line_of)
     if not wants_json() and not page.total and not (match or kind or scope):
-        narrate('there are no notes yet: cm notes append "TEXT" begins the log of today')
+        narrate('no notes yet; cm notes append "TEXT" starts the log of today')
 
 
 def edit(name: str, *, text: str | None = None, keep: Literal["mine", "theirs", "both"] | None = None) -> None:
@@ -127,15 +126,13 @@ def move(name: Name, target: str) -> None:
         target: Its id afterwards, such as user:style.md or topics/router.md.
     """
     with open_engine() as engine:
-        change = engine.move_note(name, target)
-    _show_change(change)
+        _show_change(engine.move_note(name, target))
 
 
 def delete(name: Name) -> None:
     """Delete a note; `cm undo` brings it back."""
     with open_engine() as engine:
-        change = engine.delete_note(name)
-    _show_change(change)
+        _show_change(engine.delete_note(name))
 
 
 def conflicts() -> None:
@@ -177,7 +174,7 @@ def _target_text(base: str, text: str | None) -> str:
 
     edited = click.edit(base, extension=".md")
     if edited is None:
-        raise CmError("The editor saved nothing: the note stays as it is.")
+        raise CmError("The editor saved nothing; the note is unchanged.")
     return edited
 
 
@@ -198,7 +195,7 @@ def _conflict(change: model.NoteChange) -> CmError:
     kept = _save_unwritten(change.conflict.both, "both.md")
     return CmError(
         f"{change.words}: nothing was written. Both sides are in {kept}.",
-        hint="Edit it again, or say which lines count: --keep mine, theirs or both.",
+        hint="Edit it again, or choose lines with --keep mine, theirs or both.",
     )
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cm_tui import model
-from cm_tui.cli import inbox
+from cm_tui.cli import inbox, proposal_rows
 from cm_tui.cli.declare import Family, Positive
 from cm_tui.cli.inbox import AGENT, ALL_STATES, KIND_HELP, STATES, Every, Id, Ids, Kind, Reason, Yes
 from cm_tui.cli.options import ask, checked_reason, need_editor, need_terminal, open_engine, text_of
-from cm_tui.cli.output import as_json, narrate, print_json, print_page, wants_json, write
+from cm_tui.cli.output import as_json, narrate, print_page, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, UsageError
 
@@ -42,8 +42,6 @@ def list_(
         by_policy: Only what a policy of yours approved.
         limit (--limit, -n): How many rows at most.
     """
-    from cm_tui.cli import proposal_rows
-
     where = inbox.filter_of(states or [], kinds or [], match, by_policy=by_policy)
     with open_engine() as engine:
         page = inbox.listed(engine, where, limit, agents=AGENT in (kinds or []))
@@ -58,8 +56,6 @@ def list_(
 
 def show(name: Id) -> None:
     """Show a proposal: what it would write, why, its evidence, how sure it is, and what is known already."""
-    from cm_tui.cli import proposal_rows
-
     with open_engine() as engine:
         one = inbox.one_of(engine, name)
     if as_json(proposal_rows.row(one)):
@@ -74,20 +70,14 @@ def show(name: Id) -> None:
 
 def undo(names: Ids = None) -> None:
     """Take back what was decided on proposals, also days later: what was written goes, and they wait again."""
-    from cm_tui.cli import proposal_rows
-
     wanted = inbox.checked(names or [])
     if not wanted:
-        raise UsageError("No proposal is named.", hint="`cm proposals list --state all` lists those that were decided.")
+        raise UsageError("No proposal given.", hint="`cm proposals list --state all` includes decided ones.")
     if agents := [name for name in wanted if inbox.is_agent_proposal(name)]:
-        raise UsageError(f"{agents[0]} is about an entry or an episode.", hint="`cm undo` takes your last change back.")
+        raise UsageError(f"{agents[0]} is about an entry or an episode.", hint="`cm undo` undoes your last change.")
     with open_engine() as engine:
         changes = [_undone(engine, name.partition("@")[0], is_only=len(wanted) == 1) for name in wanted]
-    if wants_json() and len(changes) == 1:
-        print_json(proposal_rows.change_row(changes[0]))
-    elif wants_json():
-        print_json(_rows_of(changes))
-    else:
+    if not as_json(proposal_rows.change_row(changes[0]) if len(changes) == 1 else _rows_of(changes)):
         proposal_rows.print_outcomes(changes, undone=True)
     if not all(one.done for one in changes):
         raise typer.Exit(1)
@@ -123,10 +113,10 @@ def approve(
     """
     if every and (text is not None or to is not None or as_rule):
         raise UsageError(
-            "--all goes without --text, --to and --as-rule.", hint="Name the proposals that these are for."
+            "--all cannot be combined with --text, --to or --as-rule.", hint="Name the proposals to which they apply."
         )
     if to is not None and not to.strip():
-        raise UsageError("--to names no note.", hint="Give one, such as topics/router.md, or leave --to out.")
+        raise UsageError("--to needs the name of a note.", hint="Give one, such as topics/router.md, or remove --to.")
     given = [
         option for option, said in (("--text", text), ("--to", to), ("--as-rule", as_rule or None)) if said is not None
     ]
@@ -153,7 +143,7 @@ def edit(name: Id) -> None:
         one = engine.narrated_proposal(wanted)
         edited = click.edit(f"{one.text}\n", extension=".md")
         if edited is None or not edited.strip():
-            raise CmError("The editor saved nothing: the proposal waits as before.")
+            raise CmError("The editor saved nothing; the proposal is unchanged.")
         # Only on what was shown: another client may decide or write while the editor is open.
         shown = f"{one.id}@{one.digest}" if one.digest else one.id
         changes = _decided(engine, [shown], model.NarratedDecision("approve", text=" ".join(edited.split())))
@@ -187,9 +177,9 @@ def _named(engine: Engine, names: list[str], kind: str, verdict: model.Verdict, 
     ask in.
     """
     if every != bool(kind):
-        raise UsageError("--kind and --all go together.", hint=f"cm proposals {verdict} --kind command --all")
+        raise UsageError("--kind and --all must be used together.", hint=f"cm proposals {verdict} --kind command --all")
     if every == bool(names):
-        said = "Name proposals, or all of a kind; not both." if names else "No proposal is named."
+        said = "Name proposals or use --kind KIND --all, not both." if names else "No proposal given."
         raise UsageError(said, hint="`cm proposals` lists them; --kind KIND --all means all of a kind.")
     if not every:
         return names
@@ -203,8 +193,6 @@ def _named(engine: Engine, names: list[str], kind: str, verdict: model.Verdict, 
 
 def _all_of(engine: Engine, kind: str, verdict: model.Verdict) -> list[str]:
     """Return all of a kind that wait, told on stderr; of what is approved only what stands against nothing."""
-    from cm_tui.cli import proposal_rows
-
     page = inbox.listed(engine, inbox.filter_of(kinds=[kind]), inbox.MOST, agents=kind == AGENT)
     found, left = [], 0
     for one in page.rows:
@@ -231,7 +219,7 @@ def _ask_rules(engine: Engine, names: list[str], decision: model.NarratedDecisio
     Raises RefusedError if there is no terminal; Abort if they do not want it.
     """
     need_terminal(
-        "A Rule is a person's to approve: there is no terminal to ask at.",
+        "Approving a Rule needs confirmation, and there is no terminal to ask in.",
         "Run it yourself, in a terminal; without --as-rule it becomes a line of a note.",
     )
     for name in inbox.checked(names):
@@ -245,18 +233,12 @@ def _decided(engine: Engine, names: list[str], decision: model.NarratedDecision)
 
 
 def _rows_of(changes: list[model.NarratedChange]) -> dict[str, Any]:
-    from cm_tui.cli import proposal_rows
-
     rows = [proposal_rows.change_row(one) for one in changes]
     return {"rows": rows, "total": len(rows), "done": sum(one.done for one in changes)}
 
 
 def _print_result(changes: list[model.NarratedChange]) -> None:
-    from cm_tui.cli import proposal_rows
-
-    if wants_json():
-        print_json(_rows_of(changes))
-    else:
+    if not as_json(_rows_of(changes)):
         proposal_rows.print_outcomes(changes)
     if not all(one.done for one in changes):
         raise typer.Exit(1)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from cm_tui.daemon.events import HEARTBEAT_S, Events, Notifier
 from cm_tui.errors import CancelledError, CmError, NotFoundError
-from cm_tui.model import Cancel, IndexSummary, Progress
+from cm_tui.model import Cancel, Progress
 from cm_tui.model.progress import WAIT
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -73,11 +73,6 @@ class Job:
     def searchable(self) -> bool:
         """Return whether keyword and symbol queries answer."""
         return bool(self.steps) and self.steps[-1].searchable
-
-    @property
-    def summary(self) -> IndexSummary | None:
-        """Return what it did, once it is done."""
-        return self.steps[-1].summary if self.steps else None
 
     @property
     def record(self) -> JobRecord:

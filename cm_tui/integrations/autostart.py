@@ -7,9 +7,11 @@ import plistlib
 import shutil
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import ClassVar, Literal
 from xml.sax.saxutils import escape
 
 from cm_tui.errors import CmError
@@ -21,56 +23,6 @@ from cm_tui.state_file import reported
 
 # --- the files that start a program with a session, in each system's own form ---
 
-_UNIT = """\
-# Made by `cm autostart install`; `cm autostart uninstall` removes it.
-[Unit]
-Description=cm: memory for coding agents
-StartLimitIntervalSec=300
-StartLimitBurst=3
-
-[Service]
-Type=exec
-ExecStart={command}
-{environment}Restart=on-failure
-RestartSec=10
-UMask=0077
-
-[Install]
-WantedBy=default.target
-"""
-_TASK = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
-  <RegistrationInfo>
-    <Description>cm: memory for coding agents. Made by `cm autostart install`.</Description>
-  </RegistrationInfo>
-  <Triggers>
-    <LogonTrigger>
-      <Enabled>true</Enabled>
-    </LogonTrigger>
-  </Triggers>
-  <Principals>
-    <Principal id="Author">
-      <LogonType>InteractiveToken</LogonType>
-      <RunLevel>LeastPrivilege</RunLevel>
-    </Principal>
-  </Principals>
-  <Settings>
-    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
-    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
-    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
-    <Hidden>true</Hidden>
-    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
-  </Settings>
-  <Actions Context="Author">
-    <Exec>
-      <Command>{command}</Command>
-      <Arguments>{arguments}</Arguments>
-    </Exec>
-  </Actions>
-</Task>
-"""
-
 
 def unit(words: Sequence[str], environment: Mapping[str, str]) -> str:
     """A systemd user unit.
@@ -80,7 +32,7 @@ def unit(words: Sequence[str], environment: Mapping[str, str]) -> str:
     # `$` is expanded in arguments alone: neither in the program's own path nor in assignments.
     command = " ".join([_unit_word(words[0]), *(_unit_word(word).replace("$", "$$") for word in words[1:])])
     lines = "".join(f"Environment={_unit_word(f'{key}={value}')}\n" for key, value in environment.items())
-    return _UNIT.format(command=command, environment=lines)
+    return _template("service").format(command=command, environment=lines)
 
 
 def _unit_word(word: str) -> str:
@@ -111,7 +63,11 @@ def task(words: Sequence[str]) -> str:
 
     `words`: the program, by its whole path, and its arguments.
     """
-    return _TASK.format(command=escape(words[0]), arguments=escape(subprocess.list2cmdline(words[1:])))
+    return _template("xml").format(command=escape(words[0]), arguments=escape(subprocess.list2cmdline(words[1:])))
+
+
+def _template(form: str) -> str:
+    return (files(__package__) / f"autostart.{form}").read_text(encoding="utf-8")
 
 
 # --- starting the daemon with the user's session ---
@@ -121,29 +77,36 @@ LABEL = "io.github.cm-tui.serve"
 TASK = "cm-tui"
 
 
-class _System(Protocol):
+class _System(ABC):
     """One way to start a program with the session."""
 
-    name: str
+    name: ClassVar[str]
     file: Path
+    checker: ClassVar[tuple[str, ...]] = ()
+    """The command line of the system's own validator, without the file."""
 
+    @abstractmethod
     def text(self, words: Sequence[str]) -> str:
         """Return what the file holds."""
 
     def check(self, text: str) -> str:
         """Validate that; says by what."""
+        return _checked_by(self.checker, text, self.file.name)
 
+    @abstractmethod
     def enable(self) -> str:
         """Make it count from the next session on; says how to begin now."""
 
+    @abstractmethod
     def disable(self) -> None:
         """Undo that; the file is removed by the caller."""
 
 
-class Systemd:
+class Systemd(_System):
     """A user unit that the user's default target wants."""
 
     name = "systemd"
+    checker = ("systemd-analyze", "--user", "verify")
 
     def __init__(self) -> None:
         base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
@@ -153,12 +116,6 @@ class Systemd:
     def text(self, words: Sequence[str]) -> str:
         """The unit."""
         return unit(words, _environment())
-
-    def check(self, text: str) -> str:
-        """Let systemd read it."""
-        return (
-            _checked_by(["systemd-analyze", "--user", "verify"], text, UNIT) or "not checked: no systemd-analyze here"
-        )
 
     def enable(self) -> str:
         """The link that `systemctl --user enable` makes; works without a session too."""
@@ -174,10 +131,11 @@ class Systemd:
             self._wanted.parent.rmdir()
 
 
-class Launchd:
+class Launchd(_System):
     """An agent of the user, which macOS loads at the next login."""
 
     name = "launchd"
+    checker = ("plutil", "-lint")
 
     def __init__(self) -> None:
         self.file = Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
@@ -185,10 +143,6 @@ class Launchd:
     def text(self, words: Sequence[str]) -> str:
         """The property list."""
         return plist(LABEL, words, _environment())
-
-    def check(self, text: str) -> str:
-        """Let plutil read it."""
-        return _checked_by(["plutil", "-lint"], text, self.file.name) or "not checked: no plutil here"
 
     def enable(self) -> str:
         """Do nothing: the file's place says it."""
@@ -198,7 +152,7 @@ class Launchd:
         """Do nothing: it ends with the file."""
 
 
-class TaskScheduler:
+class TaskScheduler(_System):
     """A task at logon; Windows keeps a copy of its own."""
 
     name = "task scheduler"
@@ -313,11 +267,11 @@ def _read(file: Path) -> str | None:
 
 
 def _checked_by(words: Sequence[str], text: str, name: str) -> str:
-    """Let a program read the text from a file of that name; empty when there is no such program."""
+    """Let a program read the text from a file of that name; says whether it did."""
     from tempfile import TemporaryDirectory
 
     if shutil.which(words[0]) is None:
-        return ""
+        return f"not checked: no {words[0]} here"
     with TemporaryDirectory(prefix="cm-") as folder:
         file = Path(folder) / name
         file.write_text(text, encoding="utf-8")

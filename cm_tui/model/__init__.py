@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from cm_tui.model.page import *
     from cm_tui.model.profile import *
     from cm_tui.model.progress import *
-    from cm_tui.model.rescue import *
     from cm_tui.model.search import *
     from cm_tui.model.secrets import *
     from cm_tui.model.stale import *
@@ -45,14 +44,13 @@ _HOMES = {
     "freshness": "Freshness LayerState Need",
     "history": "CommitPoint Drift DriftRow HistoryStatus PruneReport ResolvedRevision SymbolChange SymbolEvent SymbolHistory SymbolSpan",
     "ids": "id_named kind_and_id plain_id quoted where_ids_are",
-    "imports": "AGENT_TITLES AllImports ImportPlan ImportSource ImportSummary ProjectSessions TranscriptCounts UnknownRecord",
+    "imports": "AGENT_TITLES AllImports ImportPlan ImportSource ImportSummary ProjectSessions RescuePlan RescueSource RescueSummary TranscriptCounts UnknownRecord",
     "narrator": "ConfidencePart Evidence FactKind ModelCost NarratedAction NarratedChange NarratedDecision NarratedFilter NarratedProposal NarratedState NarratorReport Relation Topic TopicAction TopicMap TopicOverlap Verdict",
     "note": "NOTES Decision Note NoteChange NoteConflict NoteKind NoteText RuleBlock",
     "pack": "Pack PackFormat PackItem PackRequest",
     "page": "Page bounded",
     "profile": "Profile",
     "progress": "IndexSummary Progress Tell ignore_progress",
-    "rescue": "RescuePlan RescueSource RescueSummary",
     "search": "CODE ENTRIES EPISODES RECALL By Candidates FileHits Hit Mode ScorePart SearchResult Standing Suggestion",
     "secrets": "ErasedEvent ErasureReport SecretFinding SecretsReport neighbours_note",
     "stale": "Mention MentionKind MentionState StaleItem",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from cm_tui.model.imports import ImportSummary
+from cm_tui.model.imports import ImportSummary, RescueSummary
 from cm_tui.model.narrator import NarratorReport
-from cm_tui.model.rescue import RescueSummary
 
 WAIT = "wait"
 """Stage of work that cannot begin yet; the message has what it waits for."""

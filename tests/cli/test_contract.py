@@ -196,7 +196,7 @@ def test_reset_drops_episodes_when_it_is_told_to(own_shop: Shop):
             assert own_shop.cm("episodes", "--json").json["total"] == 3
             done = own_shop.cm("reset", *words, stdin=stdin)
             assert done.code == 0, done.err
-            assert "cannot be made again" in done.err
+            assert "cannot be recreated" in done.err
         assert not any(b"boulders" in file.read_bytes() for file in own_shop.home.rglob("*.jsonl"))
     own_shop.cm("index")
     assert own_shop.cm("episodes", "--json").json["total"] == 0

@@ -73,7 +73,7 @@ def assert_harmless(text: str) -> None:
         "symbols", "symbols --match forged", "definitions helper", "callers helper", "callees forged", "importers shop.money",
         "search helper --explain", "search helper --by file --explain", "search title", "skipped", "status", "drift", "drift --since HEAD", "at HEAD",
         "at HEAD files", "life helper", "history line", "history status", "pack helper", "index --full --dry-run",
-        "index --full", "doctor", "agent status", "hooks status", "autostart status", "callers helper --at HEAD",
+        "index --full", "doctor", "agent status", "git-hooks status", "autostart status", "callers helper --at HEAD",
     ],
 )  # fmt: skip
 def test_no_command_lets_a_control_character_through(inside: Run, words: str):

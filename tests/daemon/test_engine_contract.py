@@ -17,6 +17,7 @@ from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedErro
 from cm_tui.model import (
     Cancel,
     EntryEdit,
+    EpisodeEdit,
     EpisodeFilter,
     Page,
     SearchResult,
@@ -129,8 +130,8 @@ def test_root_is_the_repository(engine: Engine):
         (lambda engine: engine.erase(["no-such-event"]), NotFoundError),
         (lambda engine: engine.imports(agents=["nobody"]), UsageError),
         (lambda engine: list(engine.import_sessions(agents=["nobody"])), UsageError),
-        (lambda engine: engine.forget("no-such-episode"), NotFoundError),
-        (lambda engine: engine.forget("last", undo=True), NotFoundError),
+        (lambda engine: engine.edit_episodes(["no-such-episode"], EpisodeEdit(forgotten=True)), NotFoundError),
+        (lambda engine: engine.forget_memory("last", undo=True), NotFoundError),
         (lambda engine: engine.assemble("tax", budget=0), UsageError),
         (lambda engine: engine.assemble("x" * 200_000), UsageError),
         (lambda engine: engine.assemble("tax", files=("../up.py",)), RefusedError),

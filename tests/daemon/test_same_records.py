@@ -163,7 +163,6 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     ],
     "secrets": [lambda engine: engine.secrets()],
     "erase": [lambda engine: engine.erase([engine.episode("last").id], dry_run=True)],
-    "forget": [lambda engine: (engine.forget("last"), engine.episodes(), engine.forget("last", undo=True))[1]],
     "remember": [lambda engine: engine.remember("Tax is rounded half up.", category="rule", keywords=("tax", "cents"))],
     "entries": [
         lambda engine: (engine.remember("Carts are kept for a day."), engine.entries(match="carts day"))[1],
@@ -214,6 +213,7 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.propose_entry("Rounded half up, everywhere.", category="rule", agent="b"),
     ],
     "forget_memory": [
+        lambda engine: (engine.forget_memory("last"), engine.episodes(), engine.forget_memory("last", undo=True))[1],
         lambda engine: engine.forget_memory(engine.remember("Nothing.").id),
         lambda engine: engine.forget_memory(engine.remember("Mine too.").id, actor="agent", agent="a", reason="old"),
     ],

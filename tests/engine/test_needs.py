@@ -29,7 +29,7 @@ CHANGES = {
 }  # fmt: skip
 """Records that a method returns which changes what is remembered."""
 OTHERS = {
-    "decide_narrated", "forget", "import_sessions", "narrate", "promote_episode", "propose_entry", "propose_fact",
+    "decide_narrated", "import_sessions", "narrate", "promote_episode", "propose_entry", "propose_fact",
     "record_episode", "remember", "reset", "retention", "write_memory", "approve_entry",
 }  # fmt: skip
 """Those that return something else, and change it too."""

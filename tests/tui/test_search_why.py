@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.model.comparison import side_by_side
+from cm_tui.model.score_text import side_by_side
 from cm_tui.tui.modes.search.screen import SearchScreen
 from tests.templates import Template
 from tests.tui.mode_driver import Driver, at, each, git, make_project

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import subprocess
@@ -16,16 +17,18 @@ from cm_tui.config import Config, TuiConfig
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
+from cm_tui.model.dates import age
 from cm_tui.model.status import KnownProject
 from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.app_dialogs import project_row
 from cm_tui.tui.screens.commands import key_name
+from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.screens.small_lists import CommandPalette
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme.themes import style_sheets
-from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, short_count, size
+from cm_tui.tui.widgets.text import count, duration, elide_middle, fit, short_count, size
 from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each, make_project, starting
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -329,7 +332,7 @@ def test_text_helpers_count_cells():
     assert count(2, "file") == "2 files"
     assert duration(200) == "3 min 20 s"
     assert size(1_400_000) == "1.4 MB"
-    assert ago(7200) == "2 hours ago"
+    assert age(7200) == "2 hours ago"
 
 
 def test_a_known_project_says_how_long_ago_it_was_used(monkeypatch: pytest.MonkeyPatch):
@@ -355,12 +358,13 @@ def test_the_first_frame_waits_for_nothing_heavy():
 
 
 def test_the_guide_lists_every_key_id():
-    from cm_tui.tui.modes.overview.screen import OVERVIEW_COMMANDS
-    from cm_tui.tui.modes.search.screen import SEARCH_COMMANDS
-
     guide = (Path(__file__).parents[2] / "cm_tui/docs/application.md").read_text(encoding="utf-8")
-    for command in (*APP_COMMANDS, *OVERVIEW_COMMANDS, *SEARCH_COMMANDS):
-        assert f"`{command.id}`" in guide
+    ids = set(re.findall(r"`([a-z]+\.[a-z-]+)`", guide.split("## Your own keys", 1)[1].split("\n## ", 1)[0]))
+    commands = [command.id for command in APP_COMMANDS]
+    for name in TITLES:
+        screen = importlib.import_module(f"cm_tui.tui.modes.{name}.screen")
+        commands += [command.id for command in getattr(screen, f"{name.upper()}_COMMANDS")]
+    assert ids - {"app.time", "app.narrator"} == set(commands)
 
 
 @pytest.mark.deep

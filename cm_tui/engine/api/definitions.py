@@ -93,10 +93,10 @@ class DefinitionMethods(LayerMethods):
 
     def _copy_schemas(self) -> None:
         """Update the schemas next to definitions; skipped in a read-only project."""
-        from cm_tui.engine.context.definitions import schemas
+        from cm_tui.engine.context.definitions.writing import copy_schemas_to
 
         try:
-            schemas.copy_to(self._root)
+            copy_schemas_to(self._root)
         except (RefusedError, StoreError) as error:
             import logging
 

@@ -13,7 +13,6 @@ from cm_tui.errors import NotFoundError, RefusedError
 
 if TYPE_CHECKING:
     from cm_tui.engine.memory.entries.duplicates import Vectors
-    from cm_tui.engine.memory.entries.entries import Entries
     from cm_tui.engine.memory.entries.proposals import Proposals
 
 _FIRST_PASSAGES = "SELECT path, id FROM passage WHERE source = ? AND start_line = 1"
@@ -141,14 +140,7 @@ class EntryMethods(MemoryMethods):
         `scope`: only this scope, where both have an entry with that id. Raises NotFoundError if no entry has that name;
         UsageError if the name is ambiguous, or the scope does not exist.
         """
-        from cm_tui.engine.memory.entries.entry_undo import forgotten_named
-
-        try:
-            return self._entries().named(name, scope)
-        except NotFoundError:
-            if (gone := forgotten_named(self._entries(), name)) is None:
-                raise
-            return gone
+        return self._named(name, scope, held=True)[0]
 
     @needs("nothing", writes=("memory",))
     def update_entry(
@@ -183,7 +175,10 @@ class EntryMethods(MemoryMethods):
 
         entries, who = self._entries(), model.Author(actor, agent, session)
         self._check_recorded(actor, session)
-        entry = self._named(entries, name, scope, held=actor == "person")
+        entry, is_forgotten = self._named(name, scope, held=actor == "person")
+        if is_forgotten:
+            hint = f"The user restores it: `cm forget --undo {entry.id}`."
+            raise NotFoundError(f"The entry {entry.id} was forgotten.", hint=hint)
         wanted = edited(entry, edit)
         if has_same_content(wanted, replace(entry, held=False)):
             return model.MemoryChange(entry.id, "entry", f"the entry {entry.id} says that already", entry=entry)
@@ -396,18 +391,16 @@ class EntryMethods(MemoryMethods):
         words = f"{done} the entry {proposal.target}, as {proposal.agent or 'an agent'} proposed"
         return model.MemoryChange(proposal.target, "entry", words, change.event, entry=change.after)
 
-    @staticmethod
-    def _named(entries: Entries, name: str, scope: str, *, held: bool) -> model.Entry:
-        """Return an entry by its id; the error for a forgotten one explains how to restore it."""
+    def _named(self, name: str, scope: str, *, held: bool) -> tuple[model.Entry, bool]:
+        """Return an entry by its id, and whether it was forgotten."""
         from cm_tui.engine.memory.entries.entry_undo import forgotten_named
 
         try:
-            return entries.named(name, scope, held=held)
+            return self._entries().named(name, scope, held=held), False
         except NotFoundError:
-            if (gone := forgotten_named(entries, name)) is None:
+            if (gone := forgotten_named(self._entries(), name)) is None:
                 raise
-            hint = f"The user restores it: `cm forget --undo {gone.id}`."
-            raise NotFoundError(f"The entry {gone.id} was forgotten.", hint=hint) from None
+            return gone, True
 
     def _proposals(self) -> Proposals:
         from cm_tui.engine.memory.entries.proposals import Proposals

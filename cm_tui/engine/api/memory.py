@@ -247,15 +247,6 @@ class MemoryMethods(IndexMethods):
         """Return the ordinals of the mainline's commits that agents saw, in order."""
         return self._episodes.ordinals()
 
-    @needs("nothing", writes=("memory",))
-    def forget(self, name: str, *, undo: bool = False) -> str:
-        """Forget an episode, or restore it; returns its id. The journal keeps it.
-
-        `name`: its id, or a unique prefix of it; `undo`: restore a forgotten episode. Raises NotFoundError if no
-        episode has that name; UsageError if the name is ambiguous; StoreError if the journal cannot be written.
-        """
-        return self.edit_episodes([name], model.EpisodeEdit(forgotten=not undo)).ids[0]
-
     @needs("nothing", writes=("log",))
     def note_recalled(self, paths: Sequence[str], *, actor: model.Actor = "person", agent: str = "") -> None:
         """Count recalled items; nothing is counted in a pause.

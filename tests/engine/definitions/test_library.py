@@ -16,14 +16,14 @@ from cm_tui.config import trusted_files
 from cm_tui.engine.api import definition_trust
 from cm_tui.engine.api.context import SHIPPED_PACK
 from cm_tui.engine.api.definitions import has_definitions
-from cm_tui.engine.context.definitions import library, schemas
+from cm_tui.engine.context.definitions import library
 from cm_tui.engine.context.definitions.library import load
 from cm_tui.engine.context.definitions.listing import listed
 from cm_tui.engine.context.definitions.operators import conditions_of, prepared
-from cm_tui.engine.context.definitions.shapes.conditions import OPERATORS, Condition
+from cm_tui.engine.context.definitions.shapes.base import OPERATORS, Condition
 from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
 from cm_tui.engine.context.definitions.template import MISSING, lookup, render
-from cm_tui.engine.context.definitions.writing import write_new
+from cm_tui.engine.context.definitions.writing import copy_schemas_to, schema, write_new
 from cm_tui.errors import RefusedError, UsageError
 from tests.waiting import until
 
@@ -234,10 +234,10 @@ def test_what_sends_runs_or_writes_elsewhere_waits_for_trust(write: Write, tmp_p
 def test_a_new_one_is_without_a_mistake_and_fits_its_schema(tmp_path: Path, kind: str) -> None:
     path = write_new(tmp_path, kind, "mine")  # type: ignore[arg-type]
     assert told(tmp_path) == []
-    schemas.copy_to(tmp_path)
-    schema = json.loads((tmp_path / ".cm" / "schemas" / f"{kind}.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(yaml.safe_load((tmp_path / path).read_text()), schema)
+    copy_schemas_to(tmp_path)
+    copied = json.loads((tmp_path / ".cm" / "schemas" / f"{kind}.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(copied)
+    jsonschema.validate(yaml.safe_load((tmp_path / path).read_text()), copied)
     with pytest.raises(RefusedError, match="already"):
         write_new(tmp_path, kind, "mine")  # type: ignore[arg-type]
     for name in ("../x", "", "a/b", "a b", "x" * 65):
@@ -262,7 +262,7 @@ def test_the_name_of_a_parameter_cannot_steer_the_terminal(write: Write, tmp_pat
 
 
 def test_schemas_take_both_spellings_and_complete_one() -> None:
-    retrieval, ingestion = (json.loads(schemas.schema(kind)) for kind in ("retrieval", "ingestion"))
+    retrieval, ingestion = (json.loads(schema(kind)) for kind in ("retrieval", "ingestion"))
     steps: list[dict[str, object]] = [
         {"type": "filter", "where": {"field": "a", "op": op, "value": "x"}} for op in ("starts_with", "notContains")
     ]

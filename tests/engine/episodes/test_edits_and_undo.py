@@ -99,7 +99,7 @@ def test_a_recording_by_hand_is_found_and_undone(engine: Engine):
     assert engine.undo().ids == (one.id,)
     assert engine.episodes().total == 0
     assert engine.search("gravel tests", profile="memory").total == 0
-    engine.forget(one.id, undo=True)
+    engine.forget_memory(one.id, undo=True)
     assert engine.episodes().total == 1
     engine.undo()
     assert engine.episodes().total == 0

@@ -85,7 +85,7 @@ def test_a_session_is_called_the_same_whatever_of_it_is_asked_for(engine: Engine
     record(engine, head, session="t", title="An agent's")
     assert engine.sessions(where=EpisodeFilter(text="other")).rows[0].title == "Mine"
     first = engine.episodes(match="journal").rows[0].id
-    engine.forget(first)
+    engine.forget_memory(first)
     assert engine.sessions(where=EpisodeFilter(text="test")).rows[0].title == "use the lock", (
         "what is forgotten is not told"
     )

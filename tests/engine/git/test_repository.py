@@ -9,8 +9,8 @@ import pytest
 from pygit2.enums import FileStatus, ObjectType
 
 from cm_tui.engine.platform.git import delta
+from cm_tui.engine.platform.git.commits import Head
 from cm_tui.engine.platform.git.delta import Trees
-from cm_tui.engine.platform.git.head import Head
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.git.roots import find_root
 from cm_tui.errors import CmError, NotFoundError, RefusedError

@@ -157,7 +157,7 @@ def test_what_is_recorded_now_is_recalled_now(engine: Engine):
     data = EpisodeRecord(agent="codex", session="late", prompts=("Paint the depot violet.",)).to_event_data()
     id_ = Journal.of(engine.root).append("episode", data).id
     assert engine.recall("violet depot", limit=1).hits[0].path == f"episode/{id_}"
-    engine.forget(id_)
+    engine.forget_memory(id_)
     assert all(hit.path != f"episode/{id_}" for hit in engine.recall("violet depot").hits)
 
 

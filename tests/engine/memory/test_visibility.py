@@ -13,6 +13,7 @@ from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
 from cm_tui.engine.platform.journal import integrity
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError
+from cm_tui.model import EpisodeEdit
 
 
 def index(engine: Engine, **how: bool) -> None:
@@ -33,24 +34,24 @@ def shown(engine: Engine) -> tuple[set[str], set[str]]:
 def test_what_is_forgotten_is_shown_nowhere_until_that_is_undone(engine: Engine):
     ids = [record(engine, f"prompt number {n}") for n in range(3)]
     index(engine)
-    assert engine.forget(ids[1][:20]) == ids[1]
+    assert engine.forget_memory(ids[1][:20]).id == ids[1]
     left = {ids[0], ids[2]}
     for how in ({}, {}, {"full": True}):
         assert shown(engine) == (left, left)
         index(engine, **how)
     assert engine.episode(ids[1]).state == "forgotten"
     with pytest.raises(NotFoundError):
-        engine.forget(ids[1])
+        engine.edit_episodes([ids[1]], EpisodeEdit(forgotten=True))
     for _ in engine.rebuild():
         pass
     assert shown(engine) == (left, left)
-    assert engine.forget(ids[1], undo=True) == ids[1]
+    assert engine.forget_memory(ids[1], undo=True).id == ids[1]
     for how in ({}, {}, {"full": True}):
         assert shown(engine) == (set(ids), set(ids))
         index(engine, **how)
     with pytest.raises(NotFoundError):
-        engine.forget(ids[1], undo=True)
-    engine.forget(ids[1])
+        engine.forget_memory(ids[1], undo=True)
+    engine.forget_memory(ids[1])
     assert shown(engine) == (left, left)
 
 

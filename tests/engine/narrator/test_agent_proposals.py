@@ -148,7 +148,7 @@ def test_forgotten_episodes_are_no_evidence(engine: Engine):
     ids = put(engine.root, [(n, said("deploy it", f"s{n}")) for n in range(2)])
     part = agents(engine)
     made = part.propose(AgentProposal(BLUE, episodes=tuple(ids)))
-    engine.forget(ids[0])
+    engine.forget_memory(ids[0])
     (now,) = part.waiting()
     assert (now.id, now.support, now.evidence_ids) == (made.id, 1, (ids[1],))
     assert [one.episode for one in part.evidence(made)] == [ids[1]]

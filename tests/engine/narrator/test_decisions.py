@@ -149,7 +149,7 @@ def test_approved_stays_listed_when_its_fact_is_gone_and_can_be_taken_back(engin
     one = one_of(engine, "quokka")
     approved(engine, one.id, text="Boil no quokka.")
     for id_ in one.evidence_ids:
-        engine.forget(id_)
+        engine.forget_memory(id_)
     passed(engine)
     now = one_of(engine, "quokka", "approved")
     assert (now.id, now.text) == (one.id, "Boil no quokka.")
@@ -163,7 +163,7 @@ def test_approved_stays_listed_when_its_fact_is_gone_and_can_be_taken_back(engin
 def test_one_whose_evidence_was_forgotten_is_reported_as_withdrawn_also_after_later_passes(engine: Engine):
     one, other = one_of(engine, "quokka"), one_of(engine, "sign")
     for id_ in one.evidence_ids:
-        engine.forget(id_)
+        engine.forget_memory(id_)
     for _ in range(2):
         for name in (one.id, one.id[:5]):
             with pytest.raises(NotFoundError, match=f"The proposal {one.id} was withdrawn: .* forgotten"):

@@ -158,11 +158,11 @@ def test_what_is_forgotten_leaves_no_trace(tmp_path: Path, engine: Engine, seed:
     # The first one leads a fact; others stand in the middle of one, or alone.
     gone = {0, *chance.sample(range(24), 5)}
     for number in sorted(gone):
-        engine.forget(ids[number])
+        engine.forget_memory(ids[number])
     passed(engine)
     assert state(engine) == anew(tmp_path / "whole", [one for one in said if one[0] not in gone])
     for number in gone:
-        engine.forget(ids[number], undo=True)
+        engine.forget_memory(ids[number], undo=True)
     passed(engine)
     assert state(engine) == anew(tmp_path / "all", said)
 
@@ -173,7 +173,7 @@ def test_a_wording_that_joined_by_one_that_is_forgotten_stands_alone_again(tmp_p
     ids = put(engine.root, said)
     passed(engine)
     assert groups(engine) == {frozenset([first, between, last])}
-    engine.forget(ids[1])
+    engine.forget_memory(ids[1])
     passed(engine)
     assert groups(engine) == {frozenset([first]), frozenset([last])}
     assert state(engine) == anew(tmp_path / "whole", [said[0], said[2]])
@@ -201,10 +201,10 @@ def test_what_was_said_once_is_kept_back_while_something_like_it_is_said_more_of
     )
     passed(engine)
     assert [one.text for one in proposed(engine)] == [again]
-    engine.forget(id_)
+    engine.forget_memory(id_)
     passed(engine)
     assert [one.text for one in proposed(engine)] == [once]
-    engine.forget(id_, undo=True)
+    engine.forget_memory(id_, undo=True)
     passed(engine)
     assert [one.text for one in proposed(engine)] == [again]
 

@@ -116,17 +116,17 @@ def test_a_turn_is_looked_at_with_the_one_before_it_in_its_session(engine: Engin
 def test_what_is_forgotten_supports_nothing_and_is_not_quoted(engine: Engine):
     ids = put(engine.root, [(n, said("always test", f"s{n}")) for n in range(4)])
     passed(engine)
-    engine.forget(ids[0])
+    engine.forget_memory(ids[0])
     # Before the next pass.
     (one,) = proposed(engine)
     assert (one.support, len(one.evidence), ids[0] in one.evidence_ids) == (3, 3, False)
     passed(engine)
     assert proposed(engine) == [one]
-    engine.forget(ids[0], undo=True)
+    engine.forget_memory(ids[0], undo=True)
     passed(engine)
     assert proposed(engine)[0].support == 4
     for id_ in ids:
-        engine.forget(id_)
+        engine.forget_memory(id_)
     assert proposed(engine) == []
     assert passed(engine).withdrawn == 1
     assert [tables(engine).rows(f"SELECT count(*) FROM {name}")[0][0] for name in TABLES[:5]] == [0] * 5

@@ -235,7 +235,7 @@ def test_words_of_a_forgotten_episode_go(engine: Engine, server: ChatServer):
     part = phrasing(engine, server)
     part.run(found(engine), Cancel())
     assert "Always water the plants." in texts(applied(part, found(engine)))
-    engine.forget(ids[2])
+    engine.forget_memory(ids[2])
     left = applied(part, found(engine))
     assert "Always water the plants." not in texts(left)
     assert "Always sort the imports." in texts(left)

@@ -31,7 +31,7 @@ from cm_tui.engine.platform.git.encodings import decode
 from tests.tiers import examples
 
 SAMPLES = Path(__file__).parent / "samples"
-PARSED = sorted(language.name for language in LANGUAGES.values() if language.parsed)
+PARSED = sorted(language.name for language in LANGUAGES.values() if language.grammar)
 
 
 def read(language: str, source: str | bytes) -> ParsedBlob:

@@ -16,7 +16,7 @@ from cm_tui.engine.search.ranking.pipeline import Searcher
 from cm_tui.engine.search.ranking.why_not import WhyNot
 from cm_tui.errors import UsageError
 from cm_tui.model import Profile
-from cm_tui.model.comparison import lacks, side_by_side
+from cm_tui.model.score_text import lacks, side_by_side
 from tests.shop import SHOP, Project
 
 QUESTION = "how is the tax of an order computed"

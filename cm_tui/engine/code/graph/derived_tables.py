@@ -78,10 +78,6 @@ class SchemaView:
         """Run a script."""
         self.cursor.execute(self.sql(sql))
 
-    def get_meta(self, key: str) -> str | None:
-        """Return a remembered fact about the store."""
-        return self._db.get_meta(key)
-
     def fill(self, table: str, names: Sequence[str], rows: Iterable[tuple[Any, ...]], *, append: bool = False) -> None:
         """Fill a table of the set with rows of integers, strings and booleans.
 

@@ -22,21 +22,6 @@ from cm_tui.engine.code.scan.content_reader import ChangedError, ContentReader
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import (
-    Cancel,
-    CommitPoint,
-    Drift,
-    FileEntry,
-    HistoryStatus,
-    IndexPlan,
-    Page,
-    PruneReport,
-    ResolvedRevision,
-    Source,
-    SymbolChange,
-    SymbolHistory,
-    SymbolKey,
-)
 from cm_tui.model.dates import day
 from cm_tui.model.history import SHORT_SHA, reading_text
 
@@ -75,13 +60,13 @@ class HistoricalView:
     def _graph_of(self, snapshot: str) -> Graph:
         return Graph(self._db, ContentReader(self._repository).text, snapshot=snapshot)
 
-    def ask(self, revision: str, question: Callable[[Graph], Page[T]]) -> Page[T]:
+    def ask(self, revision: str, question: Callable[[Graph], model.Page[T]]) -> model.Page[T]:
         """Query the graph of a revision, and add the revision's note.
 
         Raises NotFoundError if there is no such revision, or its content is unknown.
         """
 
-        def answer() -> Page[T]:
+        def answer() -> model.Page[T]:
             resolved = self.snapshots.require(revision)
             try:
                 return _with_note(question(self._graph_of(self.snapshots.of(resolved))), resolved)
@@ -90,25 +75,25 @@ class HistoricalView:
 
         return self.snapshots.steadily(answer)
 
-    def files(self, revision: str, folder: str) -> Page[FileEntry]:
+    def files(self, revision: str, folder: str) -> model.Page[model.FileEntry]:
         """List the files below a folder at a revision."""
         prefix = f"{folder.rstrip('/')}/" if folder.strip("/") else ""
 
-        def answer() -> Page[FileEntry]:
+        def answer() -> model.Page[model.FileEntry]:
             resolved = self.snapshots.require(revision)
             sql = _FILES.format(snapshot=self.snapshots.of(resolved))
-            rows = tuple(FileEntry(*row) for row in self._db.rows(sql, [prefix]))
-            return _with_note(Page(rows, len(rows)), resolved)
+            rows = tuple(model.FileEntry(*row) for row in self._db.rows(sql, [prefix]))
+            return _with_note(model.Page(rows, len(rows)), resolved)
 
         return self.snapshots.steadily(answer)
 
-    def source(self, revision: str, path: str, start_line: int, end_line: int | None) -> Source:
+    def source(self, revision: str, path: str, start_line: int, end_line: int | None) -> model.Source:
         """Return lines of a file as it was at a revision.
 
         Raises NotFoundError if it was not there then, or its content is not in this clone.
         """
 
-        def answer() -> tuple[CommitPoint, list[tuple[Any, ...]]]:
+        def answer() -> tuple[model.CommitPoint, list[tuple[Any, ...]]]:
             resolved = self.snapshots.require(revision)
             snapshot = self.snapshots.of(resolved)
             sql = f"SELECT b.oid, b.language FROM {snapshot} f JOIN blob b ON b.id = f.blob WHERE f.path = ?"  # noqa: S608 - our own relation
@@ -129,7 +114,7 @@ class HistoricalView:
     # --- reading the mainline ---
 
     def backfill(
-        self, *, depth: int | None, since: str | None, cancel: Cancel
+        self, *, depth: int | None, since: str | None, cancel: model.Cancel
     ) -> Generator[model.Progress, None, None]:
         """Import the mainline back to a depth or a revision, or as far as it goes.
 
@@ -162,13 +147,13 @@ class HistoricalView:
             return goal if tree_reader.any_now_available(self._db, self._repository) else None
         return goal
 
-    def catch_up(self, cancel: Cancel) -> Generator[model.Progress, None, None]:
+    def catch_up(self, cancel: model.Cancel) -> Generator[model.Progress, None, None]:
         """Import the configured depth."""
         goal = self.goal()
         if goal is not None:
             yield from self._read(goal, cancel)
 
-    def _read(self, goal: int, cancel: Cancel) -> Generator[model.Progress, None, None]:
+    def _read(self, goal: int, cancel: model.Cancel) -> Generator[model.Progress, None, None]:
         from cm_tui.engine.code.history.backfill import Backfill
 
         self.report.goal = goal
@@ -188,18 +173,20 @@ class HistoricalView:
                 self.report.goal = None
 
     @staticmethod
-    def _progress(status: HistoryStatus) -> model.Progress:
+    def _progress(status: model.HistoryStatus) -> model.Progress:
         """Return the import's progress: in numbers of `HistoryStatus`, and in words."""
         message = status.text if status.known >= status.wanted else reading_text(status.known, status.wanted)
         return model.Progress("history", status.known, status.wanted, message, searchable=True)
 
     # --- several revisions ---
 
-    def changes(self, before: str, after: str, limit: int) -> Page[SymbolChange]:
+    def changes(self, before: str, after: str, limit: int) -> model.Page[model.SymbolChange]:
         """Compare the symbols of two revisions."""
         return self.snapshots.steadily(lambda: self.snapshots.changes(before, after, limit))
 
-    def symbol_histories(self, name: str | SymbolKey, limit: int, *, callers: bool) -> Page[SymbolHistory]:
+    def symbol_histories(
+        self, name: str | model.SymbolKey, limit: int, *, callers: bool
+    ) -> model.Page[model.SymbolHistory]:
         """Return the histories of the symbols that bear a name."""
         from cm_tui.engine.code.history.symbol_history import SymbolHistories
 
@@ -207,26 +194,28 @@ class HistoricalView:
         page = SymbolHistories(self._db, self.commits, self.report).find(name, limit)
         return replace(page, rows=tuple(map(self._with_callers, page.rows))) if callers else page
 
-    def _with_callers(self, history: SymbolHistory) -> SymbolHistory:
+    def _with_callers(self, history: model.SymbolHistory) -> model.SymbolHistory:
         if history.last_seen is None or history.alive:
             return history
         return replace(history, callers_before=self.graph_at(history.last_seen.ordinal).callers(history.key))
 
-    def drift(self, plan: IndexPlan, since: str | None, limit: int, *, looked: bool) -> Drift:
+    def drift(self, plan: model.IndexPlan, since: str | None, limit: int, *, looked: bool) -> model.Drift:
         """Find differences between index and checkout, and changes since a revision."""
         from cm_tui.engine.code.history.drift import DriftDetector
 
         detector = DriftDetector(self._db, self._repository, self._config, self.revisions, self.snapshots)
         return detector.find(plan, since, limit, looked=looked)
 
-    def prune(self, *, before: str | None, older_than: str | None, everything: bool, dry_run: bool) -> PruneReport:
+    def prune(
+        self, *, before: str | None, older_than: str | None, everything: bool, dry_run: bool
+    ) -> model.PruneReport:
         """Drop history before a revision, older than an age, or all of it."""
         from cm_tui.engine.code.history.prune import Pruner
 
         return Pruner(self._db, self.revisions).run(before, older_than, everything=everything, dry_run=dry_run)
 
 
-def _not_found_at(error: NotFoundError, resolved: ResolvedRevision) -> NotFoundError:
+def _not_found_at(error: NotFoundError, resolved: model.ResolvedRevision) -> NotFoundError:
     """Return an error with the name and the revision."""
     commit = resolved.moment
     message = f"At {_named(commit)} ({day(commit.time)}): {error.message}"
@@ -235,10 +224,10 @@ def _not_found_at(error: NotFoundError, resolved: ResolvedRevision) -> NotFoundE
     return NotFoundError(message, hint=" ".join(filter(None, (resolved.note and f"{resolved.note}.", hint))))
 
 
-def _with_note(page: Page[T], resolved: ResolvedRevision) -> Page[T]:
+def _with_note(page: model.Page[T], resolved: model.ResolvedRevision) -> model.Page[T]:
     """Add the revision's note to a page."""
     return replace(page, note="; ".join(filter(None, (page.note, resolved.said)))) if resolved.said else page
 
 
-def _named(commit: CommitPoint) -> str:
+def _named(commit: model.CommitPoint) -> str:
     return commit.sha[:SHORT_SHA] if commit.ahead else f"#{commit.ordinal} {commit.sha[:SHORT_SHA]}"

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from typing import Any, TypeVar, cast
 
@@ -63,11 +63,6 @@ class Language:
     """Types of the language itself: neither referred to nor bound."""
     known_types: frozenset[str] = frozenset()
     """Those of them that are bound anyway: calls on their objects are known to be outside."""
-
-    @cached_property
-    def parsed(self) -> bool:
-        """Whether a grammar reads it."""
-        return bool(self.grammar)
 
 
 @cache

@@ -13,7 +13,7 @@ from pygit2.enums import FileStatus
 from cm_tui.config import IndexConfig
 from cm_tui.engine.code.scan.content_reader import ContentReader
 from cm_tui.engine.code.scan.skip_rules import NOT_CHECKED_OUT, SkipRules, folders_of, folders_to
-from cm_tui.engine.platform.git.head import Head
+from cm_tui.engine.platform.git.commits import Head
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.git.special_files import TOO_LONG, is_too_long
 from cm_tui.engine.platform.git.trees import TreeEntry

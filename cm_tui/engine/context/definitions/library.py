@@ -137,12 +137,10 @@ def _rule_paths(document: Document, file: str, problems: list[DefinitionProblem]
 
 def _linted(findings: Iterable[lint.Finding], document: Document, file: str) -> tuple[list[DefinitionProblem], bool]:
     """Return problems with their places, and whether any of them is an error."""
-    problems = []
-    for path, message, hint, is_warning in findings:
-        where = document.place(path)
-        problems.append(
-            DefinitionProblem(file, where.line, where.column, message, hint, "warning" if is_warning else "error")
-        )
+    problems = [
+        replace(problem(file, document, path, message, hint), severity="warning" if is_warning else "error")
+        for path, message, hint, is_warning in findings
+    ]
     return problems, any(one.severity == "error" for one in problems)
 
 

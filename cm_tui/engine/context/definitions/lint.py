@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cm_tui.engine.context.definitions import operators
 from cm_tui.engine.context.definitions.document import Document, Path
-from cm_tui.engine.context.definitions.shapes.conditions import Condition
+from cm_tui.engine.context.definitions.shapes.base import Condition
 from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, TriggerWhen, When
 from cm_tui.engine.context.definitions.shapes.retrieval import (
     DeriveQuery,

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cm_tui.engine.context.definitions.shapes.conditions import Condition
+from cm_tui.engine.context.definitions.shapes.base import Condition
 from cm_tui.engine.context.definitions.shapes.ingestion import When
 from cm_tui.engine.context.definitions.template import MISSING, lookup
 

@@ -12,8 +12,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from cm_tui.engine.context.definitions.document import Document, Path
-from cm_tui.engine.context.definitions.shapes import conditions, ingestion, retrieval, rules
-from cm_tui.engine.context.definitions.shapes.base import NAME
+from cm_tui.engine.context.definitions.shapes import ingestion, retrieval, rules
+from cm_tui.engine.context.definitions.shapes.base import FIELD, NAME, OPERATORS
 from cm_tui.model import DefinitionProblem
 
 S = TypeVar("S", bound=BaseModel)
@@ -45,7 +45,7 @@ _PATTERNS = {
     NAME: "letters, digits, - and _ are expected, 64 at most",
     retrieval.SINCE: "a time back is expected, such as -7d, 3h or 2 weeks",
     ingestion.DESTINATION: "a destination is expected: graph://, vector://, kv://, log:// or blob://",
-    conditions.FIELD: "the name of a field is expected, such as task.text",
+    FIELD: "the name of a field is expected, such as task.text",
 }
 
 
@@ -161,7 +161,7 @@ def _of_words(path: Path, error: ErrorDetails, document: Document, file: str) ->
     last = next((one for one in reversed(path) if isinstance(one, str)), "")
     given = str(error.get("input"))[:_SHOWN]
     if last == "op":
-        hint = with_suggestions(given, list(conditions.OPERATORS), every=True)
+        hint = with_suggestions(given, list(OPERATORS), every=True)
         return problem(file, document, path, f"unknown operator {given!r}", hint)
     expected = str((error.get("ctx") or {}).get("expected", ""))
     known = [one.strip().strip("'") for one in expected.replace(" or ", ", ").split(",")]

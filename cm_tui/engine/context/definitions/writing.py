@@ -1,16 +1,25 @@
-"""Writing a commented definition for the user to change."""
+"""Files of definitions that we write into a project: commented ones for the user to change, and JSON Schemas."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.alias_generators import to_camel
 
 from cm_tui.engine.context.definitions.definition_files import FOLDERS
 from cm_tui.engine.context.definitions.shapes.base import NAME
+from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline
+from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
+from cm_tui.engine.context.definitions.shapes.rules import Rule, RuleFile, SingleRule
 from cm_tui.errors import RefusedError, UsageError
-from cm_tui.files import users_umask
+from cm_tui.files import read_regular, users_umask, write_atomically
 from cm_tui.model import DefinitionKind
 from cm_tui.paths import PROJECT_FOLDER
 from cm_tui.state_file import confined
@@ -47,3 +56,60 @@ def _create(file: Path, text: str) -> None:
     umask = users_umask()
     if umask >= 0:
         file.chmod(0o666 & ~umask)
+
+
+# --- jSON Schemas of the definitions, copied to the project for offline completion and checks in editors ---
+
+_MOST_BYTES = 1_000_000
+_SNAKE = re.compile("[A-Z]")
+
+
+@cache
+def schema(kind: DefinitionKind) -> str:
+    """Return the JSON Schema of a kind of definitions, as text."""
+    shape: Any = {
+        "retrieval": RetrievalDefinition,
+        "rule": RuleFile | SingleRule | tuple[Rule, ...],
+        "ingestion": Pipeline,
+    }[kind]
+    made = TypeAdapter(shape).json_schema(by_alias=True)
+    for part in (made, *made.get("$defs", {}).values()):
+        _take_other_spellings(part)
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"cm-tui: {FOLDERS[kind]}"}
+    return json.dumps({**head, **{name: value for name, value in made.items() if name != "title"}}, indent=2) + "\n"
+
+
+def _take_other_spellings(part: dict[str, Any]) -> None:
+    """Extend a schema to all forms that the reader accepts; as patterns, so that editors complete only the main one."""
+    properties: dict[str, Any] = part.get("properties", {})
+    others = {
+        name: other for name in properties if (other := _SNAKE.sub(lambda one: f"_{one[0].lower()}", name)) != name
+    }
+    if others:
+        part["patternProperties"] = {f"^{other}$": properties[name] for name, other in others.items()}
+    for name in set(part.get("required", ())) & set(others):
+        part["required"].remove(name)
+        part.setdefault("allOf", []).append({"anyOf": [{"required": [name]}, {"required": [others[name]]}]})
+    operator = properties.get("op", {})
+    if "enum" in operator:
+        spelt = [
+            one for op in operator["enum"] for one in (_SNAKE.sub(lambda part: f"_{part[0].lower()}", op), to_camel(op))
+        ]
+        known = {key: operator.pop(key) for key in ("enum", "type") if key in operator}
+        operator["anyOf"] = [known, {"pattern": f"^(?:{'|'.join(dict.fromkeys(spelt))})$", "type": "string"}]
+
+
+def copy_schemas_to(root: Path) -> None:
+    """Write the schemas into a project with definitions, if they are of another version.
+
+    Raises:
+        RefusedError: their folder leads out of the project; StoreError: one cannot be written.
+    """
+    for kind, folder in FOLDERS.items():
+        if not (root / PROJECT_FOLDER / folder).is_dir():
+            continue
+        file, text = root / PROJECT_FOLDER / "schemas" / f"{kind}.schema.json", schema(kind)
+        if read_regular(file, _MOST_BYTES) == text.encode():
+            continue
+        with confined(root, file):
+            write_atomically(file, text, permissions=None)

@@ -15,7 +15,7 @@ from cm_tui.engine.context.definitions.template import parsed_value, plain
 from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.event_log import EventLog
 from cm_tui.engine.context.layers.graph_views import GraphViews, file, symbol
-from cm_tui.engine.context.layers.json_store import JsonStore
+from cm_tui.engine.context.layers.json_file import JsonStore
 from cm_tui.engine.context.layers.kv import KvStore, KvValue, WorkingMemory
 from cm_tui.engine.context.layers.ports import Item, MemoryPorts, Reading, Reference, parse
 from cm_tui.engine.context.packs.clean_source import clean_lines

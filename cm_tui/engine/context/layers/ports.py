@@ -9,22 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote
 
+from cm_tui import model
 from cm_tui.engine.context.definitions.lint import SCHEMES
 from cm_tui.engine.context.definitions.template import plain
 from cm_tui.errors import UsageError
-from cm_tui.model import (
-    Edge,
-    Entry,
-    Episode,
-    ImportEdge,
-    Injection,
-    NoteText,
-    Pack,
-    Page,
-    SearchResult,
-    Source,
-    Symbol,
-)
 
 # --- memory references: `SCHEME://PATH?name=value`, as used by rules, routes and prompts ---
 
@@ -146,52 +134,52 @@ class MemoryPorts(Protocol):
     def root(self) -> Path:
         """Return the project's root folder."""
 
-    def find(self, query: str, index: str, limit: int) -> SearchResult:
+    def find(self, query: str, index: str, limit: int) -> model.SearchResult:
         """Return an index's matches for a query."""
 
-    def pack_within(self, question: str, budget: int, *, neighbours: bool, profile: str) -> Pack:
+    def pack_within(self, question: str, budget: int, *, neighbours: bool, profile: str) -> model.Pack:
         """Return a pack of code."""
 
-    def callers(self, name: str) -> Page[Edge]:
+    def callers(self, name: str) -> model.Page[model.Edge]:
         """Return who calls a symbol."""
 
-    def callees(self, name: str) -> Page[Edge]:
+    def callees(self, name: str) -> model.Page[model.Edge]:
         """Return a symbol's callees."""
 
-    def dependencies(self, path: str) -> Page[ImportEdge]:
+    def dependencies(self, path: str) -> model.Page[model.ImportEdge]:
         """Return a file's imports."""
 
-    def importers(self, target: str) -> Page[ImportEdge]:
+    def importers(self, target: str) -> model.Page[model.ImportEdge]:
         """Return who imports a file."""
 
-    def symbols(self, *, file: str | None = None, limit: int = 1000) -> Page[Symbol]:
+    def symbols(self, *, file: str | None = None, limit: int = 1000) -> model.Page[model.Symbol]:
         """Return the symbols of a file."""
 
-    def definitions(self, name: str) -> Page[Symbol]:
+    def definitions(self, name: str) -> model.Page[model.Symbol]:
         """Return the definitions of a name."""
 
-    def source(self, path: str, start_line: int = 1, end_line: int | None = None) -> Source:
+    def source(self, path: str, start_line: int = 1, end_line: int | None = None) -> model.Source:
         """Return lines of a file."""
 
     def changed_together(self, path: str, limit: int) -> Sequence[tuple[str, int, int]]:
         """Return files often changed together with this one: path, common commits, commits with this one."""
 
-    def note(self, name: str) -> NoteText:
+    def note(self, name: str) -> model.NoteText:
         """Return a note."""
 
     def note_names(self) -> Sequence[tuple[str, str]]:
         """Return id and title of every note."""
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> model.Entry:
         """Return an entry."""
 
-    def inject(self, *, budget: int = 2000, category: str = "", prompt: str = "") -> Injection:
+    def inject(self, *, budget: int = 2000, category: str = "", prompt: str = "") -> model.Injection:
         """Return entries for a prompt."""
 
-    def episode(self, name: str) -> Episode:
+    def episode(self, name: str) -> model.Episode:
         """Return an episode."""
 
-    def episodes_of(self, session: str, limit: int) -> Sequence[Episode]:
+    def episodes_of(self, session: str, limit: int) -> Sequence[model.Episode]:
         """Return the latest episodes of a session, the newest first."""
 
     def hidden_from_log(self) -> Collection[str]:

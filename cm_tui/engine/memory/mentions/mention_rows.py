@@ -49,11 +49,6 @@ class MemoryItem(NamedTuple):
     time: int | None = None
     """When it was written, seconds since the epoch; None: not known."""
 
-    @property
-    def id(self) -> str:
-        """Return its id, as people type it."""
-        return self.path.partition("/")[2] or self.path
-
 
 CommitsOf = Callable[[Sequence[str]], Mapping[str, str]]
 """Returns the known commits at which items of some paths were written."""

@@ -61,11 +61,6 @@ class Turn:
     before: Turn | None = None
     """The one before in its session; it has none before itself."""
 
-    @property
-    def session(self) -> str:
-        """Return what names its session: agent and id; its own id where it has none."""
-        return f"{self.record.agent}/{self.record.session}" if self.record.session else self.id
-
     @cached_property
     def statements(self) -> tuple[str, ...]:
         """Return the user's own sentences: nothing quoted, pasted, fenced, or from a tool."""

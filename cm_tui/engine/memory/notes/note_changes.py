@@ -5,16 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import re
 
+from cm_tui.engine.memory.notes import note_file
 from cm_tui.engine.memory.notes.hunks import merge
-from cm_tui.engine.memory.notes.note_file import (
-    MOST_WRITTEN,
-    refuse_conflict,
-    refuse_locked,
-    saved_file,
-    take_away,
-    write_data,
-    writing,
-)
 from cm_tui.engine.memory.notes.note_reader import read_data
 from cm_tui.engine.memory.notes.note_undo import NoteSaves
 from cm_tui.engine.memory.notes.notes import Notes
@@ -58,13 +50,13 @@ class NoteChanges:
         places = self._notes.places
         place = places.new(name) if name.strip() else places.place(day_note(today.date().isoformat()))
         _refuse(place, writer)
-        with writing():
+        with note_file.writing():
             file = self._notes.file(place)
-            refuse_conflict(place, file.text)
+            note_file.refuse_conflict(place, file.text)
             before = file.shown
-            if len(before) + len(said) > MOST_WRITTEN:
+            if len(before) + len(said) > note_file.MOST_WRITTEN:
                 raise UsageError(
-                    f"The note {place.id} would have more than {MOST_WRITTEN:,} characters.",
+                    f"The note {place.id} would have more than {note_file.MOST_WRITTEN:,} characters.",
                     hint="Begin another one, such as a topic: `cm notes append --to NAME TEXT`.",
                 )
             head = _heading(today, writer, self._notes.head()) if place.kind == "day" else ""
@@ -86,13 +78,13 @@ class NoteChanges:
         """
         place = self._notes.places.new(name) if base is None else self._notes.named(name)
         _refuse(place, Author())
-        if len(text.encode("utf-8", "replace")) > MOST_WRITTEN:
+        if len(text.encode("utf-8", "replace")) > note_file.MOST_WRITTEN:
             raise UsageError(
-                f"The note {place.id} would have more than {MOST_WRITTEN:,} bytes.",
+                f"The note {place.id} would have more than {note_file.MOST_WRITTEN:,} bytes.",
                 hint="Put a part of it into another note.",
             )
         clean = redact(_storable(text))
-        with writing():
+        with note_file.writing():
             file = self._notes.file(place)
             if base is None and file.data is not None:
                 raise UsageError(f"There is a note {place.id} already.", hint="Give it another name, or edit that one.")
@@ -121,13 +113,13 @@ class NoteChanges:
         place, to = self._notes.named(name), self._notes.places.new(target)
         for one in (place, to):
             _refuse(one, Author())
-        with writing():
+        with note_file.writing():
             if stamp_of(to) is not None:
                 raise UsageError(f"There is a note {to.id} already.", hint="Give another name.")
             data = read_data(place)
             event = self._saves.tell(place.id, {"target": to.id}, Author())
-            write_data(to, data)
-            take_away(place, saved_file(event), data)
+            note_file.write_data(to, data)
+            note_file.take_away(place, note_file.saved_file(event), data)
         return NoteChange(to.id, f"moved {place.id} to {to.id}", event, self._notes.read(to).note)
 
     def delete(self, name: str) -> NoteChange:
@@ -138,7 +130,7 @@ class NoteChanges:
         """
         place = self._notes.named(name)
         _refuse(place, Author())
-        with writing():
+        with note_file.writing():
             event = self._saves.remove(place)
         return NoteChange(place.id, f"deleted {place.id}", event)
 
@@ -148,7 +140,7 @@ def _refuse(place: Found, writer: Author) -> None:
 
     Raises RefusedError if it may not be written.
     """
-    refuse_locked(place)
+    note_file.refuse_locked(place)
     if writer.actor != "person" and (place.kind not in _AGENTS_KINDS or place.scope == "user"):
         raise RefusedError(
             f"{place.id} is written by people: agents append to day logs and to topics of the project.",

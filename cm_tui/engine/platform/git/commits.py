@@ -231,3 +231,15 @@ class CommitNames:
             return str(found.resolve().target) if found is not None else None
         except (KeyError, ValueError, pygit2.GitError):
             return None
+
+
+# --- the state of a checkout's HEAD ---
+
+
+class Head(NamedTuple):
+    """The commit and branch of a checkout."""
+
+    sha: str | None
+    """None before the first commit, and without git."""
+    branch: str | None
+    """None when detached, and without git."""

@@ -15,9 +15,8 @@ from pygit2.enums import DeltaStatus, DiffFind, FileStatus
 
 from cm_tui.engine.platform.git import safe_git
 from cm_tui.engine.platform.git.attributes import Attributes
-from cm_tui.engine.platform.git.commits import CommitInfo, CommitNames, Commits, LooseObjects, MissingError
+from cm_tui.engine.platform.git.commits import CommitInfo, CommitNames, Commits, Head, LooseObjects, MissingError
 from cm_tui.engine.platform.git.git_dir import folders_at
-from cm_tui.engine.platform.git.head import Head, read_head
 from cm_tui.engine.platform.git.opening import UnreadableGit, open_around, private_repository, refuse_broken_head
 from cm_tui.engine.platform.git.reach import FOREIGN, has_foreign_history
 from cm_tui.engine.platform.git.special_files import refuse_special_below, refuse_special_ignores
@@ -137,17 +136,12 @@ class Repository:
             return ""
         return f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}" if found.st_size else ""
 
-    @property
-    def objects(self) -> Path | None:
-        """Git's folder, for reading committed content in another process; None: no git."""
-        return Path(self._repository.path) if self.git else None
-
     def head(self) -> Head:
         """Return the state of HEAD. Raises CmError if git's library cannot read it, or its target."""
         if not self.git:
             return Head(None, None)
         try:
-            return read_head(self._repository)
+            return _read_head(self._repository)
         except (ValueError, KeyError, pygit2.GitError) as error:
             refuse_broken_head(Path(self._opened.path))
             raise CmError(
@@ -369,3 +363,17 @@ def _problem(root: Path, found: pygit2.Repository | UnreadableGit | None, *, is_
         return found.note if found.root == root else ""
     # HEAD or branches are another repository's, without a reference back.
     return f"There is no history: {FOREIGN}" if is_foreign else ""
+
+
+def _read_head(repository: pygit2.Repository) -> Head:
+    """Return the state of HEAD.
+
+    Raises:
+        ValueError, KeyError, pygit2.GitError: git's library cannot read it, or its target.
+    """
+    if repository.head_is_unborn:
+        target = repository.lookup_reference("HEAD").raw_target
+        name = target.decode("utf-8", "replace") if isinstance(target, bytes) else ""
+        return Head(None, name.removeprefix("refs/heads/") or None)
+    branch = None if repository.head_is_detached else repository.head.shorthand
+    return Head(str(repository.head.target), branch)

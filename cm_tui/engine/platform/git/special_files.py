@@ -10,14 +10,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cm_tui.engine.platform.git.git_dir import (
-    CONFIG_BYTES,
-    alternates,
-    folders_at,
-    git_folders,
-    head_chain,
-    settings_in,
-)
+from cm_tui.engine.platform.git import git_dir
 from cm_tui.errors import RefusedError
 from cm_tui.files import read_regular
 
@@ -47,9 +40,9 @@ def refuse_special(folder: Path) -> None:
             _join(one, name) for name in (".git", "commondir", "HEAD", "objects", "refs")
         )
         _refuse(git, common, head)
-        found = git_folders(one) if os.path.lexists(git) else None
+        found = git_dir.git_folders(one) if os.path.lexists(git) else None
         if found is None and all(map(os.path.lexists, (head, objects, refs))):
-            found = folders_at(one)
+            found = git_dir.folders_at(one)
         if found is not None:
             _refuse(*(one / name for name in _CHECKOUT))
             _refuse_in_repository(*found)
@@ -110,7 +103,7 @@ def is_too_long(path: str | Path) -> bool:
 
 def _refuse_in_nested(dot: Path) -> None:
     _refuse(dot)
-    found = git_folders(dot.parent)
+    found = git_dir.git_folders(dot.parent)
     if found is not None:
         _refuse_in_repository(*found)
 
@@ -118,9 +111,9 @@ def _refuse_in_nested(dot: Path) -> None:
 def _refuse_in_repository(own: Path, common: Path) -> None:
     _refuse(*(own / name for name in _OWN), *(common / name for name in _COMMON))
     objects = common / "objects"
-    for one in (objects, *alternates(objects)):
+    for one in (objects, *git_dir.alternates(objects)):
         _refuse(*(one / name for name in _OBJECTS), *_files_in(one / "pack"), *_files_in(one / "info/commit-graphs"))
-    for text in head_chain(folders_at(own)):
+    for text in git_dir.head_chain(git_dir.folders_at(own)):
         name = text.removeprefix("ref:").strip().replace("\0", "")
         _refuse(own / name, common / name)
     _refuse_in_settings([common / "config", own / "config.worktree"])
@@ -141,7 +134,7 @@ def _refuse_in_settings(files: list[Path]) -> None:
 def _included_by(file: Path) -> Iterator[Path]:
     """Yield the settings files that one includes, after checking all else that git's library reads because of it."""
     _refuse(file)
-    data = read_regular(file, CONFIG_BYTES)
+    data = read_regular(file, git_dir.CONFIG_BYTES)
     if data is None:
         if file.is_file() and os.access(file, os.R_OK):
             raise RefusedError(f"{file} is longer than any settings of git.", hint="Shorten or remove it.")
@@ -149,7 +142,7 @@ def _included_by(file: Path) -> Iterator[Path]:
         return
     if b"\0" in data:
         raise RefusedError(f"{file} is no settings file of git: it holds a NUL.", hint="Fix or remove it.")
-    for section, key, value in settings_in(os.fsdecode(data)):
+    for section, key, value in git_dir.settings_in(os.fsdecode(data)):
         if (section, key) in {("core", "excludesfile"), ("core", "attributesfile")}:
             _refuse(_place(file, value))
         elif key == "path" and section in {"include", "include.", "includeif", "includeif."}:

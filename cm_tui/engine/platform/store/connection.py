@@ -121,11 +121,6 @@ class Cursor:
         with self._explained():
             return self._raw.fetchall()
 
-    def fetchmany(self, size: int = 1) -> list[tuple[Any, ...]]:
-        """Return the next rows."""
-        with self._explained():
-            return self._raw.fetchmany(size)
-
     def fetchone(self) -> tuple[Any, ...] | None:
         """Return the next row, or None."""
         with self._explained():

@@ -18,7 +18,7 @@ from cm_tui.engine.search.ranking.pipeline import Searcher
 from cm_tui.engine.search.ranking.rank import Ranking
 from cm_tui.errors import UsageError
 from cm_tui.model import Candidates, Hit, Mode, Profile
-from cm_tui.model.comparison import lacks
+from cm_tui.model.score_text import lacks
 from cm_tui.model.search import Standing, State
 
 _NEAREST = 5

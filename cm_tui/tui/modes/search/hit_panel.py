@@ -13,7 +13,7 @@ from textual.widget import Widget
 from cm_tui.engine.api.authors import Author
 from cm_tui.errors import CmError
 from cm_tui.model import Hit, Source, Standing
-from cm_tui.model.comparison import side_by_side
+from cm_tui.model.score_text import side_by_side
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.rows import lines_of
 from cm_tui.tui.modes.search.session import SearchSession

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from cm_tui.engine.context.definitions.shapes.base import File, Name, Shape, Text
-from cm_tui.engine.context.definitions.shapes.conditions import Condition
+from cm_tui.engine.context.definitions.shapes.base import Condition, File, Name, Shape, Text
 from cm_tui.model import Trigger
 
 When = (

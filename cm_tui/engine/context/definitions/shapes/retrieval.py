@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cm_tui.engine.context.definitions.shapes.base import File, Name, Scalar, Shape, Text, Tokens
-from cm_tui.engine.context.definitions.shapes.conditions import Condition, FieldName
+from cm_tui.engine.context.definitions.shapes.base import Condition, FieldName, File, Name, Scalar, Shape, Text, Tokens
 from cm_tui.model import Section
 from cm_tui.model.dates import LENGTH
 

@@ -6,8 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from cm_tui.engine.context.definitions.shapes.base import File, Name, Shape, Text, Tokens
-from cm_tui.engine.context.definitions.shapes.conditions import Condition
+from cm_tui.engine.context.definitions.shapes.base import Condition, File, Name, Shape, Text, Tokens
 from cm_tui.model import Section
 
 Reference = Annotated[str, Field(min_length=1, max_length=500)]

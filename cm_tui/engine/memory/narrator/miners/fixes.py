@@ -24,7 +24,6 @@ _BETWEEN = 3
 _MOST = 20
 _LONGEST = 290
 _EDITED = 0.7
-_PLAIN = frozenset(("own", "general", "inline"))
 
 
 def mine_fixes(turn: Turn) -> Iterable[Observation]:
