@@ -199,6 +199,13 @@ def test_a_likely_long_symbol_is_worth_more_than_many_unlikely_short_ones():
     assert places(auto([*others, hit(8, "a.py", 2, 4, "Loader")], 600, neighbours=False))[-1] == "a.py:2-4"
 
 
+def test_a_hit_that_a_best_one_calls_comes_before_likelier_ones():
+    others = [hit(rank, "b.py", 8 * rank, 8 * rank + 6) for rank in range(2, 5)]
+    hits = [hit(1, "a.py", 12, 13, "Loader.read"), *others, hit(5, "a.py", 70, 75, "helper")]
+    assert "a.py:70-75" in places(auto(hits, 400))
+    assert "a.py:70-75" not in places(auto(hits, 400, neighbours=False))
+
+
 def test_cut_hits_are_named():
     hits = [hit(1, "a.py", 70, 75), hit(2, "b.py", 1, 40)]
     first = auto(hits[:1], 1000, neighbours=False).tokens

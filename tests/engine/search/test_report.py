@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from cm_tui.config import Config
 from cm_tui.engine.search.ranking.frames import Frame
+from cm_tui.engine.search.ranking.named_places import framed
+from cm_tui.engine.search.ranking.passage_cache import PassageCache, PassageRecord
 from cm_tui.engine.search.ranking.pipeline import Searcher
 from cm_tui.engine.search.ranking.query import Query
-from cm_tui.engine.search.ranking.report import NAMES, WEIGHTS, is_report, read
+from cm_tui.engine.search.ranking.report import NAMES, WEIGHTS, Part, Report, is_report, read
 from cm_tui.engine.search.ranking.wording import CODE_WORDING
+from cm_tui.model import CODE
 from tests.shop import Project
 from tests.tiers import examples
 
@@ -168,6 +176,33 @@ def test_the_place_that_a_trace_names_is_lifted(searcher: Searcher) -> None:
     without = searcher.search(REPORT.partition("\nTraceback")[0])
     assert inner.score > next((hit.score for hit in without.hits if hit.passage == inner.passage), 0.0) + 0.2
     assert not any(part.name == "frame" for hit in without.hits for part in hit.parts)
+
+
+def test_only_the_innermost_frames_bring_their_whole_files_along() -> None:
+    class Records(PassageCache):
+        def __init__(self) -> None:
+            ids = iter(range(100))
+            self.all = [
+                PassageRecord(
+                    None, (), next(ids), CODE, f"shop/m{file}.py", first, first + 9, "text", None, "python", False
+                )
+                for file in range(8)
+                for first in (1, 11, 21)
+            ]
+
+        def called(self, names: Sequence[str]) -> dict[str, list[str]]:
+            return {name: [f"shop/{name}"] for name in names}
+
+        def at(self, paths: Sequence[str]) -> NDArray[np.int64]:
+            return np.array([one.id for one in self.all if one.path in paths], dtype=np.int64)
+
+        def get(self, ids: Sequence[int]) -> list[PassageRecord]:
+            return [one for one in self.all if one.id in ids]
+
+    frames = [Frame(f"shop/m{file}.py", 5, "run") for file in range(7)]
+    report = Report("It fails", (Part("prose", "It fails, see shop/m7.py"),), tuple(frames))
+    files = Counter(Records().all[id_].path for id_ in framed(Records(), report))
+    assert files == {**{f"shop/m{file}.py": 3 if file < 4 else 1 for file in range(7)}, "shop/m7.py": 3}
 
 
 def test_a_trace_without_its_innermost_frame_says_less(searcher: Searcher) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
-from typing import NamedTuple
+from functools import cache, cached_property
+from operator import itemgetter
 
 from cm_tui.engine.context.packs.budget import weight
 from cm_tui.engine.context.packs.clean_source import ReadSource
-from cm_tui.engine.context.packs.neighbours import Edges, Prepare, neighbours_of, no_preparation
-from cm_tui.engine.context.packs.pack import SymbolAt, cost_of_all, fill, piece
+from cm_tui.engine.context.packs.neighbours import UNCERTAIN, Edges, Prepare, neighbours_of, no_preparation
+from cm_tui.engine.context.packs.pack import SymbolAt, cost_of_all, covers, fill, piece
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.tokens import word_list
 from cm_tui.engine.search.ranking.wording import wording_of
@@ -26,13 +26,6 @@ _LEAST_A_LINE = 1.6
 """Tokens of a line break: far too long texts are not read."""
 
 
-class _Chosen(NamedTuple):
-    """A piece, and its place in the pack: that of the best hit in it."""
-
-    place: int
-    item: PackItem
-
-
 class Builder:
     """Chooses pieces within shares of the budget."""
 
@@ -42,17 +35,18 @@ class Builder:
         self._asked = weight(question.strip())
         self._source = source
         self._symbol_at = symbol_at
-        self._chosen: list[_Chosen] = []
+        self._chosen: list[tuple[int, PackItem]] = []
+        """Each piece with its place in the pack: that of the best hit in it."""
 
     @property
     def items(self) -> list[PackItem]:
         """Pieces in the order of their places."""
-        return [chosen.item for chosen in sorted(self._chosen, key=lambda chosen: chosen.place)]
+        return [item for _, item in sorted(self._chosen, key=itemgetter(0))]
 
     @property
     def spent(self) -> float:
         """Tokens that question and pieces cost."""
-        return cost_of_all(self._asked, (chosen.item for chosen in self._chosen))
+        return cost_of_all(self._asked, (item for _, item in self._chosen))
 
     def room(self, share: float) -> float:
         """Return what one more piece may cost, if all together have a share of the budget."""
@@ -60,7 +54,7 @@ class Builder:
 
     def covers(self, request: PackRequest) -> bool:
         """Return whether lines are in a piece already."""
-        return any(_covers(chosen.item, request) for chosen in self._chosen)
+        return any(covers(item, request) for _, item in self._chosen)
 
     def add(self, request: PackRequest, place: int, share: float) -> bool:
         """Add lines, merged with adjacent ones; false when they do not fit.
@@ -75,14 +69,14 @@ class Builder:
             return True
         if (request.end_line - request.start_line) * _LEAST_A_LINE > self.budget:
             return False
-        touching = [chosen for chosen in self._chosen if _touch(chosen.item, request)]
-        grown = piece(_union([one.item for one in touching], request), self._source, problems, self._symbol_at)
+        touching = [(at, item) for at, item in self._chosen if _touch(item, request)]
+        grown = piece(_union([item for _, item in touching], request), self._source, problems, self._symbol_at)
         if not grown.included:
             self.notes += problems
             return False
         trial = [one for one in self._chosen if one not in touching]
-        trial.append(_Chosen(min([place, *(one.place for one in touching)]), grown))
-        if cost_of_all(self._asked, (one.item for one in trial)) > int(self.budget * share):
+        trial.append((min([place, *(at for at, _ in touching)]), grown))
+        if cost_of_all(self._asked, (item for _, item in trial)) > int(self.budget * share):
             return False
         self.notes += problems
         self._chosen = trial
@@ -95,10 +89,6 @@ def _touch(item: PackItem, request: PackRequest) -> bool:
         and request.start_line <= item.end_line + _GAP
         and item.start_line <= request.end_line + _GAP
     )
-
-
-def _covers(item: PackItem, request: PackRequest) -> bool:
-    return item.path == request.path and item.start_line <= request.start_line and request.end_line <= item.end_line
 
 
 def _union(touching: list[PackItem], request: PackRequest) -> PackRequest:
@@ -148,6 +138,8 @@ class Widths:
 
     hit: Hit
     symbol_at: SymbolAt
+    is_called: bool = False
+    """By one of the best hits."""
 
     @cached_property
     def symbol(self) -> Symbol | None:
@@ -196,9 +188,8 @@ class Widths:
 
     def worth(self, extent: PackRequest) -> float:
         """Return the lines of an extent; those above the symbol, its comment, count less than its code."""
-        above = (
-            0 if self.symbol is None else max(0, min(extent.end_line + 1, self.symbol.start_line) - extent.start_line)
-        )
+        first = self.symbol.start_line if self.symbol is not None else 0
+        above = max(0, min(extent.end_line + 1, first) - extent.start_line)
         return _lines(extent) - above * (1 - _ABOVE)
 
     def _part(self, size: int) -> tuple[int, int]:
@@ -232,6 +223,8 @@ _NEIGHBOURS_SHARE = 0.15
 """Of the budget, for all neighbours together."""
 _FALL = 1.75
 """The chance that a hit answers is its rank to the power of minus this."""
+_CALLED = 4
+"""How many times as likely a hit is that one of the best hits calls."""
 _SEEN = 0.15
 """Value of any lines of an answer; the rest grows with their share, the first half of the lines three times as fast."""
 _HEADING = 25
@@ -260,17 +253,9 @@ def hits_for(budget: int) -> int:
 
 
 def auto_pack(
-    question: str,
-    budget: int,
-    neighbours: bool,
-    *,
-    search: Callable[[str], SearchResult],
-    source: ReadSource,
-    symbol_at: SymbolAt,
-    callers: Edges,
-    callees: Edges,
-    prepare: Prepare = no_preparation,
-) -> Pack:
+    question: str, budget: int, neighbours: bool, *, search: Callable[[str], SearchResult], source: ReadSource,
+    symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare = no_preparation,
+) -> Pack:  # fmt: skip
     """Choose code for a question, within a budget of tokens.
 
     Extents of hits by expected value per token, interrupted by the graph neighbours of the best ones where it gets low.
@@ -293,6 +278,9 @@ def auto_pack(
     builder = Builder(question, budget, source, symbol_at)
     prepare(hit.path for hit in result.hits)
     hits = [Widths(hit, symbol_at) for hit in _without_copies(result.hits)]
+    if neighbours:
+        called = _called(hits[:_SEEDS], callees)
+        hits = [replace(one, is_called=one.symbol is not None and _place(one.symbol) in called) for one in hits]
     said = [Widths(hit, symbol_at) for hit in _about(question, result.beside)[:_REMEMBERED]]
     # Room is reserved for past sessions, so that code does not crowd them out.
     share = 1 - _REMEMBERED_SHARE if said else 1.0
@@ -303,16 +291,14 @@ def auto_pack(
         _choose(builder, group, most, place, _LEAST)
     if neighbours:
         seeds = [one.passage for one in hits if one.hit.source == CODE][:_SEEDS]
-        ask = partial(neighbours_of, symbol_at=symbol_at, callers=callers, callees=callees, prepare=prepare)
-        _add_neighbours(builder, seeds, ask)
+        _add_neighbours(builder, neighbours_of(seeds, symbol_at, callers, callees, prepare))
     for group, _, place in groups:
         _choose(builder, group, 1.0, place)
     dropped = [one for one in (*hits[:_LISTED], *said) if not any(map(builder.covers, one.extents))]
     cut = [piece(one.passage, source, [], symbol_at) for one in dropped]
-    if not hits and not said:
-        builder.notes.append("The search found nothing for this question.")
+    empty = [] if hits or said else ["The search found nothing for this question."]
     narrowed = [f"Only what passes {' '.join(result.filters)} was searched."] if result.filters else []
-    return fill(question, builder.items, budget, [*narrowed, *result.notes, *builder.notes], cut, source=source)
+    return fill(question, builder.items, budget, [*narrowed, *result.notes, *builder.notes, *empty], cut, source=source)
 
 
 def _without_copies(hits: Iterable[Hit]) -> Iterable[Hit]:
@@ -321,6 +307,21 @@ def _without_copies(hits: Iterable[Hit]) -> Iterable[Hit]:
     for hit in hits:
         best.setdefault((hit.symbol, hit.snippet, hit.end_line - hit.start_line), hit)
     return best.values()
+
+
+def _called(best: Iterable[Widths], callees: Edges) -> set[tuple[str, int]]:
+    """Return where what the best hits call begins: the answer is often what they only pass on to."""
+    found: set[tuple[str, int]] = set()
+    for symbol in (one.symbol for one in best):
+        if symbol is not None and symbol.kind != "section":
+            edges = (edge for edge in callees(symbol.key).rows if edge.reference == "call")
+            places = {(edge.path, edge.start_line) for edge in edges if edge.resolution not in UNCERTAIN}
+            found |= places - {_place(symbol)}
+    return found
+
+
+def _place(symbol: Symbol) -> tuple[str, int]:
+    return symbol.path, symbol.start_line
 
 
 def _about(question: str, hits: Sequence[Hit]) -> list[Hit]:
@@ -359,7 +360,7 @@ class _Offer:
         self._worth = widths.worth
         self._open = widths.extents
         self._all = widths.worth(widths.whole)
-        self._chance = number**-_FALL
+        self._chance = number**-_FALL * (_CALLED if widths.is_called else 1)
         snippet = widths.hit.snippet.rstrip("\n")
         self._a_line = (weight(snippet) + _LEAST_A_LINE) / (1 + snippet.count("\n"))
         self.rank = widths.hit.rank
@@ -408,18 +409,10 @@ def _choose(builder: Builder, hits: Sequence[Widths], share: float, place: int =
         best.settle(builder.add(best.best, place or best.rank, share))
 
 
-def _add_neighbours(
-    builder: Builder,
-    seeds: Sequence[PackRequest],
-    neighbours: Callable[[Sequence[PackRequest]], Iterator[PackRequest]],
-) -> None:
-    asked = neighbours(seeds)
+def _add_neighbours(builder: Builder, asked: Iterator[PackRequest]) -> None:
     share = min(1.0, builder.spent / builder.budget + _NEIGHBOURS_SHARE) if builder.budget else 0.0
     added = 0
     # The graph is queried only as far as there is room.
-    while added < _NEIGHBOURS and builder.room(share) > _HEADING:
-        request = next(asked, None)
-        if request is None:
-            break
+    while added < _NEIGHBOURS and builder.room(share) > _HEADING and (request := next(asked, None)):
         if not builder.covers(request):
             added += builder.add(request, _LATE + 1 + added, share)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from cm_tui.engine.context.packs.pack import SymbolAt
+from cm_tui.engine.context.packs.pack import SymbolAt, covers
 from cm_tui.model import Edge, PackRequest, Page, Symbol, SymbolKey
 
 Edges = Callable[[SymbolKey], Page[Edge]]
@@ -13,6 +13,8 @@ Edges = Callable[[SymbolKey], Page[Edge]]
 Prepare = Callable[[Iterable[str]], None]
 """Called with the files that will be read next."""
 
+UNCERTAIN = frozenset({"ambiguous", "unresolved"})
+"""How a reference is resolved that may lead elsewhere."""
 _AROUND_CALL = 4
 """Lines above and below a call outside of symbols, or in a long one."""
 _AHEAD = 30
@@ -29,27 +31,21 @@ def no_preparation(_paths: Iterable[str]) -> None:
 
 
 def neighbours_of(
-    items: Sequence[PackRequest],
-    *,
-    symbol_at: SymbolAt,
-    callers: Edges,
-    callees: Edges,
-    prepare: Prepare = no_preparation,
-) -> Iterator[PackRequest]:
+    items: Sequence[PackRequest], symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare = no_preparation
+) -> Iterator[PackRequest]:  # fmt: skip
     """Yield callers, callees and used types of the chosen items; the graph is queried only as far as the caller reads.
 
     Nearest first: what the first item uses, then its callers, then the second item's. Code that the choice already
     covers is skipped, and so are uncertain references.
     """
-    covered = [(item.path, item.start_line, item.end_line) for item in items]
+    covered = list(items)
     for item in items:
         symbol = symbol_at(item.path, item.start_line)
         if symbol is None or symbol.kind == "section":
             continue
         for request in _of(symbol, symbol_at, callers, callees, prepare):
-            place = (request.path, request.start_line, request.end_line)
-            if not any(_inside(place, other) for other in covered):
-                covered.append(place)
+            if not any(covers(other, request) for other in covered):
+                covered.append(request)
                 yield request
 
 
@@ -57,7 +53,7 @@ def _of(symbol: Symbol, symbol_at: SymbolAt, callers: Edges, callees: Edges, pre
     used = callees(symbol.key).rows
     prepare(edge.path for edge in used if edge.path)
     for edge in used:
-        if edge.path and edge.start_line and edge.resolution not in {"ambiguous", "unresolved"}:
+        if edge.path and edge.start_line and edge.resolution not in UNCERTAIN:
             target = symbol_at(edge.path, edge.start_line)
             if target is not None:
                 why = f"{_CALLEE_WORDS.get(edge.reference, 'used by')} {symbol.qualname}"
@@ -66,7 +62,7 @@ def _of(symbol: Symbol, symbol_at: SymbolAt, callers: Edges, callees: Edges, pre
     users = sorted(callers(symbol.key).rows, key=lambda edge: _in_tests(edge.site))
     prepare(edge.site for edge in users[:_AHEAD])
     for edge in users:
-        if edge.resolution not in {"ambiguous", "unresolved"}:
+        if edge.resolution not in UNCERTAIN:
             why = f"{_CALLER_WORDS.get(edge.reference, 'uses')} {symbol.qualname}"
             yield _site(edge, symbol_at(edge.site, edge.line), why)
 
@@ -83,7 +79,3 @@ def _site(edge: Edge, caller: Symbol | None, why: str) -> PackRequest:
 
 def _in_tests(path: str) -> bool:
     return any(part.startswith(("test", "spec")) or ".test." in part or "_test." in part for part in path.split("/"))
-
-
-def _inside(place: tuple[str, int, int], other: tuple[str, int, int]) -> bool:
-    return place[0] == other[0] and other[1] <= place[1] and place[2] <= other[2]

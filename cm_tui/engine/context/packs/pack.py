@@ -143,6 +143,11 @@ def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at:
     return replace(item, tokens=math.ceil(_cost(item) - ROUNDING))
 
 
+def covers(shown: PackItem | PackRequest, request: PackRequest) -> bool:
+    """Return whether lines are among others."""
+    return shown.path == request.path and shown.start_line <= request.start_line and request.end_line <= shown.end_line
+
+
 def cost_of_all(asked: float, items: Iterable[PackItem]) -> int:
     """Return the cost of the Markdown of all items, below a question of some weight."""
     spent = asked

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ _CUT = 0.5
 """What the frames of a trace count whose innermost one is missing."""
 _FILE_ALONE = 0.4
 """Share of a passage that is in the file of a frame, where neither function nor line is its own."""
+_WHOLE_FILES = 4
+"""Frames whose whole file counts; of further ones that costs time, and changes nothing."""
 _MESSAGES = 6
 _LEAST_WORDS = 3
 """Consecutive words that identify a message; fewer occur anywhere."""
@@ -62,10 +65,9 @@ def framed(records: PassageCache, report: Report) -> Values:
         passages[one.path].append(one)
     for number, (frame, path) in enumerate(own):
         worth = _OUTER**number * (_CUT if report.is_cut and frame in report.frames else 1.0)
-        for one in _of_frame(passages[path], frame):
-            found[one.id] = max(found.get(one.id, 0.0), worth)
-        for one in passages[path]:
-            found[one.id] = max(found.get(one.id, 0.0), _FILE_ALONE * worth)
+        inside = _of_frame(passages[path], frame)
+        for one in passages[path] if number < _WHOLE_FILES or not inside else inside:
+            found[one.id] = max(found.get(one.id, 0.0), worth if one in inside else _FILE_ALONE * worth)
     return found
 
 
@@ -74,18 +76,14 @@ def _matching_file(path: str, known: Sequence[str]) -> str:
     pieces = path.split("/")[::-1]
 
     def shared(one: str) -> int:
-        return sum(1 for _ in _same(pieces, one.split("/")[::-1]))
+        pairs = zip(pieces, one.split("/")[::-1], strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     best = sorted(known, key=lambda one: (-shared(one), one))[:2]
     if not best or (len(best) > 1 and shared(best[0]) == shared(best[1])):
         return ""
     # A name such as `utils.py` alone may be that of a library.
     return best[0] if shared(best[0]) > 1 or len(pieces) == 1 or "/" not in best[0] else ""
-
-
-def _same(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
-    count = next((number for number, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
-    return one[: min(len(one), len(other)) if count is None else count]
 
 
 def _of_frame(passages: Sequence[PassageRecord], frame: Frame) -> list[PassageRecord]:

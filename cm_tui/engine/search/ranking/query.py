@@ -21,42 +21,36 @@ _MAX_CHARS = 2_000
 _NAME = r"\$*[^\W\d][\w$]*"
 _QUALIFIED = re.compile(rf"{_NAME}(?:(?:\.|::|->|\\|\#){_NAME})*[?!]?")
 _USE = re.compile(
-    r"\b(?:install(?:ation|ing|ed)?|set ?up|configur(?:e|ing|ation)|options?|flags?|usage|examples?|tutorial|guide|getting started"
+    r"(?i)\b(?:install(?:ation|ing|ed)?|set ?up|configur(?:e|ing|ation)|options?|flags?|usage|examples?|tutorial|guide|getting started"
     r"|requirements?|licen[sc]e|upgrad(?:e|ing)|migrat(?:e|ing|ion)|changelog|faq|troubleshoot(?:ing)?|environment variables?"
     r"|deploy(?:ing|ment)?|prerequisites?|quick ?start|documentation|docs?|readme|manual|command[- ]line|instructions?"
-    r"|why|you|your|my)\b",
-    re.IGNORECASE,
+    r"|why|you|your|my)\b"
 )
 """Words of documents for users, and of questions that they answer."""
 _HOW_TO = re.compile(
-    r"\bhow to\b|\b(?:do|can|could|should|must|may) (?:i|you)\b"
-    r"|\A\s*(?:install|set ?up|configure|upgrade|migrate|deploy)\b",
-    re.IGNORECASE,
+    r"(?i)\bhow to\b|\b(?:do|can|could|should|must|may) (?:i|you)\b"
+    r"|\A\s*(?:install|set ?up|configure|upgrade|migrate|deploy)\b"
 )
 """How people ask what they have to do."""
 _POLITE = re.compile(
-    r"\s*(?:(?:(?:hi|hey|hello|good (?:morning|afternoon|evening))(?: (?:there|all|everyone|claude|codex|\w+(?=\s*[,.:!-])))?"
+    r"(?i)\s*(?:(?:(?:hi|hey|hello|good (?:morning|afternoon|evening))(?: (?:there|all|everyone|claude|codex|\w+(?=\s*[,.:!-])))?"
     r"|please|kindly|quickly|just|thanks|sorry|ok(?:ay)?|alright|well|so|and|but|now|then|next|first|also|btw|by the way"
     r"|(?:an?(?:other)? |one )?(?:quick |short |small )?(?:question|task|request|thing)(?=\s*[,.:!-])"
     r"|(?:can|could|would|will) you|i(?: would|'d)? (?:want|need|like) you to|let's|we (?:need|have) to|do you know|any idea"
-    r"|i(?:'m| am| was)? wonder(?:ing)?)[,.:!\s-]+)*(?:(?:explain|show|tell|describe)(?: (?:me|us))?[,\s]+)?",
-    re.IGNORECASE,
+    r"|i(?:'m| am| was)? wonder(?:ing)?)[,.:!\s-]+)*(?:(?:explain|show|tell|describe)(?: (?:me|us))?[,\s]+)?"
 )
 """What stands before the task or question in a request: greetings, politeness, `quick question:`."""
 _TASK = re.compile(
-    r"(?:add|fix|change|make|remove|delete|support(?! for)|implement|refactor|rename|replace|move|extract|handle|allow|prevent"
-    r"|avoid|stop|rewrite|write|introduce|extend|improve|simplify|split|check|debug|find|look (?:at|into)|investigate)\b(?! your\b)",
-    re.IGNORECASE,
+    r"(?i)(?:add|fix|change|make|remove|delete|support(?! for)|implement|refactor|rename|replace|move|extract|handle|allow|prevent"
+    r"|avoid|stop|rewrite|write|introduce|extend|improve|simplify|split|check|debug|find|look (?:at|into)|investigate)\b(?! your\b)"
 )
 """How a task in code begins; `check your options` is how a document speaks to its reader."""
 _ABOUT_DOCUMENTS = re.compile(
-    r"\b(?:tutorial|guide|licen[sc]e|changelog|faq|documentation|docs?|readme|manual|instructions?|documented|described)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:tutorial|guide|licen[sc]e|changelog|faq|documentation|docs?|readme|manual|instructions?|documented|described)\b"
 )
 _FAILING = re.compile(
-    r"\b(?:not|no(?: longer)?|never|cannot|\w+n't|fail(?:s|ed|ing|ure)?|wrong(?:ly)?|broken|breaks?|hangs?|crash(?:e[sd]|ing)?|panics?"
-    r"|los(?:es|t)|drop(?:s|ped)|miss(?:es|ing)|twice|ignore[sd]|leaks?|stuck|swallow(?:s|ed)|bug)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:not|no(?: longer)?|never|cannot|\w+n't|fail(?:s|ed|ing|ure)?|wrong(?:ly)?|broken|breaks?|hangs?|crash(?:e[sd]|ing)?|panics?"
+    r"|los(?:es|t)|drop(?:s|ped)|miss(?:es|ing)|twice|ignore[sd]|leaks?|stuck|swallow(?:s|ed)|bug)\b"
 )
 """What people say of code that does something else than they expect."""
 _WORKING = re.compile(
@@ -66,9 +60,8 @@ _WORKING = re.compile(
 _REASONS = re.compile(r"\s*(?:why\b|(?:when|what) did\b|(?:did|have|had) we\b)", re.IGNORECASE)
 """How people ask for what was decided, and for its reasons."""
 _BEHAVIOUR = re.compile(
-    r"\s*why (?:do|does|don't|doesn't|is|are|isn't|aren't|am|can't|cannot|won't|it|this|that|the|an?|my)\b(?! (?:we|you)\b)"
-    r"(?!.*\b(?:instead of|rather than|was|were|did|chose|decided)\b)",
-    re.IGNORECASE | re.DOTALL,
+    r"(?is)\s*why (?:do|does|don't|doesn't|is|are|isn't|aren't|am|can't|cannot|won't|it|this|that|the|an?|my)\b(?! (?:we|you)\b)"
+    r"(?!.*\b(?:instead of|rather than|was|were|did|chose|decided)\b)"
 )
 """How people ask why something happens: mostly for what code does, now and then for what a document says of it."""
 _MENTIONED = 0.4
@@ -223,11 +216,9 @@ class Query:
         if self.is_name:
             return [_name(_bare(self.plain), 1.0)]
         found: dict[str, Name] = {}
-        first = True
-        for match in _QUALIFIED.finditer(self._asked):
+        for number, match in enumerate(_QUALIFIED.finditer(self._asked)):
             text = match.group()
-            strength = _strength(text, called=self._asked[match.end() : match.end() + 1] == "(", first=first)
-            first = False
+            strength = _strength(text, called=self._asked[match.end() : match.end() + 1] == "(", first=not number)
             if strength and text not in found:
                 found[text] = _name(text, strength)
         return sorted(found.values(), key=lambda name: -name.strength)

@@ -136,11 +136,10 @@ _ENVIRONMENT_HEADING = re.compile(
     r"\b(?:environment|versions?|platform|system|setup|installed|packages?)\b", re.IGNORECASE
 )
 _ENVIRONMENT = re.compile(
-    r"\s*[-*|>\s]*(?:\*\*)?(?:os|operating system|platform|system|browser|machine|arch(?:itecture)?|kernel|shell|terminal|cpu|gpu|ram"
+    r"(?i)\s*[-*|>\s]*(?:\*\*)?(?:os|operating system|platform|system|browser|machine|arch(?:itecture)?|kernel|shell|terminal|cpu|gpu|ram"
     r"|(?:[\w.+-]+ )?versions?|python|node(?:\.?js)?|npm|yarn|java|jdk|jvm|go|rustc?|cargo|ruby|php|dotnet|gcc|clang|docker"
     r"|linux|ubuntu|debian|windows|macos|mac os|darwin|commit|branch|release)(?:\*\*)?\s*[:=|]\s*\S.*$"
-    r"|\s*[-*]?\s*[\w.\[\]-]+\s*(?:==|:|@)\s*v?\d+(?:\.\d+)+\S*\s*$",
-    re.IGNORECASE,
+    r"|\s*[-*]?\s*[\w.\[\]-]+\s*(?:==|:|@)\s*v?\d+(?:\.\d+)+\S*\s*$"
 )
 _CHECKBOX = re.compile(r"\s*[-*+]\s*\[[ xX]\]")
 _URL = re.compile(r"\b(?:https?|ftp)://[^\s)>\]\"'`]+")
@@ -156,9 +155,8 @@ _ERROR = re.compile(
     r"|(?:\S+ ){0,4}panic (?:serving|recovered)\S*.*|runtime error:\s+\S.*)\s*$"
 )
 _TRACE_HEAD = re.compile(
-    r"\s*(?:Traceback \(most recent call last\)|Stack ?trace|Backtrace|During handling of the above|The above exception was"
-    r"|goroutine \d+|-{20,}$|stack backtrace:)",
-    re.IGNORECASE,
+    r"(?i)\s*(?:Traceback \(most recent call last\)|Stack ?trace|Backtrace|During handling of the above|The above exception was"
+    r"|goroutine \d+|-{20,}$|stack backtrace:)"
 )
 _ECHO = re.compile(r"\s*(?:-{2,}>\s*)?\d+\s|\s+[\^~]+\s*$|\s{4,}\S|\s*\.\.\. *\d+ ")
 """Source that a trace repeats below its frames."""
