@@ -13,17 +13,28 @@ from cm_tui.engine.memory.narrator import known
 from cm_tui.engine.memory.narrator.known import compare, sentences
 from cm_tui.model import NarratedProposal
 from tests.engine.narrator.passes import new_project, opened, passed, put, said, sayings, use
+from tests.templates import Template
 
 FACT = "always run the linter before a commit"
 
 
-@pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, sayings)
-    for engine in opened(new_project(tmp_path / "project")):
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """A project in which that was said in three sessions, and looked at."""
+
+    def fill(engine: Engine) -> None:
         put(engine.root, [(n, said(FACT, f"s{n}")) for n in range(3)])
         passed(engine)
-        yield engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        use(patch, sayings)
+        return Template(tmp_path_factory.mktemp("known"), new_project, fill)
+
+
+@pytest.fixture
+def engine(prepared: Template, cm_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    use(monkeypatch, sayings)
+    yield from opened(prepared.put_back(cm_home))
 
 
 def one(engine: Engine) -> NarratedProposal:
