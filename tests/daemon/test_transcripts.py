@@ -53,7 +53,7 @@ def test_first_day(indexed: Shop, places: Places):
     assert planned["sources"][0]["agent"] == "claude-code"
     told = shop.cm("import", "--dry-run", **places.environment)
     assert told.out.startswith("claude-code  1 session, 1 with something new")
-    assert "`cm import` records them" in told.err
+    assert "`cm import` imports them" in told.err
     assert prompts(shop.root) == []
     done = shop.cm("import", "--json", **places.environment)
     assert (done.code, done.json["episodes"], done.json["unknown"]) == (0, 1, {"claude-code: record new kind": 1})

@@ -339,7 +339,7 @@ def test_a_script_cannot_trust(cloned: Shop):
     shown = cloned.cm("trust", "--show").out
     assert "PERSONS_VARIABLE" in shown
     assert cloned.cm("trust", "--show", "--json").json["state"] == "held"
-    assert cloned.cm("trust", "--list").out.startswith("Nothing was decided")
+    assert cloned.cm("trust", "--list").out.startswith("No decisions")
     assert cloned.cm("trust", "--show", "--list").code == 2
     done = cloned.process("link", stdin="y\n")
     assert "says that it is" not in done.err

@@ -116,7 +116,7 @@ def test_a_project_without_git_is_marked_for_the_hooks(plain: Shop):
     assert str(plain.root / ".cm") in shown.err
     assert sorted(plain.root.rglob("*")) == before
     done = cm(plain, "agent", "install", "cursor")
-    assert "There is no git here" in done.err
+    assert "This folder has no git" in done.err
     assert cm(plain, "agent", "install", "codex", "--json").json["files"][-1]["what"] == "hooks"
     said = json.dumps({"conversation_id": "s", "cwd": str(plain.root / "sub"), "prompt": "How is tax added?"})
     for event in ("prompt", "stop"):
