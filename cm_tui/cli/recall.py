@@ -108,8 +108,7 @@ def pack(
     if wants_json() or form == "json":
         from cm_tui.engine.api.outgoing import without_secrets
 
-        items = [replace(one, path=without_secrets(one.path)) for one in result.items]
-        print_json(replace(result, items=tuple(items)))
+        print_json(replace(result, items=tuple(replace(one, path=without_secrets(one.path)) for one in result.items)))
         return
     write_text(result.markdown)
     narrate(f"{result.tokens:,} of {result.budget:,} tokens")

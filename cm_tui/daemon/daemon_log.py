@@ -63,9 +63,8 @@ class _WithoutSecrets(logging.Formatter):
 
 def log_thread_error(failed: threading.ExceptHookArgs) -> None:
     """Log what ended a thread: Python writes it to a file that is neither rotated nor free of secrets."""
-    if failed.exc_value is not None and not isinstance(failed.exc_value, SystemExit):
-        name = failed.thread.name if failed.thread is not None else "?"
-        _log.error("the thread %s ended", name, exc_info=failed.exc_value)
+    if not isinstance(failed.exc_value, SystemExit):
+        _log.error("the thread %s ended", failed.thread and failed.thread.name, exc_info=failed.exc_value)
 
 
 def set_up_log() -> None:

@@ -24,9 +24,8 @@ from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import plain
 from cm_tui.files import remove_old_left_overs
 
-_QUIET_S = 60.0
-_UNTOUCHED_S = 86_400.0
-"""No process writes a file for so long."""
+_QUIET_S, _UNTOUCHED_S = 60.0, 86_400.0
+"""When left-overs are removed: so long without requests, of files that were not written for so long."""
 
 # --- what joins the daemon: applications that are mounted beside its own paths, and work that is done behind ---
 

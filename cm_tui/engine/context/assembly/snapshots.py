@@ -26,7 +26,7 @@ from cm_tui import paths
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.engine.platform.redaction.records import redact_record
 from cm_tui.errors import NotFoundError, StoreError, UsageError
-from cm_tui.files import SUFFIX, read_bounded, write_atomically
+from cm_tui.files import SUFFIX, read_bounded, stamp_of, write_atomically
 from cm_tui.lru import LRU
 from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, AssemblySource, SourceChange
 from cm_tui.model.ids import id_named
@@ -223,7 +223,8 @@ class Snapshots:
         if self._written % _WEIGHED == 0:
             total = 0
             for id_ in ids[: self._most]:
-                total += _size(self._file(id_))
+                stamp = stamp_of(self._file(id_))
+                total += stamp.size if stamp else 0
                 if total > MOST_BYTES:
                     gone.append(id_)
             self._remove_left_overs(older_than=60.0)
@@ -269,13 +270,6 @@ def _new_id(at: float) -> str:
         number, rest = divmod(number, 36)
         digits = _DIGITS[rest] + digits
     return digits.rjust(8, "0") + "".join(_DIGITS[byte % 36] for byte in os.urandom(2))
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError:
-        return 0
 
 
 # --- comparison of two assemblies: which sources, rules and warnings differ ---

@@ -23,8 +23,6 @@ from cm_tui.files import remove_left_overs, replacing
 from cm_tui.model.progress import Progress, Tell, ignore_progress
 from cm_tui.state_file import reported
 
-_UNTOUCHED_S = 3_600.0
-"""No backup that is being made is unchanged for so long."""
 FORMAT = "cm-tui backup"
 VERSION = 2
 """The first one knew no archive."""
@@ -73,8 +71,8 @@ def writing(file: Path, made: float) -> Iterator[Writer]:
     `file`: in an existing folder; `made`: time, in seconds since the epoch. Raises StoreError if it cannot be written.
     """
     with reported(file):
-        # As long as a project's memory, and in a folder of the user's.
-        remove_left_overs(file, before=made - _UNTOUCHED_S)
+        # Of a backup that was killed: one that is being made does not stay unchanged for an hour.
+        remove_left_overs(file, before=made - 3_600.0)
     with (
         reported(file),
         replacing(file, durable=True) as temporary,

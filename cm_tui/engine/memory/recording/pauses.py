@@ -56,13 +56,10 @@ class Pauses(NamedTuple):
         """
         if root is None or not (self.pauses or self.past):
             return frozenset({EVERYWHERE})
-        own = frozenset({EVERYWHERE, folder_of(root).name})
-        others = {one.project for one in (*self.pauses, *self.past)} - own
-        if not others:
-            return own
         from cm_tui.engine.platform.git import checkout_links
 
-        return own | checkout_links.doubtful(root, others)
+        others = {one.project for one in (*self.pauses, *self.past)}
+        return checkout_links.doubtful(root, others) | {EVERYWHERE, folder_of(root).name}
 
     def on(self, root: Path | None, now: float) -> Pause | None:
         """Return the longest pause that holds for a checkout; None: it is recorded.
