@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,22 +15,31 @@ from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import EpisodeFilter
 from tests.gitrepo import Repo
+from tests.templates import Template, index
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """Two commits, indexed."""
+
+    def make(root: Path) -> None:
+        repo = Repo(root)
+        for number in (1, 2):
+            repo.write("a.py", f"def f():\n    return {number}\n")
+            repo.commit(f"commit {number}")
+
+    return Template(tmp_path_factory.mktemp("episodes"), make)
+
+
+@pytest.fixture
+def repo(prepared: Template, cm_home: Path) -> Repo:
+    return Repo(prepared.put_back(cm_home), init=False)
 
 
 @pytest.fixture
 def engine(repo: Repo) -> Iterator[Engine]:
-    """Two commits, indexed."""
-    for number in (1, 2):
-        repo.write("a.py", f"def f():\n    return {number}\n")
-        repo.commit(f"commit {number}")
     with Engine.open(repo.root) as engine:
-        _index(engine)
         yield engine
-
-
-def _index(engine: Engine) -> None:
-    for _ in engine.index():
-        pass
 
 
 def record(engine: Engine, head: str | None, **data: Any) -> Event:
@@ -99,7 +109,7 @@ def test_new_ones_are_read_on_by_an_open_door(engine: Engine, repo: Repo):
     repo.commit("commit 3")
     record(engine, repo.git("rev-parse", "HEAD"))
     assert [one.moment.place for one in engine.episodes().rows] == ["off the mainline, 1 commit after #2", "#2"]
-    _index(engine)
+    index(engine)
     assert engine.episode_moments() == (2, 3)
 
 
@@ -127,7 +137,7 @@ def test_a_commit_that_is_amended_away_stays_readable_until_git_removes_it(engin
     old = repo.git("rev-parse", "HEAD")
     event = record(engine, old)
     repo.git("commit", "-q", "--amend", "-m", "another")
-    _index(engine)
+    index(engine)
     assert engine.episode(event.id).moment.ordinal == 1
     repo.git("reflog", "expire", "--expire=now", "--all")
     repo.git("gc", "-q", "--prune=now")
@@ -141,7 +151,7 @@ def test_a_project_without_git_has_episodes_that_are_not_replayed(tmp_path):
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain/a.py").write_text("x = 1\n")
     with Engine.open(tmp_path / "plain") as engine:
-        _index(engine)
+        index(engine)
         event = record(engine, None, patch="")
         record(engine, "a" * 40)
         assert [bool(one.why) for one in engine.episodes().rows] == [True, True]

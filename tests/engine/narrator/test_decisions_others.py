@@ -13,7 +13,7 @@ from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit, NarratedDecision, NarratedFilter, NarratedProposal
 from tests.engine.mentions.conftest import CONFIG, JUSTFILE
-from tests.engine.narrator.decided import NOTE, approved, decided, note_of, one_of, opened_project, states
+from tests.engine.narrator.decided import NOTE, approved, decided, note_of, one_of, states
 from tests.engine.narrator.passes import passed, put, said, sayings, use
 from tests.engine.narrator.test_stale_facts import take_out
 from tests.gitrepo import Repo
@@ -23,9 +23,8 @@ LINES = "# Project\n\n## Rules\n\n- Call `parse_config()` once. <!-- cm:narrator
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    use(monkeypatch, sayings)
-    yield from opened_project(tmp_path / "project", "boil the quokka", "sign tags")
+def engine(with_proposals: Engine) -> Engine:
+    return with_proposals
 
 
 @pytest.fixture

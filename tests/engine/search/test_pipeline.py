@@ -399,10 +399,10 @@ def test_every_profile_has_the_one_scale(searcher: Searcher, name: str, fusion: 
     profile = replace(profiles.make(name, {}), fusion=fusion, sources=("code",), min_score=0.0, calibrated=False)
     everything = searcher.search(query, profile=profile, limit=100)
     check_sums(everything)
+    plain = searcher.search(query, profile=replace(profile, diversity="none"), limit=100)
     for least in (0.2, 0.35, 0.6, 0.9):
         some = searcher.search(query, profile=replace(profile, min_score=least, diversity="none"), limit=100)
         assert all(hit.score >= least for hit in some.hits)
-        plain = searcher.search(query, profile=replace(profile, diversity="none"), limit=100)
         assert len(some.hits) == sum(hit.score >= least for hit in plain.hits)
 
 
