@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import glob
 import io
+import math
 import os
 import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -194,14 +195,29 @@ def damaged_copies(file: Path) -> list[Path]:
     return sorted(found for pattern in patterns for found in file.parent.glob(pattern))
 
 
-def remove_left_overs(file: Path) -> None:
-    """Remove what a process left that was killed while it wrote this file; only one may write it at a time.
+def remove_left_overs(file: Path, *, before: float = math.inf) -> None:
+    """Remove what a process left that was killed while it wrote this file.
 
+    `before`: seconds since the epoch; what was written later is kept, for a file that several may write at a time.
     Raises OSError if one cannot be removed.
     """
     # Of that ending alone: other programs keep files of their own beside it, by which an editor recovers after a crash.
     for left_over in file.parent.glob(f".{glob.escape(file.name)}.*{SUFFIX}"):
-        left_over.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            if left_over.lstat().st_mtime < before:
+                left_over.unlink()
+
+
+def remove_old_left_overs(folder: Path, before: float) -> None:
+    """Remove what killed processes left of any file in a folder of cm's own, or below; errors are ignored.
+
+    `before`: seconds since the epoch; what was written later may be another process's, which is writing it.
+    """
+    for place, _, names in os.walk(folder):
+        for left_over in (Path(place, name) for name in names if name[0] == "." and name.endswith(SUFFIX)):
+            with suppress(OSError):
+                if left_over.lstat().st_mtime < before:
+                    left_over.unlink()
 
 
 def permissions_of(file: Path) -> int | None:

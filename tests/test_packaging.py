@@ -27,7 +27,8 @@ def test_wheel_is_complete(tmp_path: Path):
         ("cm_tui/integrations", "autostart.[sx]*"),
         ("cm_tui/data/models/code-static-256", "*"),
     ):
-        files = [file for file in (ROOT / folder).rglob(pattern) if file.is_file()]
+        found = (ROOT / folder).rglob(pattern)
+        files = [file for file in found if file.is_file() and "__pycache__" not in file.parts]
         assert files, folder
         for file in files:
             inside = file.relative_to(ROOT).as_posix()

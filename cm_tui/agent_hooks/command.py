@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -17,9 +18,11 @@ from cm_tui import paths
 from cm_tui.agent_hooks import payload, settings, stdin
 from cm_tui.engine.api.project_lookup import root_around
 from cm_tui.errors import CmError
-from cm_tui.files import users_umask
 
 USAGE = f"usage: cm hook {'|'.join(payload.EVENTS[:-1])} [--agent NAME], or cm hook git NAME [ARGUMENT]..."
+
+_PAUSE_S = 0.02
+"""Between two looks for a daemon that is starting."""
 
 
 class Words(NamedTuple):
@@ -207,9 +210,10 @@ def _record(
 def _response_text(words: Words, facts: payload.Payload, root: Path, chosen: settings.HookSettings) -> str:
     from cm_tui.agent_hooks import session_state
 
-    if not _daemon_may_run():
+    if _daemon_may_run():
+        _replace_outdated(root)
+    elif not session_state.is_starting():
         return ""
-    _replace_outdated(root)
     is_first = session_state.has(facts.session, "start")
     if not (chosen.budget or is_first):
         return ""
@@ -223,19 +227,26 @@ def _response_text(words: Words, facts: payload.Payload, root: Path, chosen: set
 def _hook_output(
     path: str, words: Words, facts: payload.Payload, root: Path, seconds: float, *, first: bool = False
 ) -> str | None:
-    """Return what is printed for the agent of a daemon's answer; None: no daemon answered."""
-    from cm_tui.agent_hooks import daemon_query, reply
+    """Return what is printed for the agent of a daemon's answer; None: no daemon answered.
 
-    question = {
-        "root": str(root),
-        "agent": words.agent,
-        "session": facts.session,
-        "prompt": facts.prompt,
-        "seconds": seconds,
-        "first": first,
-    }
-    found = daemon_query.ask(path, question, seconds)
-    return None if found is None else reply.answer(words.agent, words.event, str(found.get("context") or ""))
+    `seconds`: for all of it, with the start of a daemon that is under way.
+    """
+    from cm_tui.agent_hooks import reply, session_state
+    from cm_tui.daemon import bootstrap
+
+    said = {"root": str(root), "agent": words.agent, "session": facts.session}
+    question = {**said, "prompt": facts.prompt, "first": first}
+    left, until = seconds, time.monotonic() + seconds
+    while True:
+        is_starting = session_state.is_starting()
+        # Nothing listens yet where a daemon is starting, which may have left another one's address.
+        found = bootstrap.ask(path, {**question, "seconds": left}, left) if _daemon_may_run() else None
+        if found is not None:
+            return reply.answer(words.agent, words.event, str(found.get("context") or ""))
+        left = until - time.monotonic() - _PAUSE_S
+        if not is_starting or left <= 0:
+            return None
+        time.sleep(_PAUSE_S)
 
 
 def _daemon_may_run() -> bool:
@@ -266,20 +277,13 @@ def _replace_outdated(root: Path) -> None:
 
 def _start_daemon(root: Path) -> None:
     """Start a daemon without waiting for it; a session is beginning, and will want one."""
-    if os.environ.get("CM_DAEMON__USE") == "never":
+    if os.environ.get("CM_DAEMON__USE", os.environ.get("CM_OWNER__USE")) == "never":
         return
-    import subprocess
+    from cm_tui.agent_hooks import session_state
+    from cm_tui.daemon.bootstrap import spawn
 
-    flags: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000208}
     home = str(Path(__file__).parents[2])
-    subprocess.Popen(
-        # -P: what lies in the current folder, which is the project's, is not what Python imports.
-        [sys.executable, "-P", "-m", "cm_tui.agent_hooks.start_daemon", str(root)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        close_fds=True,
-        umask=users_umask(),
-        **flags,
-    )
+    path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
+    # -P: what lies in the current folder, which is the project's, is not what Python imports.
+    words = ("-P", "-m", "cm_tui.agent_hooks.start_daemon", str(root))
+    session_state.put_starter(spawn(words, {**os.environ, "PYTHONPATH": path}).pid)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import anyio.to_thread
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from cm_tui.agent_hooks.prompt_context import Assemble, PromptContexts, fitting_start
 from cm_tui.agent_hooks.reply import CHARACTERS
+from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.http_api import body_of
@@ -28,6 +29,8 @@ from cm_tui.model import Assembly, Injection, Pack, WorkState
 _log = logging.getLogger(__name__)
 _PROMPT_CHARACTERS = 1_000_000
 _LONGEST_PROMPT = 2_000
+_COLD_S = 5.0
+"""How long after a daemon's start packs for prompts go without callers and callees."""
 _LONGEST_TASK = 20_000
 """Characters of a prompt that rules and definitions look at."""
 
@@ -44,7 +47,7 @@ class _Prompt(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    root: str = Field(min_length=1, max_length=4096)
+    root: str = Field(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")
     session: str = ""
     prompt: str = Field(default="", max_length=_PROMPT_CHARACTERS)
     agent: str = Field(default="", max_length=100)
@@ -56,13 +59,16 @@ class _Prompt(BaseModel):
 class _HookRequests:
     """Requests of hooks to a daemon's projects.
 
-    `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge.
+    `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge; `clock`: for the time
+    since the daemon's start.
     """
 
-    def __init__(self, dispatcher: Dispatcher, work: OnNudge) -> None:
+    def __init__(self, dispatcher: Dispatcher, work: OnNudge, clock: Clock) -> None:
         self._dispatcher = dispatcher
         self._work = work
         self._answers = PromptContexts(self._pack)
+        self._clock = clock
+        self._started = clock.monotonic()
 
     def begun(self, asked: _Prompt) -> str:
         """Return what a session is given when it begins."""
@@ -126,7 +132,10 @@ class _HookRequests:
         return assemble
 
     def _pack(self, root: Path, question: str, budget: int) -> Pack | None:
-        found: Pack | None = self._of_index(root, "pack", {"question": question, "budget": budget})
+        # In a daemon that has just started, the tables of calls would take longer than the hook waits.
+        is_warm = self._clock.monotonic() - self._started >= _COLD_S
+        values = {"question": question, "budget": budget, "neighbours": is_warm}
+        found: Pack | None = self._of_index(root, "pack", values)
         return found
 
     def _names(self, root: Path, words: Sequence[str], common: bool) -> Sequence[str] | None:
@@ -149,12 +158,13 @@ class _HookRequests:
             self._dispatcher.call("note_recalled", ProjectRef(str(root), own_index=True), said)
 
 
-def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:
+def prompts(dispatcher: Dispatcher, work: OnNudge, clock: Clock = SYSTEM) -> Starlette:
     """An application that answers prompts and sessions that begin, to be mounted at `/v1/hook`.
 
-    `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge.
+    `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge; `clock`: for the time
+    since the daemon's start.
     """
-    asked = _HookRequests(dispatcher, work)
+    asked = _HookRequests(dispatcher, work, clock)
     return Starlette(
         routes=[
             Route("/prompt", _endpoint(asked.prompted), methods=["POST"]),
@@ -165,15 +175,13 @@ def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:
 
 def _endpoint(work: Callable[[_Prompt], str]) -> Callable[[Request], Awaitable[JSONResponse]]:
     async def answer(request: Request) -> JSONResponse:
-        status = 400
         try:
             asked = _Prompt.model_validate(await body_of(request))
-            status = 409
-            context = await anyio.to_thread.run_sync(work, asked)
-        except (ValidationError, ValueError) as error:
+        except (CmError, ValueError) as error:
             return JSONResponse({"error": str(error)}, 400)
+        try:
+            return JSONResponse({"context": await anyio.to_thread.run_sync(work, asked)})
         except CmError as error:
-            return JSONResponse({"error": error.message}, status)
-        return JSONResponse({"context": context})
+            return JSONResponse({"error": error.message}, 409)
 
     return answer

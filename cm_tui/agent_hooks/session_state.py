@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Literal
@@ -13,6 +15,8 @@ Mark = Literal["start", "flush", "replaced"]
 """`start`: its memory is still to be given; `flush`: it was reminded, and its context was not compacted since;
 `replaced`: of a daemon of an older cm: another one was started."""
 _KEPT_DAYS = 7
+_STARTING_S = 60.0
+"""How long a daemon may take to start; a number of a process that is older may be another one's."""
 
 
 def has(session: str, mark: Mark) -> bool:
@@ -39,6 +43,34 @@ def take(session: str, mark: Mark) -> None:
     """Take a mark from a session."""
     if session:
         _file(session, mark).unlink(missing_ok=True)
+
+
+def put_starter(process: int) -> None:
+    """Record the process that starts a daemon, and ends once that answers or has failed; best effort."""
+    with suppress(OSError):
+        paths.private_dir(_folder())
+        _starter().write_text(str(process))
+
+
+def drop_starter() -> None:
+    """Remove the record of a process that starts a daemon; best effort."""
+    with suppress(OSError):
+        _starter().unlink()
+
+
+def is_starting() -> bool:
+    """Return whether a hook's process is starting a daemon now; always False where a process cannot be asked about."""
+    try:
+        if os.name != "posix" or time.time() - _starter().stat().st_mtime > _STARTING_S:
+            return False
+        os.kill(int(_starter().read_text()), 0)
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _starter() -> Path:
+    return _folder() / "starter"
 
 
 def clean() -> None:

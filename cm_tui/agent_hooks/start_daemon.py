@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from cm_tui.agent_hooks.session_state import drop_starter
 from cm_tui.daemon.bootstrap import notify
 from cm_tui.daemon.daemon_use import ready, uses_daemon
 from cm_tui.errors import CmError
@@ -13,13 +14,15 @@ from cm_tui.files import private_umask
 
 def main() -> int:
     """Wait for the daemon and nudge it, without output."""
-    if not uses_daemon():
-        return 0
     try:
+        if not uses_daemon():
+            return 0
         with private_umask():
             ready(lambda _: None)
     except CmError:
         return 1
+    finally:
+        drop_starter()
     return 0 if notify(Path(sys.argv[1])) else 1
 
 

@@ -20,7 +20,7 @@ NAMES = "claude-code, opencode, cursor or codex"
 Name = Annotated[str, typer.Argument(metavar="AGENT", help=f"{NAMES}.", show_default=False)]
 ScopeOption = Annotated[
     Literal["project", "user"],
-    typer.Option("--scope", help="project: this project's files, which its people share; user: your own, for all."),
+    typer.Option("--scope", help="project: the project's shared files; user: your own files, for all projects."),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change as a diff, and write nothing.")]
 NoHooks = Annotated[bool, typer.Option("--no-hooks", help="Leave the hooks as they are.")]
@@ -43,7 +43,7 @@ def install(
     """
     if tools is not None:
         if no_mcp:
-            raise UsageError("--tools says what the MCP server shows: it does not go with --no-mcp.")
+            raise UsageError("--tools selects tools of the MCP server; it cannot be combined with --no-mcp.")
         tools = _checked(tools)
     target = _target(scope, tools or "")
     _wire(agent, target, _parts(no_hooks=no_hooks, no_mcp=no_mcp), install=True, dry_run=dry_run)
@@ -65,7 +65,7 @@ def uninstall(
 def _parts(*, no_hooks: bool, no_mcp: bool) -> list[What]:
     """The parts of an agent that are meant. Raises UsageError if none is left."""
     if no_hooks and no_mcp:
-        raise UsageError("Nothing is left to do with both --no-hooks and --no-mcp.")
+        raise UsageError("--no-hooks and --no-mcp together leave nothing to install.")
     parts: dict[What, bool] = {"mcp": not no_mcp, "hooks": not no_hooks}
     return [part for part, meant in parts.items() if meant]
 
@@ -90,7 +90,7 @@ def _wire(name: str, target: InstallTarget, parts: list[What], *, install: bool,
         print_json({"agent": agent.name, "scope": target.scope, "dry_run": dry_run, "files": rows, "notes": notes})
         return
     if install and marker:
-        notes = ("There is no git here: the folder .cm tells the hooks where the project begins.", *notes)
+        notes = ("This folder has no git; the folder .cm marks the project's root for the hooks.", *notes)
     _show_changes(changes, notes, dry_run=dry_run)
 
 
@@ -155,7 +155,7 @@ def _target(scope: Scope, tools: str = "") -> InstallTarget:
 
     folder = (chosen_project() or Path.cwd()).expanduser().resolve()
     if not folder.is_dir():
-        raise NotFoundError(f"There is no folder {folder}.", hint="Check the spelling of --project.")
+        raise NotFoundError(f"Folder not found: {folder}.", hint="Check the spelling of --project.")
     root = root_around(folder) or folder
     if scope == "project" and root == Path.home().resolve():
         raise RefusedError(f"{root} is the home folder, not a project.", hint="Use --scope user, or name a project.")

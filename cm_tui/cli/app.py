@@ -54,7 +54,7 @@ def main(
         typer.Option("--episode", help="Open the application at what an agent saw: an id of `cm episodes`, or `last`."),
     ] = "",
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Open the application when no command is given."""
@@ -64,12 +64,14 @@ def main(
     paths.settle_environment()
     if context.invoked_subcommand is not None:
         if episode:
-            raise UsageError("--episode opens the application; it goes with no command.", hint="Try `cm episodes ID`.")
+            raise UsageError(
+                "--episode opens the application and cannot be combined with a command.", hint="Try `cm episodes ID`."
+            )
         PROJECT.set(project)
         WANTS_JSON.set(as_json)
         return
     if as_json:
-        raise UsageError("The application shows no JSON.", hint="Name a command: cm --json status.")
+        raise UsageError("The application has no JSON output.", hint="Name a command: cm --json status.")
     from cm_tui.cli.tui import launch
 
     raise typer.Exit(launch(project, episode))

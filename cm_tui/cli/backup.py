@@ -10,7 +10,7 @@ from cm_tui.cli.output import as_json, narrate, narrate_notes, progress_bar, wri
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 
-_HINT = "Add --yes to do it all the same."
+_HINT = "Add --yes to continue anyway."
 
 
 def backup(file: Path, *, everywhere: bool = False, dry_run: DryRun = False, yes: Yes = False) -> None:
@@ -88,7 +88,7 @@ def _show(report: model.RestoreReport) -> None:
     for one in report.projects:
         write(_line(one))
     if not report.projects:
-        narrate("it holds no project")
+        narrate("the backup contains no project")
 
 
 def _line(one: model.RestoredProject) -> str:

@@ -42,7 +42,7 @@ def bench(name: Annotated[str | None, typer.Argument(hidden=True)] = None) -> No
 
     if name is not None:
         hint = f"The measurements behind the figures in the guides run in a checkout of cm: just bench {name}"
-        raise UsageError("`cm bench` takes no name.", hint=hint)
+        raise UsageError("`cm bench` takes no argument.", hint=hint)
     root, _ = projects.locate(chosen_project())
     narrate("indexing this project, and asking …")
     speed = _speed(root)

@@ -50,7 +50,7 @@ def callers(name: Name, *, depth: Depth = 1, at: At = None, unresolved: bool = F
     page = _query(at, lambda engine: engine.callers(name, depth=depth, at=at, unresolved=unresolved))
     print_page(page, _edge_line, more={"unresolved": page.unresolved})
     if page.unresolved and not unresolved:
-        narrate("--unresolved lists those that could not be resolved")
+        narrate("--unresolved lists unresolved calls")
 
 
 def callees(name: Name, *, depth: Depth = 1, at: At = None) -> None:

@@ -96,7 +96,7 @@ def source_line(one: model.AssemblySource) -> str:
 
 
 def _rule_line(one: model.AppliedRule) -> str:
-    counted = "" if one.counted else "  (an earlier rule had decided)"
+    counted = "" if one.counted else "  (decided by an earlier rule)"
     return f"  {one.rule}: {one.action} → {one.reference}  {one.file}{counted}"
 
 
@@ -129,7 +129,7 @@ def _short(text: str, limit: int) -> str:
 _LISTED = 50
 Budget = Annotated[int | None, typer.Option("--budget", min=1, help="Tokens at most; default: context.budget.")]
 Session = Annotated[str, typer.Option("--session", help="An agent's session: its working memory and its turns count.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Say on stderr how it came to be.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Print to stderr how it was assembled.")]
 Snapshot = Annotated[str, typer.Argument(help="Its id, a beginning of it, or last, last~1 and so on.")]
 OfSession = Annotated[str, typer.Option("--session", help="An agent's session, for working:// and episodic://.")]
 
@@ -198,7 +198,7 @@ def list_(*, session: str = "", match: str = "", limit: Limit = None) -> None:
         page = engine.assemblies(match=match, session=session, limit=limit or _LISTED)
     print_page(page, head_line)
     if page.rows:
-        advise("`cm context show ID --explain` says how one came to be, `cm context diff A B` what differs")
+        advise("`cm context show ID --explain` explains one, `cm context diff A B` compares two")
 
 
 def show(snapshot: Snapshot, *, explain: Explain = False) -> None:
@@ -239,7 +239,7 @@ def _open_for_assembly() -> Iterator[Engine]:
             engine = stack.enter_context(open_fresh_engine())
         except NotIndexedError:
             engine = stack.enter_context(open_engine())
-            narrate("note: there is no index yet, so no code is found: `cm index` makes one")
+            narrate("note: no index yet, so no code is found; run `cm index`")
         yield engine
 
 

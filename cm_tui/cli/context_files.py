@@ -46,7 +46,7 @@ def _result(errors: int, warnings: int, files: int) -> str:
         return (
             f"{count(files, 'file')}, nothing wrong"
             if files
-            else "there are no files yet: cm context new retrieval NAME"
+            else "no files yet; create one: cm context new retrieval NAME"
         )
     told = [count(number, word) for number, word in ((errors, "error"), (warnings, "warning")) if number]
     return f"{' and '.join(told)} in {count(files, 'file')}"
@@ -84,7 +84,7 @@ def new(kind: model.DefinitionKind, name: str) -> None:
     if as_json({"id": _id(kind, name), "kind": kind, "name": name, "path": path}):
         return
     write(path)
-    narrate("edit it; `cm context lint` checks it, and it counts at once")
+    narrate("edit it and check it with `cm context lint`; it takes effect at once")
 
 
 def _id(kind: str, name: str) -> str:
@@ -104,10 +104,10 @@ def definitions() -> None:
     if told:
         narrate(f"{count(told, 'error')} in these files: `cm context lint` lists them")
     if not found.files:
-        narrate("this project has none of its own yet: cm context new retrieval NAME")
+        narrate("none in this project yet; create one: cm context new retrieval NAME")
 
 
 def _lines(one: model.DefinitionInfo) -> list[str]:
     state = "" if one.state == "counts" else f"  ({one.state})"
     told = [f"{one.id}  {one.file}:{one.line}{state}  {one.summary}"]
-    return told + [f"  wants to {asked}: `cm trust` decides" for asked in one.asks if one.state == "held"]
+    return told + [f"  wants to {asked}; decide with `cm trust`" for asked in one.asks if one.state == "held"]

@@ -57,7 +57,7 @@ class _Declaration(NamedTuple):
 def declared(*, lacks: str = "", **settings: Any) -> Callable[[Command], Command]:
     """Declare a function as a special command.
 
-    `lacks`: names of common options that it does not have; `settings`: for typer, such as `context_settings`.
+    `lacks`: names of common options that it does not have; `settings`: for typer, such as `hidden`.
     """
 
     def mark(function: Command) -> Command:
@@ -75,12 +75,14 @@ class Family(NamedTuple):
         commands: their functions.
         alone: runs for the name alone.
         group: resolves words; None: as usual.
+        hidden: not in `cm --help`.
     """
 
     help: str
     commands: tuple[Command, ...]
     alone: Command | None = None
     group: type[Any] | None = None
+    hidden: bool = False
 
 
 def add(app: typer.Typer, name: str, member: Command | Family) -> None:
@@ -96,7 +98,7 @@ def add(app: typer.Typer, name: str, member: Command | Family) -> None:
         family.callback()(alone)
     for command in member.commands:
         add(family, command.__name__.rstrip("_"), command)
-    app.add_typer(family, name=name, help=member.help or alone.__doc__)
+    app.add_typer(family, name=name, help=member.help or alone.__doc__, hidden=member.hidden)
 
 
 def made(function: Command, *, is_alone: bool = False) -> Command:
@@ -118,7 +120,7 @@ def made(function: Command, *, is_alone: bool = False) -> Command:
             WANTS_JSON.set(True)
         elif "as_json" in lacks and WANTS_JSON.get():
             name = f"cm {function.__name__}"
-            raise UsageError(f"`{name}` takes no --json before it.", hint=f"`{name} --help` lists its options.")
+            raise UsageError(f"`{name}` does not accept --json before it.", hint=f"`{name} --help` lists its options.")
         following = values.pop("context").invoked_subcommand if is_alone else None
         if following is None:
             function(**values)

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 # --- `cm entries approve`, `move`, `merge`, `duplicates`, `promote` and `publish` ---
 
-Id = Annotated[str, typer.Argument(help="The entry's id, or a beginning of it.")]
-OptionalId = Annotated[str, typer.Argument(metavar="ID", help="The entry's id, or a beginning of it.")]
+Id = Annotated[str, typer.Argument(help="Entry id or unique prefix.")]
+OptionalId = Annotated[str, typer.Argument(metavar="ID", help="Entry id or unique prefix.")]
 Category = Annotated[str | None, typer.Option("--category", help="Knowledge, Rule or Experience.")]
-Title = Annotated[str | None, typer.Option("--title", help="What it is called.")]
-Keywords = Annotated[str | None, typer.Option("--keywords", help="Words that it is found by, with | between them.")]
-OfScope = Annotated[str, typer.Option("--scope", help="Only those of user or project.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many at most.")]
+Title = Annotated[str | None, typer.Option("--title", help="Title of the entry.")]
+Keywords = Annotated[str | None, typer.Option("--keywords", help="Keywords, separated by |.")]
+OfScope = Annotated[str, typer.Option("--scope", help="Only entries of this scope: user or project.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 
 
 def approve(name: Id, *, scope: OfScope = "") -> None:
@@ -37,7 +37,7 @@ def approve(name: Id, *, scope: OfScope = "") -> None:
         entry = engine.entry(name, scope=scope)
         if entry.category == "Rule" and entry.unapproved:
             need_terminal(
-                "A Rule is a person's to approve: there is no terminal to ask at.",
+                "Approving a Rule needs confirmation, and there is no terminal to ask in.",
                 "Run `cm entries approve ID` yourself, in a terminal.",
             )
             _show_rule(entry)
@@ -179,7 +179,7 @@ def update(
     """
     edit = edit_of(content, category, title, keywords, pin, never_recall)
     if edit == model.EntryEdit():
-        raise UsageError("Nothing is to be changed.", hint="`cm entries update --help` lists what can be.")
+        raise UsageError("No field to change was given.", hint="`cm entries update --help` lists the fields.")
     with open_engine() as engine:
         entry_rows.print_changed(engine.update_entry(name, edit, scope=scope))
 
@@ -190,7 +190,7 @@ def delete(name: Id, *, scope: OfScope = "") -> None:
         entry = engine.entry(name, scope=scope)
         done = engine.forget_memory(f"entry/{entry.id}", scope=scope or ("" if entry.forgotten else entry.scope))
     if not as_json({"id": done.id, "deleted": bool(done.change), "change": done.change}):
-        narrate(f"{done.words}; `cm forget --undo {done.id}` brings it back")
+        narrate(f"{done.words}; `cm forget --undo {done.id}` restores it")
 
 
 def search(query: str = "", *, category: str = "", scope: OfScope = "", limit: Limit = 200) -> None:

@@ -46,13 +46,13 @@ def show_entry(entry: model.Entry, recalls: model.Recalls | None = None) -> None
     if recalls is not None:
         write(_recalled(recalls))
     if entry.forgotten is not None:
-        write(f"{forgotten(entry.forgotten)}; `cm forget --undo {entry.id}` brings it back")
+        write(f"{forgotten(entry.forgotten)}; `cm forget --undo {entry.id}` restores it")
     if entry.held:
-        write("it came with the repository and is in no answer until you trust it: `cm trust`")
+        write("included in the repository; not used until you trust it: `cm trust`")
     if entry.never_recall:
-        write(f"it is in no answer: `cm entries update {entry.id} --recall` changes that")
+        write(f"never used in answers; `cm entries update {entry.id} --recall` changes that")
     if entry.unapproved:
-        write(f"no person approved this Rule, and no agent is given it: `cm entries approve {entry.id}`")
+        write(f"not approved, so agents do not receive this Rule; `cm entries approve {entry.id}`")
     if entry.keywords:
         write(f"keywords: {', '.join(entry.keywords)}")
     write_text(f"\n{entry.content}")
@@ -68,7 +68,7 @@ def _recalled(recalls: model.Recalls) -> str:
 def print_unapproved(entry: model.Entry) -> None:
     """Say of a Rule that no person approved how that is done."""
     if entry.unapproved:
-        narrate(f"no person approved this Rule yet: `cm entries approve {entry.id}`")
+        narrate(f"this Rule is not approved yet; `cm entries approve {entry.id}`")
 
 
 def where(entry: model.Entry) -> str:
@@ -106,7 +106,7 @@ def show_injection(found: model.Injection, *, explain: bool) -> None:
     )
     out = ", ".join(f"{number:,} {why}" for why, number in kept if number)
     if out:
-        narrate(f"not among them: {out}")
+        narrate(f"excluded: {out}")
     narrate_notes(found.notes)
 
 
@@ -117,7 +117,7 @@ def print_written(entry: model.Entry) -> None:
         return
     write(entry_line(entry))
     if entry.again:
-        narrate(f"it stood there already, for {where(entry)}: nothing was written")
+        narrate(f"already saved, for {where(entry)}: nothing was written")
     else:
         narrate(f"saved for {where(entry)}; `cm undo` undoes it")
     print_unapproved(entry)

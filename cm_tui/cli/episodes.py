@@ -34,12 +34,13 @@ def _days(text: str) -> float:
     """Return the days of an age; a plain number counts days."""
     seconds = float(text) * 86_400 if re.fullmatch(r"\d+(\.\d+)?", text) else length(text)
     if seconds is None:
-        raise UsageError(f"--older-than: {text[:40]!r} is no age.", hint="Give days, or an age: 30d, 12w, 6mo, 1y.")
+        raise UsageError(f"--older-than: {text[:40]!r} is not an age.", hint="Give days, or an age: 30d, 12w, 6mo, 1y.")
     return seconds / 86_400
 
 
 Older = Annotated[
-    float | None, typer.Option("--older-than", parser=_days, metavar="DAYS", help="All that is older: 30, 12w, 6mo.")
+    float | None,
+    typer.Option("--older-than", parser=_days, metavar="DAYS", help="Everything older than this: 30, 12w, 6mo."),
 ]
 
 
@@ -77,7 +78,7 @@ def purge(ids: list[str] | None = None, *, older_than: Older = None, dry_run: bo
         report = engine.purge(ids or (), older_than=older_than, dry_run=True)
         if report.ids and not dry_run:
             if not yes:
-                ask(f"Delete {count(len(report.ids), 'episode')} for good?", "Pass --yes.")
+                ask(f"Permanently delete {count(len(report.ids), 'episode')}?", "Pass --yes.")
             report = engine.purge(ids or (), older_than=older_than)
     if as_json(report):
         return
@@ -155,7 +156,7 @@ def shown(one: model.Episode) -> str:
 def _full_text(one: model.Episode) -> Iterator[str]:
     yield f"episode {one.id}  {local_minute(one.time)}"
     if one.forgotten is not None:
-        yield f"{forgotten(one.forgotten)}; `cm forget --undo {one.id}` brings it back"
+        yield f"{forgotten(one.forgotten)}; `cm forget --undo {one.id}` restores it"
     who = one.agent or ("you" if one.actor == "person" else "an agent")
     yield f"{who}, session {one.session or 'unknown'}, in {one.root}"
     yield from _facts(one)
@@ -195,7 +196,7 @@ def notes_of(one: model.Episode) -> list[str]:
     """Return the notes and warnings of an episode."""
     notes = [one.why, one.note]
     if one.patch_cut:
-        notes.append("the patch was too long: this is its beginning")
+        notes.append("the patch was too long; only its beginning is shown")
     if one.redacted:
         notes.append(f"{count(one.redacted, 'secret')} redacted in the patch")
     return [note for note in notes if note]
@@ -226,10 +227,10 @@ Match = Annotated[
 ]
 Before = Annotated[
     str | None,
-    typer.Option("--before", help="Only those behind this id in the list, or a beginning of it: the next page."),
+    typer.Option("--before", help="Only rows after this id (or unique prefix): the next page."),
 ]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
-Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, beginnings of ids, or `last`.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, unique prefixes, or `last`.")]
 
 
 class _Group(TyperGroup):
@@ -317,7 +318,9 @@ def _list(where: model.EpisodeFilter, before: str | None, limit: int) -> None:
         page = engine.episodes(where=where, before=before, limit=limit)
     print_page(page, line, row=row)
     if not page.total and where == model.EpisodeFilter():
-        narrate("no agent's session was recorded yet: `cm agent install AGENT` wires one, `cm import` reads past ones")
+        narrate(
+            "no sessions recorded yet; `cm agent install AGENT` connects an agent, `cm import` imports past sessions"
+        )
 
 
 def _sessions(where: model.EpisodeFilter, before: str | None, limit: int) -> None:
@@ -396,7 +399,7 @@ def tag(ids: Ids, *, add: list[str] | None = None, remove: list[str] | None = No
         remove (--remove, -r): A tag that they lose.
     """
     if not add and not remove:
-        raise UsageError("No tag is given.", hint="cm episodes tag ID --add bug --remove draft")
+        raise UsageError("No tag given.", hint="cm episodes tag ID --add bug --remove draft")
     _edit(ids, model.EpisodeEdit(add_tags=tuple(add or ()), remove_tags=tuple(remove or ())))
 
 

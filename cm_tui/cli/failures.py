@@ -44,7 +44,7 @@ def failed(error: BaseException) -> int:
 
 
 def _stopped() -> int:
-    _complain("Stopped.", "What an index run had done is kept, and the next one goes on there.")
+    _complain("Stopped.", "Completed work is kept; the next index run continues from there.")
     return STOPPED
 
 
@@ -58,13 +58,13 @@ def _was_stopped(error: BaseException | None) -> bool:
 def _unexpected(error: BaseException) -> int:
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         name = error.object.encode("utf-8", "backslashreplace").decode()
-        _complain(f"{name} is not valid UTF-8.", "Give the folder another name: git's library and the store need it.")
+        _complain(f"{name} is not valid UTF-8.", "Rename the folder: git's library and the store require UTF-8.")
         return 2
     if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
         _drop_output()
-        hint = "It is not open for writing." if error.errno == errno.EBADF else "Free some space where it goes."
+        hint = "It is not writable." if error.errno == errno.EBADF else "Free some disk space at its destination."
         # The command ran: to run it again because of the exit code would do the same twice.
-        _complain(f"Cannot write the output: {error.strerror}.", f"{hint} What the command changed stays changed.")
+        _complain(f"Cannot write the output: {error.strerror}.", f"{hint} Changes made by the command remain.")
         return 1
     if isinstance(error, FileNotFoundError) and error.filename is None and _is_homeless():
         _complain("The current folder no longer exists.", "Change to another folder, then try again.")

@@ -57,7 +57,7 @@ def forget(
     confirm: Annotated[
         list[str] | None,
         typer.Option(
-            "--confirm", help=f"With --erase in a script: each ID once more, or `{FOUND}`; a terminal asks twice."
+            "--confirm", help=f"With --erase in a script: repeat each ID, or `{FOUND}`; a terminal asks twice."
         ),
     ] = None,
 ) -> None:
@@ -77,18 +77,21 @@ def forget(
     asked = list(dict.fromkeys(names or []))
     if proposed or decline:
         if erase or undo or (proposed and decline):
-            raise UsageError("--proposed and --decline each go alone.", hint="`cm forget --proposed` lists proposals.")
+            raise UsageError(
+                "--proposed and --decline cannot be combined with other options.",
+                hint="`cm forget --proposed` lists proposals.",
+            )
         _decide(asked, accept=proposed)
         return
     if not erase:
         if found or with_patches or dry_run or confirm:
-            raise UsageError("--found, --with-patches, --dry-run and --confirm go with --erase.")
+            raise UsageError("--found, --with-patches, --dry-run and --confirm require --erase.")
         _forget(asked, undo=undo, reason=checked_reason(reason))
         return
     if undo:
-        raise UsageError("What is erased does not come back.", hint="--undo goes without --erase.")
+        raise UsageError("Erased data cannot be restored.", hint="--undo and --erase cannot be combined.")
     if not asked and not found:
-        raise UsageError("Nothing is named to be erased.", hint="Give ids, or --found for all that the scan finds.")
+        raise UsageError("Nothing to erase was given.", hint="Give ids, or --found for everything the scan finds.")
     if not dry_run and not sys.stdin.isatty():
         _check_confirmed([*asked, *([FOUND] if found else [])], confirm or [])
     with open_engine() as engine:
@@ -104,13 +107,13 @@ def _forget(names: list[str], *, undo: bool, reason: str) -> None:
     with _reported("restored" if undo else "forgotten") as report, open_engine() as engine:
         for name in names:
             change = engine.forget_memory(name, undo=undo, reason=reason)
-            report(change, "" if undo else f"; `cm forget --undo {change.id}` brings it back")
+            report(change, "" if undo else f"; `cm forget --undo {change.id}` restores it")
 
 
 def _decide(names: list[str], *, accept: bool) -> None:
     if not names:
         if not accept:
-            raise UsageError("No proposal is named.", hint="`cm forget --proposed` lists them.")
+            raise UsageError("No proposal given.", hint="`cm forget --proposed` lists them.")
         _list_proposals()
         return
     with _reported("accepted" if accept else "declined") as report, open_engine() as engine:
@@ -151,15 +154,15 @@ def _check_confirmed(asked: list[str], confirmed: list[str]) -> None:
     if {model.plain_id(one) for one in asked} != {model.plain_id(one) for one in confirmed}:
         words = " ".join(f"--confirm {one}" for one in asked[:3])
         raise RefusedError(
-            "Erasing for good needs a confirmation, and there is no terminal to ask in.",
-            hint=f"Run it in a terminal, or name each once more: {words}{' …' if len(asked) > 3 else ''}",
+            "Erasing needs confirmation, and there is no terminal to ask in.",
+            hint=f"Run it in a terminal, or repeat each id: {words}{' …' if len(asked) > 3 else ''}",
         )
 
 
 def _confirm_twice(report: model.ErasureReport) -> None:
     _show_erased(report)
-    typer.confirm("Erase this for good, with all that was made from it?", abort=True, err=True)
-    if typer.prompt("It cannot be brought back. Type `erase`", err=True).strip() != "erase":
+    typer.confirm("Permanently erase this and everything derived from it?", abort=True, err=True)
+    if typer.prompt("This cannot be undone. Type `erase`", err=True).strip() != "erase":
         raise typer.Abort
 
 
@@ -167,15 +170,17 @@ def _show_found(report: model.SecretsReport) -> None:
     for one in report.findings:
         write(_found_line(one))
     if report.in_source:
-        narrate(f"{report.in_source:,} more in passages of source files, as the files have them: on this machine only")
+        narrate(
+            f"{report.in_source:,} more in passages of source files, unchanged from the files and only on this machine"
+        )
     narrate_notes(report.notes)
     if report.interrupted:
         narrate("an erasure was interrupted: `cm forget --erase --found` finishes it")
     if report.findings:
         places = count(len(report.findings), "place")
-        narrate(f"{report.secrets:,} in {places}; `cm forget --erase --found` erases what of it can be erased")
+        narrate(f"{report.secrets:,} in {places}; `cm forget --erase --found` erases what can be erased")
     else:
-        narrate("nothing that cm recognises as a secret; `cm forget --erase ID` erases what you know of")
+        narrate("no recognised secrets; `cm forget --erase ID` erases events that you name")
 
 
 def _found_line(one: model.SecretFinding) -> str:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cm_tui.cli.declare import Family, declared
-from cm_tui.cli.options import chosen_project
+from cm_tui.cli.options import chosen_project, under_old_name
 from cm_tui.cli.output import as_json, narrate, narrate_notes, write
 
 if TYPE_CHECKING:
     from cm_tui.model.freshness import GitHooks
 
-Shared = Annotated[bool, typer.Option("--force", help="Also where core.hooksPath leads out of the repository.")]
+Shared = Annotated[bool, typer.Option("--force", help="Also when core.hooksPath points outside the repository.")]
 
 
 def install(*, force: Shared = False) -> None:
@@ -59,4 +59,6 @@ def hook(context: typer.Context, event: str) -> None:
     raise typer.Exit(main([event, *context.args]))
 
 
-git_hooks = Family("Git hooks that keep the index fresh: install, uninstall, status.", (install, uninstall, status))
+_HELP = "Git hooks that keep the index fresh: install, uninstall, status."
+git_hooks = Family(_HELP, (install, uninstall, status))
+hooks = Family(_HELP, tuple(under_old_name("hooks", "git-hooks", one) for one in git_hooks.commands), hidden=True)

@@ -15,6 +15,7 @@ from cm_tui.cli.options import open_engine, open_fresh_engine
 from cm_tui.cli.output import as_json, narrate, narrate_notes, print_json, wants_json, write, write_text
 from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
 from cm_tui.model.dates import local_minute
+from cm_tui.model.text import harmless, visible
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -42,19 +43,20 @@ def handoff(
 
     title = named(to).title if to else ""
     if force and out is None:
-        raise UsageError("--force goes with --out.")
+        raise UsageError("--force requires --out.")
     if out is not None and not force and os.path.lexists(out):
-        raise RefusedError(f"{out} exists; nothing was written.", hint="Choose another file, or say --force.")
+        raise RefusedError(f"{out} exists; nothing was written.", hint="Choose another file, or pass --force.")
     with open_fresh_engine(of_memory=True) as engine:
         state = engine.work_state(name)
         if not state.session:
             raise NotFoundError(
-                "No session of the last 7 days is recorded here.",
+                "No session was recorded here in the last 7 days.",
                 hint="`cm episodes list --sessions` lists earlier ones: `cm handoff SESSION`.",
             )
         state = replace(state, title=state.title or _title(engine, state.session))
         pack = _current_pack(engine, budget)
-    text = without_secrets(_text(state, title, pack))
+    # Also in a file: characters that only a model would read, or a terminal act on, are not the session's.
+    text = without_secrets(visible(harmless(_text(state, title, pack))))
     if wants_json():
         print_json({"state": state, "text": text})
     elif out is None:
@@ -84,7 +86,7 @@ def _current_pack(engine: Engine, budget: int) -> model.Pack | None:
     try:
         return engine.pack_items(items, budget=budget)
     except CmError as error:
-        narrate(f"note: the pack is not part of it: {error.message}")
+        narrate(f"note: without the pack: {error.message}")
         return None
 
 

@@ -8,14 +8,14 @@ import typer
 
 from cm_tui import model
 from cm_tui.cli.code import symbol_line, symbol_row
-from cm_tui.cli.declare import Bounds, Family
-from cm_tui.cli.options import ensure_history, open_engine, open_fresh_engine
+from cm_tui.cli.declare import Bounds, Family, declared
+from cm_tui.cli.options import ensure_history, open_engine, open_fresh_engine, under_old_name
 from cm_tui.cli.output import as_json, follow, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
 from cm_tui.counts import count, size
 from cm_tui.errors import UsageError
 from cm_tui.model.layout import commit_line
 
-Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
+Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 
 
 def at(
@@ -184,7 +184,7 @@ def _show_drift(found: model.Drift) -> None:
         else f"{count(found.files, 'file')}, {count(found.total, 'row')} differ"
     )
     if not found.current:
-        narrate("`cm index` fixes all of it, `cm index PATH` one file")
+        narrate("`cm index` updates everything, `cm index PATH` one file")
     narrate_notes(found.notes)
 
 
@@ -203,7 +203,7 @@ def _show_history(state: model.HistoryStatus) -> None:
         return
     write(state.text)
     if state.blobs:
-        write(f"kept for the past alone: {count(state.blobs, 'file version')}")
+        write(f"stored only for history: {count(state.blobs, 'file version')}")
     if state.vacuumed:
         write(state.vacuumed)
     if state.running:
@@ -211,4 +211,5 @@ def _show_history(state: model.HistoryStatus) -> None:
     narrate_notes(state.notes)
 
 
-history = Family("How much of the history is known, and reading more of it.", (status, backfill, line))
+vacuum = declared(hidden=True)(under_old_name("vacuum", "prune", prune))
+history = Family("Show how much of the history is indexed, and index more of it.", (status, backfill, line))

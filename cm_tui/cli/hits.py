@@ -41,7 +41,7 @@ def show_result(result: model.SearchResult, by: model.By = "passage", *, explain
 
 def _show_beside(result: model.SearchResult, *, explain: bool) -> None:
     if result.beside:
-        write("What was said about it:")
+        write("From memory:")
         write("")
     for hit in result.beside:
         show_remembered(hit, explain=explain)

@@ -34,15 +34,15 @@ def show_plan(plan: model.ImportPlan) -> None:
     for source in plan.sources:
         write(_source_line(source))
         for folder in source.folders[:_LISTED]:
-            write(f"  in {folder}{'  (has gone, or was moved)' if folder in source.moved else ''}")
+            write(f"  in {folder}{'  (missing or moved)' if folder in source.moved else ''}")
         if len(source.folders) > _LISTED:
             write(f"  … and {count(len(source.folders) - _LISTED, 'folder')} more")
     if not plan.sources:
-        narrate(f"no session of {_agents()} that was held in this project was found on this machine")
+        narrate(f"found no session of {_agents()} in this project on this machine")
     narrate(looked_at(plan.looked_at))
     if plan.others:
         narrate(
-            f"{count(plan.others, 'transcript')} of other projects, or of folders that have gone: `--from FOLDER` takes those of one"
+            f"{count(plan.others, 'transcript')} from other projects or missing folders; `--from FOLDER` imports those of one folder"
         )
         for folder in plan.elsewhere[:_LISTED]:
             narrate(f"  in {folder}")
@@ -50,7 +50,7 @@ def show_plan(plan: model.ImportPlan) -> None:
             narrate("  … and others: --json names them")
     narrate_notes((*plan.notes, *map(unheld, plan.unheld)))
     if plan.new:
-        narrate("nothing was done; `cm import` records them")
+        narrate("dry run: nothing imported; `cm import` imports them")
 
 
 def _source_line(source: model.ImportSource) -> str:
@@ -66,7 +66,7 @@ def show_summary(summary: model.ImportSummary) -> None:
     narrate(sentence(summary))
     narrate(looked_at(summary.looked_at))
     for what, counts in (
-        ("not known, and kept as they are (`cm import --unknown` shows them)", summary.unknown),
+        ("unknown and kept as they are (`cm import --unknown` shows them)", summary.unknown),
         ("could not be read", summary.broken),
     ):
         if counts:
@@ -82,10 +82,10 @@ def sentence(summary: model.ImportSummary) -> str:
         return "nothing new since the last import"
     told = [
         f"{count(summary.episodes, 'episode')} of {count(summary.sessions, 'session')} recorded",
-        f"{summary.unanswered:,} of them without an answer" if summary.unanswered else "",
-        f"{summary.known:,} were there already" if summary.known else "",
+        f"{summary.unanswered:,} of them unanswered" if summary.unanswered else "",
+        f"{summary.known:,} already imported" if summary.known else "",
         f"{count(summary.waiting, 'turn')} under way" if summary.waiting else "",
-        f"{count(summary.withheld, 'turn')} not to be recorded" if summary.withheld else "",
+        f"{count(summary.withheld, 'turn')} excluded from recording" if summary.withheld else "",
         f"{count(summary.redacted, 'secret')} redacted" if summary.redacted else "",
     ]
     return f"{', '.join(filter(None, told))}; {size(summary.bytes)} read in {summary.seconds:.1f} s"
@@ -95,7 +95,7 @@ def looked_at(counts: model.TranscriptCounts, here: str = "of this project") -> 
     """Say how many transcripts were looked at, and what became of those that were not taken."""
     parts = [
         f"{counts.here:,} {here}",
-        f"{counts.others:,} of other projects or of folders that have gone" if counts.others else "",
+        f"{counts.others:,} from other projects or missing folders" if counts.others else "",
         f"{counts.silent:,} without a session" if counts.silent else "",
         f"{counts.unread:,} could not be read (see the notes)" if counts.unread else "",
     ]
@@ -104,8 +104,8 @@ def looked_at(counts: model.TranscriptCounts, here: str = "of this project") -> 
 
 def unheld(folder: str) -> str:
     """Say that nothing was held in a folder that a person named."""
-    there = "" if os.path.isdir(folder) else ", and there is no such folder"  # noqa: PTH112 - a name may be too long
-    return f"no session of {_agents()} was held in {folder}{there}"
+    there = "" if os.path.isdir(folder) else ", and that folder does not exist"  # noqa: PTH112 - a name may be too long
+    return f"no session of {_agents()} took place in {folder}{there}"
 
 
 def _agents() -> str:
@@ -135,7 +135,7 @@ def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: b
         if wants_json():
             print_json({"plan": found, "imported": []})
         elif wanted:
-            narrate("nothing was done; without --dry-run they are recorded")
+            narrate("dry run: nothing imported; run it without --dry-run to import them")
         return
     if not yes:
         ask(f"Import into {count(len(wanted), 'project')}?", "Pass --yes; --dry-run lists them.")
@@ -176,14 +176,14 @@ def _show(found: model.AllImports) -> None:
             f"{one.root}  {count(one.sessions, 'session')} of {', '.join(one.agents)}, {one.new:,} with something new{left}"
         )
     if not found.projects:
-        narrate("no session of a coding agent was found that was held in a repository that is still there")
+        narrate("found no session of a coding agent in an existing repository")
     narrate(looked_at(found.looked_at, "of these projects"))
     if found.gone:
         narrate(
-            f"{count(found.gone, 'transcript')} of folders that have gone, or have no repository: `cm import --from FOLDER` in the project that lay there"
+            f"{count(found.gone, 'transcript')} from folders that are missing or have no repository; run `cm import --from FOLDER` in the project that was there"
         )
     if found.never:
-        narrate(f"{count(found.never, 'transcript')} of folders that are never recorded")
+        narrate(f"{count(found.never, 'transcript')} from folders that are never recorded")
     narrate_notes(found.notes)
 
 
@@ -232,7 +232,7 @@ def import_(
     from cm_tui.engine.api.transcripts import environment
 
     if (unknown and (all_projects or folders or agents)) or (all_projects and (folders or chosen_project())):
-        raise UsageError("With --unknown goes --project; with --all-projects go --agent, --dry-run and --yes.")
+        raise UsageError("--unknown accepts only --project; --all-projects accepts only --agent, --dry-run and --yes.")
     # Made absolute here: the daemon stands elsewhere.
     earlier = [os.path.abspath(folder.expanduser()) for folder in folders or []]  # noqa: PTH100 - it need not be there
     wanted, where = list(dict.fromkeys(agents or [])), environment(os.environ)
@@ -263,5 +263,5 @@ def _refuse_empty(folders: Sequence[str]) -> None:
     if folders:
         raise NotFoundError(
             f"Nothing was imported: {unheld(folders[0])}.",
-            hint="`cm import --dry-run` names the folders that have gone; --yes takes it as it is, for sessions that turn up later.",
+            hint="`cm import --dry-run` lists the missing folders; --yes uses the path as given, for sessions that appear later.",
         )

@@ -24,16 +24,18 @@ AGENT = "agent"
 """Stands among the kinds for whatever agents propose."""
 STATES = ("waiting", "deferred", "approved", "rejected")
 ALL_STATES = "all"
-Id = Annotated[str, typer.Argument(metavar="ID", help="The proposal's id, or a beginning of it.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Proposal id or unique prefix.")]
 Ids = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[ID]...", help="Ids, or beginnings of them; ID@DIGEST decides only on what was shown."),
+    typer.Argument(
+        metavar="[ID]...", help="Ids or unique prefixes; ID@DIGEST decides only if the proposal is unchanged."
+    ),
 ]
 KIND_HELP = f"Only of this kind: {', '.join(KINDS)}, or {AGENT}."
 Kind = Annotated[str, typer.Option("--kind", help=KIND_HELP)]
-Every = Annotated[bool, typer.Option("--all", help="With --kind: all of that kind that wait.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --all: do not ask.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; it is remembered.")]
+Every = Annotated[bool, typer.Option("--all", help="With --kind: all waiting proposals of that kind.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --all: skip the confirmation.")]
+Reason = Annotated[str, typer.Option("--reason", help="The reason; it is remembered.")]
 
 
 def filter_of(
@@ -70,7 +72,7 @@ def checked(names: Sequence[str]) -> list[str]:
     found = [model.plain_id(name) for name in names]
     for name in found:
         if not name or len(name) > _LONGEST_ID or not name.isprintable():
-            raise UsageError(f"{model.quoted(name)} is no id of a proposal.", hint="`cm proposals` lists them.")
+            raise UsageError(f"{model.quoted(name)} is not a proposal id.", hint="`cm proposals` lists them.")
     return list(dict.fromkeys(found))
 
 
@@ -145,7 +147,7 @@ def _decide_agent_proposal(
         found = _agent_proposal(engine, name)
         if decision.verdict == "defer":
             raise UsageError(
-                f"{found.id} cannot be put off: what agents wish waits until you decide.",
+                f"{found.id} cannot be deferred: requests of agents wait until you decide.",
                 hint="`cm proposals approve` or `reject` decides.",
             )
         made = engine.decide(found.id, accept=decision.verdict == "approve")

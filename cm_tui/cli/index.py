@@ -56,7 +56,7 @@ def index(
             return
         if single and path is not None and not os.path.lexists(path) and not summary.changed:
             raise NotFoundError(
-                f"{path} is neither on disk nor in the index.", hint="Name a project's folder, or a file in one."
+                f"{path} is not on disk or in the index.", hint="Name a project's folder, or a file in one."
             )
         print_json(summary) if wants_json() else _show_summary(summary)
 
@@ -104,7 +104,7 @@ def _refuse_unindexed(file: Path, where: Path, *, force: bool) -> None:
     if here != root:
         raise RefusedError(
             f"{file} is outside the project {here}.",
-            hint="Name a file below it, or index the folder of the other first.",
+            hint="Name a file below it, or index the other folder first.",
         )
 
 
@@ -211,7 +211,7 @@ def _show_plan(plan: model.IndexPlan) -> None:
             write(f"{name:<8} {path}")
     for old, new in plan.renamed:
         write(f"{'rename':<8} {old} → {new}")
-    narrate(f"{count(plan.files, 'file')}, about {plan.estimated_seconds:.1f} s; nothing was done")
+    narrate(f"{count(plan.files, 'file')}, about {plan.estimated_seconds:.1f} s; dry run: nothing changed")
     narrate_notes(plan.notes)
 
 
@@ -229,6 +229,7 @@ def _show_freshness(state: model.Freshness) -> None:
 def _show_status(state: model.ProjectStatus) -> None:
     languages = ", ".join(f"{name} {number:,}" for name, number in list(state.languages.items())[:6])
     stale = count(state.stale, "entry or note", "entries and notes")
+    overwritten = f"overwritten lines of {count(state.conflicts, 'note')}"
     rows = [
         ("project", f"{state.name}  ({state.identity})"),
         ("root", state.root),
@@ -238,15 +239,16 @@ def _show_status(state: model.ProjectStatus) -> None:
     if state.indexed:
         rows += [
             ("indexed", f"{(state.indexed_head or '–')[:12]}"),
-            ("files", f"{state.files:,}  ({languages})"),
+            ("files", f"{state.files:,}{f'  ({languages})' if languages else ''}"),
             ("symbols", f"{state.symbols:,}, {count(state.references, 'reference')}"),
             ("passages", f"{state.embedded:,} of {state.passages:,} with a vector ({state.vectors})"),
             ("search", f"{state.mode}, {state.model}{' (fallback)' if state.fallback else ''}"),
             *([("stale", f"{stale} of code that is gone: `cm stale`")] if state.stale else []),
+            *([("conflicts", f"{overwritten}: `cm notes conflicts` shows them")] if state.conflicts else []),
             ("skipped", f"{count(sum(state.skipped.values()), 'file')}; {state.errors:,} not read in full"),
         ]
     else:
-        rows.append(("indexed", "not yet: run `cm index`"))
+        rows.append(("indexed", "not indexed yet; run `cm index`"))
     for name, text in rows:
         write(f"{name:<9} {text}")
     for note in state.notes:

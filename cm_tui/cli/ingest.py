@@ -51,7 +51,7 @@ def pending() -> None:
     for one in found:
         _print_result(one)
     if not found:
-        narrate("Nothing has happened that a pipeline waits for.")
+        narrate("No events for any pipeline.")
 
 
 def list_(*, pipeline: str = "", failed: bool = False, limit: Limit = _LISTED) -> None:
@@ -69,7 +69,7 @@ def list_(*, pipeline: str = "", failed: bool = False, limit: Limit = _LISTED) -
     for one in found.rows:
         _print_result(one)
     if not found.rows:
-        narrate("No pipeline has run yet: `cm context new ingestion NAME` writes one.")
+        narrate("No pipeline has run yet; `cm context new ingestion NAME` creates one.")
     elif found.total > len(found.rows):
         narrate(f"{len(found.rows):,} of {found.total:,}; --limit shows more")
 
@@ -96,7 +96,7 @@ def tail(*, lines: Annotated[int, Bounds(0)] = 10) -> None:
         shown = {(one.id, one.attempts) for one in found}
         for one in reversed(found[:lines]):
             _print_result(one)
-        narrate("Waiting for runs; Ctrl+C ends.")
+        narrate("Waiting for runs; press Ctrl+C to stop.")
         try:
             while True:
                 time.sleep(_LOOK_S)
@@ -132,13 +132,13 @@ def _read(source: str) -> str:
     try:
         data = sys.stdin.buffer.read(_MOST_BYTES + 1) if source == "-" else read_bounded(Path(source), _MOST_BYTES)
     except FileNotFoundError as error:
-        raise NotFoundError(f"There is no file {source}.") from error
+        raise NotFoundError(f"File not found: {source}.") from error
     except OSError as error:
         raise UsageError(f"{source} cannot be read: {error.strerror or error}.") from error
     if len(data) > _MOST_BYTES:
-        raise UsageError(f"This has more than {_MOST_BYTES:,} bytes.", hint="Ingest it in parts.")
+        raise UsageError(f"The input has more than {_MOST_BYTES:,} bytes.", hint="Ingest it in parts.")
     if not data.strip():
-        raise UsageError("There is nothing to ingest.", hint="Give a file, or a text on standard input.")
+        raise UsageError("Nothing to ingest.", hint="Give a file, or text on standard input.")
     return data.decode("utf-8", "replace")
 
 

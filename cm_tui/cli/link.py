@@ -38,21 +38,21 @@ def link(*, show: bool = False, remove: bool = False) -> None:
     found = links.memory_link(folder)
     if remove:
         links.unlink(folder)
-        narrate(f"{found.root} has a memory of its own from now on.")
+        narrate(f"{found.root} now has its own memory.")
     elif show or wants_json() or (found.linked and not found.earlier):
         _show(found)
     else:
         if not found.linked and _agreed(found):
             done = links.link(found)
             remove_store(Path(found.store))
-            narrate(f"It has the memory of {found.claims} from now on; `cm index` brings the index over to it.")
+            narrate(f"It now uses the memory of {found.claims}; run `cm index` to move the index to it.")
             found = done
         for earlier in found.earlier:
             if _agreed_to_earlier(found, earlier):
                 found = links.take_along(found, earlier)
                 if not projects.has_journal(earlier.project):
                     remove_store(projects.store_folder(earlier.project))
-                narrate("It is part of this checkout's memory now.")
+                narrate("It is now part of this checkout's memory.")
 
 
 def _show(found: MemoryLink) -> None:
@@ -61,8 +61,8 @@ def _show(found: MemoryLink) -> None:
     write(f"{'checkout':<9} {found.root}")
     claims_nothing = found.claims.startswith("path:")
     shares = found.linked and not claims_nothing
-    write(f"{'claims':<9} {'nothing: it goes by where it lies' if claims_nothing else found.claims}")
-    memory = "that of what it claims to be" if shares else "one of its own"
+    write(f"{'claims':<9} {'nothing; it is identified by its path' if claims_nothing else found.claims}")
+    memory = "the memory of the project it claims to be" if shares else "its own"
     if found.identity not in {found.claims, f"path:{found.root}"}:
         memory = f"{'its own, ' if found.linked else ''}begun as {found.identity}"
     write(f"{'memory':<9} {memory}")
@@ -85,14 +85,14 @@ def _agreed_to_earlier(found: MemoryLink, earlier: EarlierMemory) -> bool:
     _refuse_without_terminal()
     narrate(f"Another memory was made in {found.root}:")
     narrate(f"  {_described(earlier)}")
-    narrate("Brought along, agents in this checkout get what is remembered there.")
-    return typer.confirm("Bring it into this checkout's memory?", default=False, err=True)
+    narrate("If you merge it, agents in this checkout receive what it contains.")
+    return typer.confirm("Merge it into this checkout's memory?", default=False, err=True)
 
 
 def _refuse_without_terminal() -> None:
     need_terminal(
-        "Linking is a person's decision: there is no terminal to ask at.",
-        "Run `cm link` yourself, in a terminal; `cm link --show` says what it is about.",
+        "Linking needs confirmation, and there is no terminal to ask in.",
+        "Run `cm link` yourself, in a terminal; `cm link --show` shows the details.",
     )
 
 
@@ -105,11 +105,11 @@ def _with_note(folder: str, found: MemoryLink) -> str:
 def _agreed(found: MemoryLink) -> bool:
     _refuse_without_terminal()
     narrate(f"{found.root} says that it is {found.claims}.")
-    narrate("There is memory of that, made in")
+    narrate("That project has a memory, created in")
     for folder in found.shared_with:
         narrate(f"  {_with_note(folder, found)}")
     if found.gone and found.gone == found.shared_with:
-        narrate("If you moved it here, or cloned it again, link it: the memory moves with it.")
+        narrate("If you moved or cloned it, link it to keep its memory.")
     narrate("Linked, agents in this checkout receive the memory kept there, and their work is recorded in it.")
     return typer.confirm("Link this checkout to that memory?", default=False, err=True)
 
@@ -130,5 +130,5 @@ def _lines(one: model.KnownProject) -> list[str]:
     has = ", ".join(word for word, there in (("index", one.indexed), ("journal", one.recorded)) if there)
     lines = [f"{one.id}  {local_minute(one.last)}  {one.identity or one.name}  ({has or 'empty'})"]
     lines += [f"  {folder}" for folder in one.roots]
-    gone = "(no longer there; where it was moved, `cm link` takes its memory along)"
+    gone = "(missing; run `cm link` where it was moved to, to keep its memory)"
     return [*lines, *(f"  {folder} {gone}" for folder in one.gone)]

@@ -62,7 +62,7 @@ def reset(*, everywhere: bool = False, drop: bool | None = None, yes: Yes = Fals
         return
     narrate(f"Removed {count(len(stores), 'index folder')}" + (f" and {_counted(recorded)}." if dropped else "."))
     if any(recorded.values()) and not drop:
-        narrate(f"{_counted(recorded)} kept: the next index has them again; `cm reset --drop-episodes` drops them.")
+        narrate(f"{_counted(recorded)} kept for the next index; `cm reset --drop-episodes` deletes them.")
 
 
 def _episodes_of(name: str, *, sure: bool) -> int:
@@ -91,4 +91,4 @@ def _question(stores: int, recorded: Mapping[str, int]) -> str:
     if not recorded:
         return f"Remove {what[0]}?"
     what.append(f"all that agents' sessions recorded ({_counted(recorded)})")
-    return f"Remove {' and '.join(what)}? What was recorded cannot be made again."
+    return f"Remove {' and '.join(what)}? Recorded episodes cannot be recreated."

@@ -35,7 +35,7 @@ def narrate(*, since: str = "", dry_run: bool = False) -> None:
 def _before(cost: model.ModelCost, *, dry_run: bool) -> str:
     asked = "would be" if dry_run else "is"
     return (
-        f"the model {cost.model} {asked} asked too: about {count(cost.estimated, 'token')}, "
+        f"the model {cost.model} {asked} used: about {count(cost.estimated, 'token')}, "
         f"at most {count(cost.ceiling, 'token')}"
     )
 
@@ -62,7 +62,7 @@ def _show(report: model.NarratorReport) -> None:
     if (more := report.proposed - len(report.proposals)) > 0 and report.proposals:
         output.narrate(f"and {more:,} more")
     if report.dry_run:
-        output.narrate("nothing was kept: `cm narrate` does it")
+        output.narrate("dry run: nothing saved; run `cm narrate` to save proposals")
     elif report.waiting:
         output.narrate(
             f"`cm proposals` lists the {noun(report.waiting, 'one that waits', f'{report.waiting:,} that wait')}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TITLE = 60
 
-Name = Annotated[str, typer.Argument(help="A note's id, or the end of one that no other has.")]
+Name = Annotated[str, typer.Argument(help="Note id or a unique ending of it.")]
 
 
 def alone() -> None:
@@ -78,7 +78,7 @@ def get(name: Name, *, start: Positive = 1, lines: Annotated[int | None, Bounds(
     if found.note.problem:
         narrate(f"note: {found.note.id}: {found.note.problem}")
     if found.next_line is not None and lines is None:
-        narrate(f"it goes on: --from {found.next_line}")
+        narrate(f"continue with --from {found.next_line}")
 
 
 def list_(match: str = "", *, kind: str = "", scope: str = "", limit: Positive = 50) -> None:
@@ -94,7 +94,7 @@ def list_(match: str = "", *, kind: str = "", scope: str = "", limit: Positive =
         page = engine.notes(match=match, kind=kind, scope=scope, limit=limit)
     print_page(page, line_of)
     if not wants_json() and not page.total and not (match or kind or scope):
-        narrate('there are no notes yet: cm notes append "TEXT" begins the log of today')
+        narrate('no notes yet; cm notes append "TEXT" starts the log of today')
 
 
 def edit(name: str, *, text: str | None = None, keep: Literal["mine", "theirs", "both"] | None = None) -> None:
@@ -135,6 +135,21 @@ def delete(name: Name) -> None:
         _show_change(engine.delete_note(name))
 
 
+def conflicts() -> None:
+    """Show lines that an earlier version kept because another program saved over them, once; a file keeps them."""
+    with open_engine() as engine:
+        found = engine.note_conflicts()
+    if not as_json({"rows": [plain(one) for one in found], "total": len(found)}):
+        for one in found:
+            write(f"{one.id}  {one.file}", bold=one.id)
+            write_text(one.both)
+        narrate(
+            f"{count(len(found), 'note')}: copy what you need with `cm notes edit`; the files above keep both sides"
+            if found
+            else "no conflicts"
+        )
+
+
 def line_of(note: model.Note) -> str:
     """Return a note as a line of a list."""
     marks = [mark for mark, is_so in (("from git", note.came_along), (note.problem, note.problem)) if is_so]
@@ -159,7 +174,7 @@ def _target_text(base: str, text: str | None) -> str:
 
     edited = click.edit(base, extension=".md")
     if edited is None:
-        raise CmError("The editor saved nothing: the note stays as it is.")
+        raise CmError("The editor saved nothing; the note is unchanged.")
     return edited
 
 
@@ -180,7 +195,7 @@ def _conflict(change: model.NoteChange) -> CmError:
     kept = _save_unwritten(change.conflict.both, "both.md")
     return CmError(
         f"{change.words}: nothing was written. Both sides are in {kept}.",
-        hint="Edit it again, or say which lines count: --keep mine, theirs or both.",
+        hint="Edit it again, or choose lines with --keep mine, theirs or both.",
     )
 
 
@@ -194,4 +209,4 @@ def _show_change(change: model.NoteChange) -> None:
     narrate(f"{change.words}; `cm undo` undoes it" if change.change else f"{change.words}: nothing was changed")
 
 
-notes = Family("", (append, search, get, list_, edit, move, delete), alone=alone)
+notes = Family("", (append, search, get, list_, edit, move, delete, conflicts), alone=alone)

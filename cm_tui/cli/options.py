@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,15 +20,26 @@ if TYPE_CHECKING:
 
 PROJECT: ContextVar[Path | None] = ContextVar("project", default=None)
 """Folder of `--project`, before the command or behind it."""
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, without doing it.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Force = Annotated[bool, typer.Option("--force", help="Insist on a root that is refused as unsafe.")]
-Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
+Force = Annotated[bool, typer.Option("--force", help="Accept a root that is refused as unsafe.")]
+Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 At = Annotated[
     str | None,
-    typer.Option("--at", help="Answer for an earlier revision: a branch, tag or commit, #17, or a date."),
+    typer.Option("--at", help="Use an earlier revision: a branch, tag, commit, #17 or date."),
 ]
-Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="How many steps along the calls.")]
+Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="Maximum depth of calls.")]
+
+
+def under_old_name(old: str, new: str, command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command as it goes by its old name: it does the same, and says the new one."""
+
+    @functools.wraps(command)
+    def renamed(*args: Any, **kwargs: Any) -> None:
+        narrate(f"`cm {old}` is called `cm {new}` now.")
+        command(*args, **kwargs)
+
+    return renamed
 
 
 def chosen_project() -> Path | None:
@@ -83,7 +95,7 @@ def checked_reason(reason: str) -> str:
     if len(reason) > REASON_CHARACTERS:
         raise UsageError(
             f"--reason takes at most {REASON_CHARACTERS:,} characters; this has {len(reason):,}.",
-            hint="Say the rest with `cm remember`.",
+            hint="Save the rest with `cm remember`.",
         )
     return reason
 
@@ -94,9 +106,9 @@ def values_of(words: Sequence[str]) -> dict[str, str]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise UsageError(f"{word[:60]!r} is no key=value.", hint='For example: text="how is tax added"')
+            raise UsageError(f"{word[:60]!r} is not key=value.", hint='For example: text="how is tax added"')
         if key in given:
-            raise UsageError(f"{key[:60]} is given twice.", hint="Give each value once.")
+            raise UsageError(f"{key[:60]} was given twice.", hint="Give each value once.")
         given[key] = value
     return given
 
@@ -118,7 +130,7 @@ def ensure_history(engine: Engine, revision: str) -> None:
 
 
 def ask(
-    question: str, hint: str, refusal: str = "This needs a confirmation, and there is no terminal to ask in."
+    question: str, hint: str, refusal: str = "This needs confirmation, and there is no terminal to ask in."
 ) -> None:
     """Ask for a confirmation.
 
@@ -132,7 +144,7 @@ def ask(
 def need_editor(hint: str) -> None:
     """Refuse to open an editor where there is no terminal. Raises UsageError with the hint."""
     if not sys.stdin.isatty():
-        raise UsageError("There is no terminal for an editor.", hint=hint)
+        raise UsageError("An editor needs a terminal.", hint=hint)
 
 
 def need_terminal(refusal: str, hint: str) -> None:

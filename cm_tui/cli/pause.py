@@ -24,9 +24,7 @@ _SHOWN = 5
 Everywhere = Annotated[bool, typer.Option("--everywhere", "--all", help="All projects.")]
 Session = Annotated[
     str,
-    typer.Option(
-        "--session", metavar="ID|last", help="This session alone, for ever: its id, a beginning of it, or the last one."
-    ),
+    typer.Option("--session", metavar="ID|last", help="Never record this session: its id, a unique prefix, or `last`."),
 ]
 
 
@@ -51,11 +49,11 @@ def pause(
     from cm_tui.engine.api import recording
 
     if show and (time or session):
-        raise UsageError("--show changes nothing: it goes without a time and without --session.")
+        raise UsageError("--show cannot be combined with a duration or --session.")
     if unknown and not session:
-        raise UsageError("--unknown goes with --session.")
+        raise UsageError("--unknown requires --session.")
     if session and (time or everywhere):
-        raise UsageError("A session is never recorded from now on, in no project.", hint="Leave out the rest.")
+        raise UsageError("--session excludes a session in all projects, permanently.", hint="Remove the other options.")
     root = None if everywhere else root_here(needed=not session)
     if session:
         _marked(recording.never_record(root, session, unknown=unknown), root, never=True)
@@ -77,13 +75,13 @@ def resume(name: str = "", *, show: bool = False, everywhere: Everywhere = False
         from cm_tui.cli.handoff import resume_session
 
         if everywhere or session:
-            raise UsageError("An agent is opened at one session.", hint="Leave out --everywhere and --session.")
+            raise UsageError("Resuming an agent takes one session.", hint="Remove --everywhere and --session.")
         resume_session(name, show=show)
         return
     if show:
-        raise UsageError("--print goes with EPISODE_OR_SESSION.", hint="`cm episodes` lists them.")
+        raise UsageError("--print requires EPISODE_OR_SESSION.", hint="`cm episodes` lists them.")
     if session and everywhere:
-        raise UsageError("A session is the same in every project.", hint="Leave out --everywhere.")
+        raise UsageError("A session is excluded in all projects at once.", hint="Remove --everywhere.")
     here = root_here(needed=not (everywhere or session))
     if session:
         _marked(recording.never_record(here, session, never=False), here, never=False)
@@ -115,9 +113,9 @@ def _print_result(found: model.RecordingState) -> None:
 def sentence(found: model.RecordingState) -> str:
     """Say in a sentence whether anything is recorded."""
     if found.state == "never":
-        return "Nothing is ever recorded in this folder: memory.never_record of your settings names it."
+        return "This folder is never recorded: it is listed in memory.never_record in your settings."
     if found.state == "off":
-        return "Nothing is recorded: agents.record is switched off in the settings."
+        return "Nothing is recorded: agents.record is off in the settings."
     where = "in any project" if found.everywhere else "in this project"
     if found.state == "paused":
         end = "until `cm resume`" if found.until is None else f"until {local_minute(found.until)}"
@@ -156,7 +154,7 @@ def recording_lines(root: Path) -> Iterator[str]:
         yield "held back: the patches of what was changed in a pause, which is too much to tell apart, until it is committed"
     elif held:
         more = f" and {len(held) - _SHOWN:,} more" if len(held) > _SHOWN else ""
-        yield f"held back from patches, for they were changed in a pause: {', '.join(held[:_SHOWN])}{more}"
+        yield f"excluded from patches because they changed during a pause: {', '.join(held[:_SHOWN])}{more}"
 
 
 def _found(root: Path) -> tuple[model.RecordingState, tuple[str, ...] | None]:

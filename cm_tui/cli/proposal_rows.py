@@ -14,10 +14,10 @@ from cm_tui.model.layout import proposal_fields
 
 TEXT = 100
 _RELATIONS = {
-    "new": "nothing like it is written down",
-    "reinforces": "it is written down, and happened again",
-    "contradicts": "something else is written down",
-    "redundant": "it is written down already",
+    "new": "nothing similar is known",
+    "reinforces": "known, and happened again",
+    "contradicts": "contradicts what is known",
+    "redundant": "already known",
 }
 
 
@@ -100,7 +100,7 @@ def show(one: model.NarratedProposal) -> None:
         write("")
         write_text(one.diff.rstrip("\n"))
     elif one.state == "waiting" and not one.problem:
-        write("nothing would be written: it stands there already")
+        write("nothing would be written: already saved")
 
 
 def _facts(one: model.NarratedProposal) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _facts(one: model.NarratedProposal) -> Iterator[str]:
     if one.other:
         yield f"  {one.other}{f'  ({one.other_place})' if one.other_place else ''}"
     if one.old:
-        yield f"  in the place of: {one.old}"
+        yield f"  replaces: {one.old}"
     yield f"confidence {one.confidence:.2f}{' =' if one.parts else ''} {' × '.join(f'{part.value:.2f}' for part in one.parts)}".rstrip()
     for part in one.parts:
         yield f"  {part.name:<10} {part.value:.2f}  {part.words}"
@@ -131,12 +131,12 @@ def _state(one: model.NarratedProposal) -> Iterator[str]:
         reason = f": {one.reason}" if one.reason else ""
         yield f"{one.state}{by}, {local_minute(one.decided)}{reason}"
     if one.problem:
-        yield f"it cannot be approved as it is: {one.problem}"
+        yield f"cannot be approved as it is: {one.problem}"
 
 
 def _evidence(one: model.NarratedProposal) -> Iterator[str]:
     if not one.support and not one.evidence:
-        yield "evidence: none; it is about what is written down"
+        yield "evidence: none; it concerns existing notes"
         return
     when = (
         "" if not one.last else f", {local_day(one.first)} to {local_day(one.last)}, last {age(time.time() - one.last)}"
@@ -176,7 +176,7 @@ def print_outcomes(changes: list[model.NarratedChange], *, undone: bool = False)
     """Print the outcome for each proposal: of its decision and how to undo that, or of undoing it."""
     from cm_tui.cli.inbox import is_agent_proposal
 
-    otherwise = "nothing was undone" if undone else "it stays as it was"
+    otherwise = "nothing was undone" if undone else "unchanged"
     for one in changes:
         if one.done:
             write(f"{one.id}  {one.words}", bold=one.id)

@@ -72,9 +72,9 @@ def undo(names: Ids = None) -> None:
     """Take back what was decided on proposals, also days later: what was written goes, and they wait again."""
     wanted = inbox.checked(names or [])
     if not wanted:
-        raise UsageError("No proposal is named.", hint="`cm proposals list --state all` lists those that were decided.")
+        raise UsageError("No proposal given.", hint="`cm proposals list --state all` includes decided ones.")
     if agents := [name for name in wanted if inbox.is_agent_proposal(name)]:
-        raise UsageError(f"{agents[0]} is about an entry or an episode.", hint="`cm undo` takes your last change back.")
+        raise UsageError(f"{agents[0]} is about an entry or an episode.", hint="`cm undo` undoes your last change.")
     with open_engine() as engine:
         changes = [_undone(engine, name.partition("@")[0], is_only=len(wanted) == 1) for name in wanted]
     if not as_json(proposal_rows.change_row(changes[0]) if len(changes) == 1 else _rows_of(changes)):
@@ -113,10 +113,10 @@ def approve(
     """
     if every and (text is not None or to is not None or as_rule):
         raise UsageError(
-            "--all goes without --text, --to and --as-rule.", hint="Name the proposals that these are for."
+            "--all cannot be combined with --text, --to or --as-rule.", hint="Name the proposals to which they apply."
         )
     if to is not None and not to.strip():
-        raise UsageError("--to names no note.", hint="Give one, such as topics/router.md, or leave --to out.")
+        raise UsageError("--to needs the name of a note.", hint="Give one, such as topics/router.md, or remove --to.")
     given = [
         option for option, said in (("--text", text), ("--to", to), ("--as-rule", as_rule or None)) if said is not None
     ]
@@ -143,7 +143,7 @@ def edit(name: Id) -> None:
         one = engine.narrated_proposal(wanted)
         edited = click.edit(f"{one.text}\n", extension=".md")
         if edited is None or not edited.strip():
-            raise CmError("The editor saved nothing: the proposal waits as before.")
+            raise CmError("The editor saved nothing; the proposal is unchanged.")
         # Only on what was shown: another client may decide or write while the editor is open.
         shown = f"{one.id}@{one.digest}" if one.digest else one.id
         changes = _decided(engine, [shown], model.NarratedDecision("approve", text=" ".join(edited.split())))
@@ -177,9 +177,9 @@ def _named(engine: Engine, names: list[str], kind: str, verdict: model.Verdict, 
     ask in.
     """
     if every != bool(kind):
-        raise UsageError("--kind and --all go together.", hint=f"cm proposals {verdict} --kind command --all")
+        raise UsageError("--kind and --all must be used together.", hint=f"cm proposals {verdict} --kind command --all")
     if every == bool(names):
-        said = "Name proposals, or all of a kind; not both." if names else "No proposal is named."
+        said = "Name proposals or use --kind KIND --all, not both." if names else "No proposal given."
         raise UsageError(said, hint="`cm proposals` lists them; --kind KIND --all means all of a kind.")
     if not every:
         return names
@@ -219,7 +219,7 @@ def _ask_rules(engine: Engine, names: list[str], decision: model.NarratedDecisio
     Raises RefusedError if there is no terminal; Abort if they do not want it.
     """
     need_terminal(
-        "A Rule is a person's to approve: there is no terminal to ask at.",
+        "Approving a Rule needs confirmation, and there is no terminal to ask in.",
         "Run it yourself, in a terminal; without --as-rule it becomes a line of a note.",
     )
     for name in inbox.checked(names):

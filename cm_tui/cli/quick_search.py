@@ -63,7 +63,8 @@ def _request(arguments: Sequence[str]) -> _Request:
         elif word in ("-n", "--limit"):
             limit = int(next(rest, ""))
         elif word in ("-p", "--project"):
-            project = next(rest, "")
+            if not (project := next(rest, "")):
+                raise _OtherError
         elif word.startswith("-"):
             raise _OtherError
         else:
@@ -100,7 +101,7 @@ def _answer(request: _Request) -> dict[str, Any]:
 
 
 def _ask(path: str, where: dict[str, Any], **body: Any) -> Any:
-    from cm_tui.agent_hooks.daemon_query import ask
+    from cm_tui.daemon.bootstrap import ask
 
     answer = ask(f"/v1/{path}", {"where": where, **body}, _LONGEST_S)
     if answer is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cm_tui import model
 from cm_tui.cli.declare import Positive
 from cm_tui.cli.options import chosen_project, open_engine, open_fresh_engine, refuse_empty
@@ -60,7 +62,7 @@ def recall(
         is_empty = not result.total and not engine.episodes(limit=1).rows and not engine.entries(limit=1).rows
     show_recalled(result, explain=explain)
     if is_empty and where is None:
-        advise("`cm import` records past sessions of agents, `cm remember TEXT` writes something down")
+        advise("`cm import` imports past sessions, `cm remember TEXT` saves an entry")
 
 
 def recall_everywhere(question: str, limit: int, where: model.EpisodeFilter | None, *, explain: bool) -> None:
@@ -104,7 +106,10 @@ def pack(
         result = engine.pack(question, budget=budget, neighbours=neighbours)
         engine.note_recalled(result.recalled)
     if wants_json() or form == "json":
-        print_json(result)
+        from cm_tui.engine.api.outgoing import without_secrets
+
+        items = [replace(one, path=without_secrets(one.path)) for one in result.items]
+        print_json(replace(result, items=tuple(items)))
         return
     write_text(result.markdown)
     narrate(f"{result.tokens:,} of {result.budget:,} tokens")

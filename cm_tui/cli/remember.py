@@ -43,18 +43,18 @@ def remember(
     """
     if name is not None:
         if match or forgotten:
-            raise UsageError("--match and --forgotten go with the list, which has no --id.")
+            raise UsageError("--match and --forgotten cannot be combined with --id.")
         if scope is not None:
             raise UsageError(
-                "--scope goes with a new entry.", hint=f"`cm entries move {name} --scope {scope}` moves this one."
+                "--scope applies to new entries only.", hint=f"`cm entries move {name} --scope {scope}` moves this one."
             )
         _change(name, edit_of(text, category, title, keywords, pin))
     elif text is None:
         if title is not None or keywords is not None or pin is not None:
-            raise UsageError("There is nothing to remember.", hint='For example: cm remember "tests need redis"')
+            raise UsageError("Nothing to remember was given.", hint='For example: cm remember "tests need redis"')
         _list(match, category or "", scope or "", limit, forgotten=forgotten)
     elif match or forgotten or pin is not None:
-        raise UsageError("--match and --forgotten go with the list, --pin with --id.")
+        raise UsageError("--match and --forgotten apply to the list, --pin to --id.")
     else:
         add(content=text, category=category, title=title, keywords=keywords, scope=scope or "project")
 
@@ -77,9 +77,9 @@ def _list(match: str, category: str, scope: str, limit: int, *, forgotten: bool)
     if wants_json():
         return
     if forgotten:
-        narrate("`cm forget --undo ID` brings one back" if page.total else "nothing was forgotten here")
+        narrate("`cm forget --undo ID` restores one" if page.total else "nothing has been forgotten here")
     elif not page.total and not match:
-        narrate('nothing was written down yet: cm remember "TEXT" writes an entry')
+        narrate('no entries yet; cm remember "TEXT" adds one')
     if waiting:
         wait = f"{count(waiting, 'proposal')} of agents {noun(waiting, 'waits', 'wait')}"
         narrate(f"{wait} for you: `cm forget --proposed` lists {noun(waiting, 'it', 'them')}")
@@ -104,6 +104,6 @@ def undo(*, dry_run: bool = False, theirs_too: bool = False) -> None:
                 parts = text.splitlines() or ["(nothing)"]
                 write_text("\n".join([f"  {name}:", *(f"    {part}" for part in parts)]))
         if undone.conflicts and not theirs_too:
-            narrate("changed since: `cm undo --theirs-too` puts it back all the same")
+            narrate("changed since: `cm undo --theirs-too` restores it anyway")
     if undone.conflicts and not theirs_too:
         raise typer.Exit(1)

@@ -39,10 +39,10 @@ def rescue(
         keep_longer: Instead: have Claude Code keep its transcripts longer; shows the change.
     """
     if days is not None and not keep_longer:
-        raise UsageError("--days goes with --keep-longer.")
+        raise UsageError("--days requires --keep-longer.")
     if keep_longer:
         if chosen_project() is not None:
-            raise UsageError("--keep-longer is for all projects: it does not go with --project.")
+            raise UsageError("--keep-longer applies to all projects and cannot be combined with --project.")
         _keep_longer(DAYS if days is None else days, dry_run=dry_run, yes=yes)
         return
     _rescue(dry_run=dry_run, yes=yes)
@@ -66,7 +66,7 @@ def _rescue(*, dry_run: bool, yes: bool) -> None:
             print_json({"plan": plan, "rescued": None, "withheld": withheld})
         elif has_files:
             _show_withheld(withheld)
-            narrate("nothing was done; without --dry-run they are copied")
+            narrate("dry run: nothing copied; run it without --dry-run to copy them")
         return
     if not yes:
         ask(f"Keep private copies of them in {plan.folder}?", "Add --yes.")
@@ -81,7 +81,7 @@ def _show(plan: model.RescuePlan) -> None:
     for source in plan.sources:
         write(_line(source))
     if not any(source.files for source in plan.sources):
-        narrate("no transcript of a coding agent was found on this machine")
+        narrate("found no transcripts of coding agents on this machine")
         return
     total = sum(source.sessions for source in plan.sources)
     expiring = sum(source.expiring for source in plan.sources)
@@ -107,7 +107,7 @@ def _show_summary(summary: model.RescueSummary) -> None:
         f"{summary.kept:,} {noun(summary.kept, 'was', 'were')} copied before"
     )
     if summary.prompts:
-        narrate(f"prompts of {count(summary.prompts, 'session')} copied whose transcripts were deleted already")
+        narrate(f"copied the prompts of {count(summary.prompts, 'session')} whose transcripts are already deleted")
     _show_withheld(summary.withheld)
     narrate_notes(summary.notes)
     narrate(f"the copies are in {summary.folder}; `cm import --all-projects` records what is in them")
@@ -156,5 +156,7 @@ def _changes(days: int) -> list[Change]:
 
     homes = [home for home in claude_homes(os.environ) if home.is_dir()]
     if not homes:
-        raise NotFoundError("Claude Code has no folder on this machine.", hint="CLAUDE_CONFIG_DIR names another one.")
+        raise NotFoundError(
+            "Claude Code has no folder on this machine.", hint="Set CLAUDE_CONFIG_DIR if it is elsewhere."
+        )
     return [installer.plan_setting(home / "settings.json", CLEANUP_SETTING, days, is_enough) for home in homes]

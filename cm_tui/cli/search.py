@@ -47,7 +47,7 @@ def print_position(standing: model.Standing) -> None:
             _table(_hits_of(standing))
             write("")
         if standing.lifts:
-            write("What would lift it:")
+            write("To rank higher:")
         for sentence in standing.lifts:
             write(f"  {sentence}")
         narrate_notes(standing.notes)
@@ -70,7 +70,7 @@ def show_pair(result: model.SearchResult, ranks: tuple[int, int]) -> None:
     """Print two hits of an answer side by side. Raises NotFoundError if there are not so many."""
     if max(ranks) > len(result.hits):
         raise NotFoundError(
-            f"There is no hit {max(ranks)}: the question has {len(result.hits)}.", hint="Compare two that are listed."
+            f"No hit {max(ranks)}: the query has {len(result.hits)}.", hint="Compare two that are listed."
         )
     one, other = (result.hits[rank - 1] for rank in ranks)
     hits = {f"#{one.rank}": one, f"#{other.rank}": other}
@@ -188,11 +188,11 @@ def _ranks(compare: str | None, why_not: str | None, batch: str | None, by: str)
     Raises UsageError if these are no two ranks, or options go against each other.
     """
     if (compare is not None or why_not is not None) and batch is not None:
-        raise UsageError("--why-not and --compare are about one question.", hint="Leave --batch out.")
+        raise UsageError("--why-not and --compare need a single query.", hint="Remove --batch.")
     if (compare is not None or why_not is not None) and by == "file":
-        raise UsageError("--why-not and --compare are about passages.", hint="Leave --by file out.")
+        raise UsageError("--why-not and --compare work on passages.", hint="Remove --by file.")
     if compare is not None and why_not is not None:
-        raise UsageError("Give --why-not or --compare, one of both.")
+        raise UsageError("Use either --why-not or --compare.")
     if compare is None:
         return None
     numbers = [part.strip() for part in compare.split(",")]
@@ -202,7 +202,7 @@ def _ranks(compare: str | None, why_not: str | None, batch: str | None, by: str)
         raise UsageError(f"--compare takes two ranks, not {compare!r}.", hint="For example: --compare 1,3")
     one, other = map(int, numbers)
     if one == other:
-        raise UsageError("A hit is not compared with itself.", hint="For example: --compare 1,3")
+        raise UsageError("A hit cannot be compared with itself.", hint="For example: --compare 1,3")
     return one, other
 
 
@@ -211,7 +211,7 @@ def _lines(batch: str) -> list[str]:
     try:
         data = sys.stdin.buffer.read() if batch == "-" else Path(batch).read_bytes()
     except FileNotFoundError as error:
-        raise NotFoundError(f"There is no file {batch}.", hint="Name a file with one query a line.") from error
+        raise NotFoundError(f"File not found: {batch}.", hint="Name a file with one query a line.") from error
     except OSError as error:
         raise UsageError(f"Cannot read {batch}: {error.strerror}.") from error
     lines = data.decode("utf-8", "replace").split("\n")

@@ -28,7 +28,7 @@ def serve(*, background: bool = False, stop: bool = False, status: bool = False)
     if background + stop + status > 1:
         raise UsageError("Choose one of --background, --stop and --status.")
     if stop:
-        _say({"stopped": bootstrap.stop_daemon()}, "The daemon has ended.", "There was no daemon.")
+        _say({"stopped": bootstrap.stop_daemon()}, "The daemon stopped.", "No daemon was running.")
     elif status:
         _show(bootstrap.health())
     else:
@@ -36,7 +36,7 @@ def serve(*, background: bool = False, stop: bool = False, status: bool = False)
 
         done = own_stores(background=background)
         if not done and not background:
-            _say({"started": False}, "", "A daemon runs already: `cm serve --status`.")
+            _say({"started": False}, "", "A daemon is already running: `cm serve --status`.")
 
 
 def _say(record: dict[str, bool], yes: str, no: str) -> None:
@@ -47,7 +47,7 @@ def _show(report: dict[str, Any] | None) -> None:
     if as_json({"running": report is not None, **(report or {})}):
         return
     if report is None:
-        write("There is no daemon.")
+        write("No daemon is running.")
         return
     since = local_minute(report["started"])
     write(f"{'daemon':<9} cm {report['version']}, process {report['pid']}, since {since}")

@@ -30,7 +30,7 @@ def alone(*, everything: bool = False, kind: str = "", limit: Positive = 50) -> 
     print_page(page, _lines, row=_row)
     if page.total:
         advise(
-            "`cm stale fix ID` writes new names, `cm stale confirm ID` says it is still true, `cm stale archive ID` forgets it"
+            "`cm stale fix ID` updates names, `cm stale confirm ID` marks it as still true, `cm stale archive ID` archives it"
         )
 
 
@@ -46,7 +46,7 @@ def show(name: Name) -> None:
     for one in item.mentions:
         write(f"  {one.line:>4}  {_words(one)}")
     if not item.mentions:
-        narrate("it names nothing of this project")
+        narrate("it names nothing in this project")
     if item.note:
         narrate(item.note)
 

@@ -15,8 +15,8 @@ from cm_tui.model.dates import local_minute
 
 Name = Annotated[str, typer.Argument(help="A topic's id or name, such as router or user:style.")]
 Names = Annotated[list[str], typer.Argument(help="Topics' ids or names.")]
-Title = Annotated[str, typer.Option("--title", help="What the topic that is made is called.")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag of the topic that is made; may be repeated.")]
+Title = Annotated[str, typer.Option("--title", help="Name of the new topic.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag of the new topic; may be repeated.")]
 
 
 def alone() -> None:
@@ -38,9 +38,9 @@ def list_(*, retired: bool = False) -> None:
         for text in _lines(one):
             write(text)
     if not found.topics:
-        narrate('there are no topics yet: cm topics create NAME, or cm notes append --to NAME "TEXT"')
+        narrate('no topics yet; cm topics create NAME, or cm notes append --to NAME "TEXT"')
     if any(one.advice for one in found.topics):
-        narrate("what is advised is proposed too: `cm proposals list --kind topic`")
+        narrate("recommendations are also proposals: `cm proposals list --kind topic`")
 
 
 def create(name: Name, *, title: Title = "", tags: Tags = None) -> None:

@@ -73,7 +73,7 @@ def _list() -> None:
     for one in found:
         write(f"{one.answer:<8} {local_minute(one.time)}  {one.root}  {', '.join(one.settings)}")
     if not found:
-        write("Nothing was decided for any checkout.")
+        write("No decisions for any checkout.")
 
 
 def _revoke(root: Path) -> None:
@@ -84,7 +84,7 @@ def _revoke(root: Path) -> None:
     if wants_json():
         print_json({"root": str(root), "revoked": was, "entries": entries, "files": files})
     elif was or entries or files:
-        narrate(f"What {root} brought is held back again.")
+        narrate(f"Everything from {root} is held again.")
     else:
         narrate(f"{root} was not trusted.")
 
@@ -96,9 +96,9 @@ def _show(found: RepositoryTrust, entries: HeldEntries, files: tuple[HeldFile, .
         print_json({**record, "entries": entries.entries, "entries_state": entries.state, "files": files})
         return
     words = {
-        "nothing": "asks for nothing that needs trust",
-        "held": "asks for settings that need trust; you have not decided yet",
-        "refused": "asks for settings that need trust; you refused them",
+        "nothing": "has no settings that need trust",
+        "held": "has settings that need trust; not decided yet",
+        "refused": "has settings that need trust; refused",
         "trusted": "is trusted with these settings",
     }
     write(f"{found.root} {words[found.state]}.")
@@ -122,10 +122,10 @@ def _ask_about_files(root: Path, waiting: tuple[HeldFile, ...]) -> None:
     question = f"Trust {noun(len(waiting), 'this file', 'these files')}, as {'they are' if several else 'it is'} now?"
     if _agreed(_file_lines(waiting), question):
         definition_trust.trust(root, waiting)
-        many, one = "They count from now on, until one of them changes.", "It counts from now on, until it changes."
+        many, one = "They apply until one of them changes.", "It applies until it changes."
         narrate(many if several else one)
     else:
-        narrate("They stay held back." if several else "It stays held back.")
+        narrate("They remain held." if several else "It remains held.")
 
 
 def _entry_lines(held: HeldEntries) -> list[str]:
@@ -134,7 +134,7 @@ def _entry_lines(held: HeldEntries) -> list[str]:
         return []
     number = len(held.entries)
     many = count(number, "entry", "entries")
-    head = f"{many} of {held.file} came with it: in no answer, to you or to agents, until you trust {noun(number, 'it', 'them')}."
+    head = f"{many} of {held.file} included in the repository: not used in answers to you or agents until you trust {noun(number, 'it', 'them')}."
     return [
         head,
         *(f"  {one.id} [{one.category}] {json.dumps(one.title)}: {json.dumps(one.content)}" for one in held.entries),
@@ -159,8 +159,8 @@ def _agreed(lines: Sequence[str], question: str, refusal: RefusedError | None = 
     `refusal`: why it cannot be trusted, raised instead of asking. Raises RefusedError without a terminal.
     """
     need_terminal(
-        "Trust is a person's to give: there is no terminal to ask at.",
-        "Run `cm trust` yourself, in a terminal; `cm trust --show` says what is asked for.",
+        "Trusting needs confirmation, and there is no terminal to ask in.",
+        "Run `cm trust` yourself, in a terminal; `cm trust --show` shows the details.",
     )
     for line in lines:
         narrate(line)
@@ -172,10 +172,10 @@ def _agreed(lines: Sequence[str], question: str, refusal: RefusedError | None = 
 def _ask_about_entries(held: HeldEntries) -> None:
     from cm_tui.engine.api import entry_trust
 
-    warning = "Trusted, they are in answers to you and to agents, who may take what they say for yours."
+    warning = "Once trusted, they appear in answers to you and to agents, which may treat them as your own."
     yes = _agreed([*_entry_lines(held), warning], f"Trust {noun(len(held.entries), 'this entry', 'these entries')}?")
     entry_trust.decide(held, "trusted" if yes else "refused")
-    narrate("They are remembered from now on." if yes else "They stay out of all answers.")
+    narrate("They are now used." if yes else "They are not used.")
 
 
 def _ask(found: RepositoryTrust) -> None:
@@ -185,4 +185,4 @@ def _ask(found: RepositoryTrust) -> None:
     refusal = RefusedError(f"Nothing was decided: {found.unshowable}.", hint=hint) if found.unshowable else None
     yes = _agreed([f"{found.file}:", *description(found)], "Trust these settings for this checkout?", refusal)
     grant.decide(found, "trusted" if yes else "refused")
-    narrate("They count from now on." if yes else "They stay held back.")
+    narrate("They now apply." if yes else "They remain held.")

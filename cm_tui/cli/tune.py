@@ -35,7 +35,7 @@ class _Group(TyperGroup):
         return super().parse_args(ctx, words)
 
 
-Question = Annotated[str, typer.Argument(help="The question, as it is asked of `cm search`.")]
+Question = Annotated[str, typer.Argument(help="The query, as given to `cm search`.")]
 
 
 def alone(
@@ -45,7 +45,7 @@ def alone(
         typer.Option(
             _RESET,
             metavar="[PROFILE]",
-            help="Take a saved profile back instead: what the project's configuration changes of it goes.",
+            help="Reset a saved profile: remove what the project's configuration changes.",
         ),
     ] = "",
 ) -> None:
@@ -67,16 +67,16 @@ def mark(question: Question, name: str, *, right: bool = False, wrong: bool = Fa
     from cm_tui.model.tuning import mark_of
 
     if right == wrong:
-        raise UsageError("Say --right or --wrong, one of both.")
+        raise UsageError("Use either --right or --wrong.")
     if not question.strip():
         raise UsageError(
-            "There is no question.", hint='For example: cm tune mark "how is a route matched" Router.match --right'
+            "The question is empty.", hint='For example: cm tune mark "how is a route matched" Router.match --right'
         )
     with open_fresh_engine() as engine:
         standing = engine.why_not(question, name)
         if standing.hit is None:
             near = f"The nearest names are {', '.join(standing.nearest)}." if standing.nearest else ""
-            raise NotFoundError(standing.said, hint=near or "Only what is in the index can be marked.")
+            raise NotFoundError(standing.said, hint=near or "Only indexed passages can be marked.")
         made = mark_of(question, standing.hit, right=right)
         note = engine.put_mark(made)
     if as_json({"mark": made, "rank": standing.hit.rank, "state": standing.state}):
@@ -118,7 +118,7 @@ def unmark(question: Question, name: str | None = None) -> None:
     if as_json({"removed": gone}):
         return
     for one in gone:
-        narrate(f"took back {_words(one)}: {one.place}  {one.symbol or ''}".rstrip())
+        narrate(f"removed {_words(one)}: {one.place}  {one.symbol or ''}".rstrip())
     narrate_notes(notes)
 
 
@@ -128,7 +128,7 @@ def _selected_marks(page: model.Page[Mark], question: str, name: str | None) -> 
 
     own = [one for one in page.rows if one.question == normal(question)]
     if not own:
-        raise NotFoundError("Nothing is marked for that question.", hint=page.note or "`cm tune marks` lists what is.")
+        raise NotFoundError("That question has no marks.", hint=page.note or "`cm tune marks` lists all marks.")
     found = [one for one in own if name is None or _is_called(one, name.strip())]
     if not found:
         places = ", ".join(one.place for one in own[:5])
@@ -156,7 +156,7 @@ def _reset(name: str) -> None:
     elif done.removed:
         narrate(f"{done.file} no longer changes {done.name}: {', '.join(done.removed)}")
     else:
-        narrate(f"nothing of {done.name} is changed in {done.file}")
+        narrate(f"{done.name} has no changes in {done.file}")
 
 
 def _words(one: Mark) -> str:

@@ -1,6 +1,6 @@
 """The configuration: the user's settings, what a repository may set, and what of it a person has trusted."""
 
-from cm_tui.config.load import load_config
+from cm_tui.config.load import load_config, renamed_settings
 from cm_tui.config.sections import (
     AgentsConfig,
     Config,
@@ -26,4 +26,5 @@ __all__ = [
     "TuiConfig",
     "WatchConfig",
     "load_config",
+    "renamed_settings",
 ]

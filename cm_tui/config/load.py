@@ -20,6 +20,9 @@ from cm_tui.errors import ConfigError
 from cm_tui.files import Stamp, read_bounded, read_inside, stamp_of
 from cm_tui.toml_values import SETTINGS_BYTES, toml_values
 
+RENAMED_SECTIONS = {"owner": "daemon"}
+"""Sections by their old name: they keep working, and `renamed_settings` says where they stand."""
+
 Stamps = tuple[Stamp | None, ...]
 """Change stamps of the user's file and the project's."""
 
@@ -52,7 +55,7 @@ def own_settings() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
 
     Raises ConfigError as for `load_config`.
     """
-    user = _typed(_read(_user_place()), _user_place())
+    user = _typed(_with_new_names(_of_user()), _user_place())
     environment = _of_environment(tuple(sorted(item for item in os.environ.items() if item[0].startswith("CM_"))))
     return _overlay(user, environment), user, environment
 
@@ -62,10 +65,23 @@ def repository_settings(root: Path, own: Mapping[str, Any]) -> RepositorySetting
 
     `own`: what the person set. Raises ConfigError as for `load_config`.
     """
-    values = _read(_repository_place(root))
+    values = _with_new_names(_of_repository(root))
     if not values:
         return RepositorySettings({}, {}, {}, ())
     return part(_typed(values, _repository_place(root)), own)
+
+
+def renamed_settings(root: Path | None = None) -> tuple[str, ...]:
+    """Say which settings still go by an old name, and where; the files are taken to be readable."""
+    files = {paths.config_file(): _of_user()}
+    if root is not None:
+        files[paths.project_config_file(root)] = _of_repository(root)
+    found: list[tuple[str, str]] = []
+    for old, new in RENAMED_SECTIONS.items():
+        found += [(f"[{old}] in {file}", f"[{new}]") for file, values in files.items() if old in values]
+        before, now = f"CM_{old.upper()}__", f"CM_{new.upper()}__"
+        found += [(name, now + name.removeprefix(before)) for name in sorted(os.environ) if name.startswith(before)]
+    return tuple(f"{old} is called {new} now; the old name still works." for old, new in found)
 
 
 def _with_includes(merged: dict[str, Any], own: Mapping[str, Any], repository: RepositorySettings) -> dict[str, Any]:
@@ -83,6 +99,13 @@ def _with_includes(merged: dict[str, Any], own: Mapping[str, Any], repository: R
     return _overlay(merged, {"index": patterns})
 
 
+def _with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with old names of sections as the new ones; where both are given, the new name wins."""
+    result = {key: value for key, value in values.items() if key not in RENAMED_SECTIONS}
+    old = {RENAMED_SECTIONS[key]: value for key, value in values.items() if key in RENAMED_SECTIONS}
+    return _overlay(old, result)
+
+
 def _user_place() -> Place:
     file = paths.config_file()
     return Place(str(file), lambda: read_bounded(file, SETTINGS_BYTES))
@@ -92,6 +115,14 @@ def _repository_place(root: Path) -> Place:
     """Return where a repository's settings stand: an ordinary file inside of it, wherever its links would lead."""
     file = paths.project_config_file(root)
     return Place(str(file), lambda: read_inside(root, file.relative_to(root).as_posix(), SETTINGS_BYTES))
+
+
+def _of_user() -> dict[str, Any]:
+    return _read(_user_place())
+
+
+def _of_repository(root: Path) -> dict[str, Any]:
+    return _read(_repository_place(root))
 
 
 def _read(place: Place) -> dict[str, Any]:
@@ -138,12 +169,12 @@ def _of_environment(variables: tuple[tuple[str, str], ...]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in variables:
         section, *names = key.removeprefix("CM_").lower().split("__")
-        if names and section in Config.model_fields:
+        if names and (section in Config.model_fields or section in RENAMED_SECTIONS):
             nested: Any = _from_text(value)
             for name in reversed(names):
                 nested = {name: nested}
             values = _overlay(values, {section: nested})
-    return _typed(values, Place("environment variable", variables=True))
+    return _typed(_with_new_names(values), Place("environment variable", variables=True))
 
 
 def _from_text(value: str) -> Any:

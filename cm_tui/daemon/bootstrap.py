@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,9 @@ GRACE_SECONDS = 3.0
 """How long a daemon that hangs may take to end by itself."""
 KILLED_SECONDS = 20.0
 """How long the system may take to clear away a killed one, on a busy machine."""
+_LIMIT = 1_000_000
+_NOTHING = "nothing was added to the prompt"
+"""The event is in the journal anyway; this explains to the user why the agent got no context."""
 
 
 def request(method: str, path: str, body: Any = None, *, timeout: float = 10.0) -> tuple[int, bytes] | None:
@@ -56,6 +60,47 @@ def request(method: str, path: str, body: Any = None, *, timeout: float = 10.0) 
         connection.close()
 
 
+def ask(path: str, question: Mapping[str, Any], seconds: float) -> dict[str, Any] | None:
+    """Return what the daemon answers a hook; None when none runs.
+
+    `path`: such as `/v1/hook/prompt`; `question`: sent as JSON; `seconds`: for all of it. Raises DaemonError if it
+    takes longer, or does not answer with a record.
+    """
+    until = time.monotonic() + seconds
+    try:
+        channel = endpoint.connect_socket(seconds)
+        if channel is None:
+            return None
+        # By hand: importing the standard client takes longer than everything else that a hook does.
+        body = json.dumps(question).encode("ascii")
+        said = {**endpoint.headers(), "Content-Type": "application/json", "Content-Length": str(len(body))}
+        head = "".join(f"{name}: {value}\r\n" for name, value in {**said, "Connection": "close"}.items())
+        answer = bytearray()
+        with channel:
+            channel.sendall(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body)
+            while len(answer) <= _LIMIT:
+                channel.settimeout(max(until - time.monotonic(), 0.001))
+                piece = channel.recv(1 << 16)
+                if not piece:
+                    break
+                answer += piece
+        return _record(bytes(answer))
+    except TimeoutError as error:
+        raise DaemonError(f"{_NOTHING}: the daemon took longer than {seconds:.2g} s (agents.wait_seconds).") from error
+    except (OSError, ValueError) as error:
+        raise DaemonError(f"{_NOTHING}: {error}") from error
+
+
+def _record(answer: bytes) -> dict[str, Any]:
+    if not answer:
+        raise ValueError("the daemon ended meanwhile")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    found = json.loads(body)
+    if head.split(b" ", 2)[1:2] != [b"200"]:
+        raise ValueError(str(found.get("error")) if isinstance(found, dict) else "the daemon refused it")
+    return found if isinstance(found, dict) else {}
+
+
 def notify(root: Path) -> bool:
     """Tell a running daemon that the journal of a project has news.
 
@@ -63,17 +108,8 @@ def notify(root: Path) -> bool:
     whether a daemon heard it.
     """
     try:
-        channel = endpoint.connect_socket(0.5)
-        if channel is None:
-            return False
-        # By hand: importing the standard client takes longer than everything else that a hook does.
-        data = json.dumps({"root": str(root)}).encode()
-        headers = {**endpoint.headers(), "Content-Type": "application/json", "Content-Length": str(len(data))}
-        head = "".join(f"{name}: {value}\r\n" for name, value in {**headers, "Connection": "close"}.items())
-        with channel:
-            channel.sendall(f"POST /v1/nudge HTTP/1.1\r\n{head}\r\n".encode() + data)
-            return channel.recv(64).split(b" ", 2)[1:2] == [b"200"]
-    except (CmError, OSError, ValueError):
+        return ask("/v1/nudge", {"root": str(root)}, 0.5) is not None
+    except CmError:
         return False
 
 
@@ -177,8 +213,6 @@ def _log_hint() -> str:
 
 
 def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
-    import subprocess
-
     environment = dict(os.environ)
     if (moved := paths.home_folder()) is not None:
         # The daemon's current folder is another one: a relative CM_HOME would be another home there.
@@ -191,11 +225,22 @@ def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
     environment.setdefault("MALLOC_ARENA_MAX", "2")
     # Python's own allocator gives back a megabyte once all of it is free: after work on large projects, hardly ever.
     environment.setdefault("PYTHONMALLOC", "malloc")
+    return spawn(("-m", "cm_tui", "serve", "--background"), environment, complaints, folder())
+
+
+def spawn(
+    words: Sequence[str], environment: Mapping[str, str], complaints: Any = None, place: Path | None = None
+) -> subprocess.Popen[bytes]:
+    """Start Python in a process of its own, which stays when this one and its terminal end.
+
+    `words`: its command line; `complaints`: a file for its errors; None: they go nowhere; `place`: its current folder.
+    """
+    import subprocess
+
     flags: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000208}
     return subprocess.Popen(
-        [sys.executable, "-m", "cm_tui", "serve", "--background"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=complaints,
-        cwd=folder(), env=environment, close_fds=True, umask=users_umask(), **flags,
+        [sys.executable, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=complaints or subprocess.DEVNULL, cwd=place, env=environment, close_fds=True, umask=users_umask(), **flags,
     )  # fmt: skip
 
 

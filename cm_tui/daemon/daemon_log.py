@@ -6,11 +6,14 @@ import logging
 import logging.handlers
 import os
 import sys
+import threading
 from io import TextIOWrapper
 from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.platform.redaction.redact import redact
+
+_log = logging.getLogger(__name__)
 
 
 class _PrivateLog(logging.handlers.RotatingFileHandler):
@@ -56,6 +59,13 @@ class _WithoutSecrets(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return redact(super().format(record)).text
+
+
+def log_thread_error(failed: threading.ExceptHookArgs) -> None:
+    """Log what ended a thread: Python writes it to a file that is neither rotated nor free of secrets."""
+    if failed.exc_value is not None and not isinstance(failed.exc_value, SystemExit):
+        name = failed.thread.name if failed.thread is not None else "?"
+        _log.error("the thread %s ended", name, exc_info=failed.exc_value)
 
 
 def set_up_log() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from starlette.types import ASGIApp
 
-from cm_tui import __version__
+from cm_tui import __version__, paths
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import daemon_log, endpoint, runtime_dir
@@ -22,6 +22,11 @@ from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.project_follower import ProjectFollower
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import plain
+from cm_tui.files import remove_old_left_overs
+
+_QUIET_S = 60.0
+_UNTOUCHED_S = 86_400.0
+"""No process writes a file for so long."""
 
 # --- what joins the daemon: applications that are mounted beside its own paths, and work that is done behind ---
 
@@ -93,6 +98,7 @@ class DaemonState:
         self.rested_since = clock.monotonic()
         """Since when nothing is asked or done, in seconds of the clock."""
         self._asked = self.rested_since
+        self._is_tidy = False
 
     @contextmanager
     def visit(self) -> Iterator[None]:
@@ -119,6 +125,14 @@ class DaemonState:
             if self._inside or self.jobs.busy:
                 self.rested_since = self._clock.monotonic()
             return self._clock.monotonic() - self.rested_since
+
+    def tidy(self) -> None:
+        """Remove what killed processes left in the folders of cm: once, after a minute without requests."""
+        if self._is_tidy or self.quiet_seconds < _QUIET_S:
+            return
+        self._is_tidy = True
+        for folder in (paths.data_dir(), paths.state_dir(), paths.config_file().parent):
+            remove_old_left_overs(folder, self._clock.now() - _UNTOUCHED_S)
 
     @property
     def followers(self) -> list[ProjectFollower]:

@@ -19,11 +19,11 @@ def uses_daemon() -> bool:
 
     Read by hand, as building the whole configuration would take longer than many a question; the daemon checks it all.
     """
-    said: Any = os.environ.get("CM_DAEMON__USE")
+    said: Any = os.environ.get("CM_DAEMON__USE", os.environ.get("CM_OWNER__USE"))
     if said is None:
         try:
             values = tomllib.loads(paths.config_file().read_text(encoding="utf-8"))
-            said = values.get("daemon", {}).get("use")
+            said = values.get("daemon", {}).get("use", values.get("owner", {}).get("use"))
         except (OSError, ValueError, AttributeError):
             said = None  # opening the project validates the file and reports mistakes
     if said in (None, "auto", "never"):

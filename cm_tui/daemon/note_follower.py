@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui.daemon.project_follower import ProjectFollower
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.errors import CmError
 
 INTERVAL_S = 0.5
 """Between two looks; where the system tells of changes, a look costs a millisecond."""
@@ -71,6 +73,13 @@ class NoteFollower(ProjectFollower):
         if seen.sign != seen.read and now - seen.since >= self._debounce_s:
             seen.read = seen.sign
             self._read(root)
+
+    def _follow(self) -> None:
+        from cm_tui.engine.memory.notes.overwritten import remove_last_texts
+
+        with suppress(CmError):
+            remove_last_texts()
+        super()._follow()
 
     def _read(self, root: Path) -> None:
         where = ProjectRef(str(root), force=True)

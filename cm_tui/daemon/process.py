@@ -31,7 +31,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from cm_tui import __version__, worker_process
 from cm_tui.config import DaemonConfig, load_config
 from cm_tui.daemon import endpoint, runtime_dir
-from cm_tui.daemon.daemon_log import set_up_log
+from cm_tui.daemon.daemon_log import log_thread_error, set_up_log
 from cm_tui.daemon.daemon_state import DaemonState, MakeExtensions
 from cm_tui.daemon.fresh_start import FreshStart, Handover, forget_allocator, received, start_again
 from cm_tui.daemon.http_api import service
@@ -191,6 +191,7 @@ def _stamps() -> dict[str, Stamp | None]:
 def _set_up_process() -> None:
     """Set what holds for the whole process: what a daemon writes is for its user alone, and its threads take turns."""
     os.umask(0o077)
+    threading.excepthook = log_thread_error
     sys.setswitchinterval(_SWITCH_S)
     # Commands hardly ever look for cycles, and end soon; here those would stay until the next look. What is imported stays.
     gc.freeze()
@@ -435,6 +436,7 @@ class _Server(uvicorn.Server):
             _log.info("%s is gone", root)
             self._state.events.publish("gone", project=str(root))
         self._state.projects.rest()
+        self._state.tidy()
         prose = _prose()
         if prose is not None and prose.release_if_unused(self._state.config.project_idle_seconds):
             _log.info("the model of prose was not needed for long, and is no longer in memory")

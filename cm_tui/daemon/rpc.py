@@ -182,7 +182,7 @@ def error_record(error: Exception) -> dict[str, str]:
         return {"class": kind, "message": error.message, "hint": error.hint, **named}
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         name = error.object.encode("utf-8", "backslashreplace").decode()
-        hint = "Give the folder another name: git's library and the store need it."
+        hint = "Rename the folder: git's library and the store require UTF-8."
         return {"class": "UsageError", "message": f"{name} is not valid UTF-8.", "hint": hint}
     return {
         "class": "CmError",

@@ -137,4 +137,4 @@ def settings_digest() -> str:
 
 
 def _is_setting(key: str) -> bool:
-    return key.startswith("CM_") and "__" in key and not key.startswith(("CM_DAEMON__", "CM_TUI__"))
+    return key.startswith("CM_") and "__" in key and not key.startswith(("CM_DAEMON__", "CM_OWNER__", "CM_TUI__"))

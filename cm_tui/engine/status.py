@@ -1,12 +1,15 @@
-"""A project and its index at a glance, and why the index does not reflect the checkout."""
+"""A project and its index at a glance."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from cm_tui.config import renamed_settings
 from cm_tui.config.held import repository_trust
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.mentions.report import count_stale
+from cm_tui.engine.memory.notes import overwritten
 from cm_tui.engine.platform.git.identity import Identity, earlier_memories, identify
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.journal import integrity as journal
@@ -14,7 +17,7 @@ from cm_tui.engine.platform.store import seal
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.embed.provider import Provider
 from cm_tui.engine.search.vectors.by_source import ProjectVectors
-from cm_tui.errors import CmError, ModelError, NotIndexedError
+from cm_tui.errors import CmError, ModelError
 from cm_tui.model import ProjectStatus
 
 _COUNTS = """
@@ -63,6 +66,7 @@ def status(db: Database, root: Path, repository: Repository, vectors: ProjectVec
         fallback=vectors.in_use.reason if vectors.is_fallback else "",
         notes=_notes(db, root, repository, vectors, identity, why),
         stale=count_stale(db),
+        conflicts=overwritten.count_below(root),
         claims_other=bool(identity.claims),
     )
 
@@ -73,27 +77,6 @@ def _indexed_at(db: Database) -> float | None:
         return float(text) if text else None
     except ValueError as error:
         raise db.unreadable("indexed_at", text) from error
-
-
-def indexed_checkout(db: Database, root: Path) -> str:
-    """Return the root of the checkout that the index reflects, when that is not this one; it may also reflect none yet."""
-    reflected = db.get_meta("root")
-    return reflected if reflected is not None and reflected != str(root) else ""
-
-
-def stale_reason(db: Database, root: Path, repository: Repository) -> str:
-    """Return why the index does not reflect a checkout's HEAD, or nothing.
-
-    Raises NotIndexedError if there is no index yet.
-    """
-    if lost := seal.lost(db):
-        return lost
-    if db.get_meta("indexed_at") is None:
-        raise NotIndexedError(f"{root} has no index yet.", hint="Run `cm index` first.")
-    if other := indexed_checkout(db, root):
-        return f"The index reflects another checkout, {other}"
-    now, then = repository.head().sha or "", db.get_meta("indexed_head") or ""
-    return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
 
 
 def _notes(
@@ -109,6 +92,7 @@ def _notes(
         *([repository.git_problem] if repository.git_problem else []),
         *vectors.notes,
         *_of_journal(root),
+        *renamed_settings(root),
         *repository_trust(root).notes,
         *_of_entries(root),
         *_claimed(identity),
@@ -116,16 +100,13 @@ def _notes(
     )
 
 
-def _of_store(db: Database) -> tuple[str, ...]:
+def _of_store(db: Database) -> Sequence[str]:
     """Return what is to be said of the store itself."""
     lost = seal.lost(db)
-    note = f"{lost}. `cm index` brings it up to date." if lost else ""
-    said = (
-        f"{db.file} can only be read here: nothing is brought up to date, and nothing is kept."
-        if db.is_read_only
-        else ""
-    )
-    return tuple(one for one in (note, said) if one)
+    notes = [f"{lost}. `cm index` brings it up to date."] if lost else []
+    if db.is_read_only:
+        notes.append(f"{db.file} can only be read here: nothing is brought up to date, and nothing is kept.")
+    return notes
 
 
 def _claimed(identity: Identity) -> tuple[str, ...]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from cm_tui.counts import count
 from cm_tui.errors import UsageError
 
 _MINUTE = 60
-_AGES = ((31_557_600, "year"), (2_629_800, "month"), (86_400, "day"), (3_600, "hour"), (_MINUTE, "minute"))
+_AGES = (
+    (31_557_600, "year", "y"), (2_629_800, "month", "mo"), (86_400, "day", "d"), (3_600, "hour", "h"), (_MINUTE, "minute", "min"),
+)  # fmt: skip
 INSTANTS = "a day such as 2026-01-31, today, yesterday, or an age: 12h, 30d, 2 weeks ago, 6mo, 1y"
 """What `instant` understands, in words."""
 _UNITS = {
@@ -63,10 +66,15 @@ def local_clock(seconds: float) -> str:
 
 def age(seconds: float) -> str:
     """Return how long ago something was, in words: `3 days ago`."""
-    for length, name in _AGES:
+    for length, name, _ in _AGES:
         if seconds >= length:
             return f"{count(int(seconds // length), name)} ago"
     return "just now" if seconds > -_MINUTE else "in the future"
+
+
+def short_age(seconds: float) -> str:
+    """Return an age in at most five cells, for a column: `3d`, `12h`, `6mo`; `now` below a minute."""
+    return next((f"{int(seconds // length)}{unit}" for length, _, unit in _AGES if seconds >= length), "now")
 
 
 def kind_and_age(kind: str, when: float | None) -> str:
@@ -74,10 +82,10 @@ def kind_and_age(kind: str, when: float | None) -> str:
     return f"{kind}, {age_of(kind, when)}" if when is not None else kind
 
 
-def age_of(kind: str, when: float, now: float | None = None) -> str:
+def age_of(kind: str, when: float, now: float | None = None, in_words: Callable[[float], str] = age) -> str:
     """Return how old a memory is; the time of a note is a day: `today`."""
     now = time.time() if now is None else now
-    return "today" if kind == "note" and local_day(when) == local_day(now) else age(now - when)
+    return "today" if kind == "note" and local_day(when) == local_day(now) else in_words(now - when)
 
 
 def length(text: str, m: str = "") -> float | None:

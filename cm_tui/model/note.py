@@ -81,6 +81,10 @@ class NoteConflict:
     """What is in the file."""
     both: str
     """All of it, with marks around the lines of either side."""
+    id: str = ""
+    """Of the note."""
+    file: str = ""
+    """That keeps both sides; empty: they are in this record alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,8 @@ class ProjectStatus:
     notes: tuple[str, ...] = ()
     stale: int = 0
     """Entries and notes that name code that is gone or renamed."""
+    conflicts: int = 0
+    """Notes with overwritten lines that an earlier version kept and that were not shown yet."""
     claims_other: bool = False
     """Git names a project with a memory that this checkout is not linked to."""
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from cm_tui.agent_hooks import stdin
+from cm_tui.agent_hooks import command, session_state, stdin
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import Journal
@@ -335,3 +335,31 @@ def test_the_way_into_the_journal_imports_no_library(repo: Repo):
     packages = {".".join(name.split(".")[2:4]) for name in ours if name.count(".") > 3} | {"api"}
     assert packages == {"api", "memory.recording", "platform.git", "platform.journal", "platform.redaction"}
     assert {"cm_tui.engine.api.events", "cm_tui.engine.platform.redaction.redact"} <= ours
+
+
+def test_a_prompt_waits_only_while_a_daemon_is_starting(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "home"))
+    said = {"session_id": "s", "cwd": str(repo.root), "prompt": "how is tax added to the cart"}
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            session_state.drop_starter()
+
+    monkeypatch.setattr(command.time, "sleep", pause)
+    hook("prompt", said=said, cwd=repo.root)
+    assert not pauses, "nothing was started"
+    session_state.put_starter(os.getpid())
+    hook("prompt", said=said, cwd=repo.root)
+    assert len(pauses) == 3, "until the process that starts it has ended, with or without a daemon"
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    for text in (str(ended.pid), "", "x", "9" * 400):
+        session_state.put_starter(os.getpid())
+        (tmp_path / "home" / "state" / "sessions" / "starter").write_text(text)
+        hook("prompt", said=said, cwd=repo.root)
+    session_state.put_starter(os.getpid())
+    os.utime(tmp_path / "home" / "state" / "sessions" / "starter", (1, 1))
+    hook("prompt", said=said, cwd=repo.root)
+    assert len(pauses) == 3, "a process that was killed, a damaged record, one of long ago"

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
+import httpx
+
+from cm_tui.agent_hooks.http import _HookRequests as HookRequests
+from cm_tui.agent_hooks.http import prompts
 from cm_tui.agent_hooks.prompt_context import MARKS_TOKENS, PromptContexts
 from cm_tui.agent_hooks.reply import CHARACTERS
 from cm_tui.model import Assembly, Pack, PackItem
+from tests.fake_clock import FakeClock
 
 ROOT = Path("/repo")
 ASKED = "How is tax added to the cart?"
@@ -153,3 +160,36 @@ def test_of_an_assembly_that_came_too_late_no_snapshot_is_kept():
     assert answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1.5, assemble=made, on_given=given.append) == ""
     assert [keep for _, keep in made.asked] == [False]
     assert given == []
+
+
+def test_a_defect_is_no_malformed_request(tmp_path: Path):
+    """It is an error of the server, which logs it: a hook would hide it from everyone."""
+
+    class Broken:
+        def on_nudge(self, root: Path) -> None:
+            raise ValueError(f"a defect in {root}")
+
+    async def status_of(question: dict[str, Any]) -> int:
+        dispatcher: Any = None
+        transport = httpx.ASGITransport(app=prompts(dispatcher, Broken()), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://cm") as client:
+            return (await client.post("/prompt", json=question)).status_code
+
+    assert asyncio.run(status_of({"root": str(tmp_path), "seconds": 1})) == 500
+    assert asyncio.run(status_of({"root": str(tmp_path), "seconds": "soon"})) == 400
+
+
+def test_right_after_a_daemons_start_packs_go_without_callers(tmp_path: Path):
+    clock, asked = FakeClock(), []
+
+    class Engine:
+        def call(self, name: str, _where: object, arguments: dict[str, Any]) -> None:
+            asked.append(arguments.get("neighbours") if name == "pack" else name)
+
+        def on_nudge(self, _root: Path) -> None: ...
+
+    requests: Any = HookRequests(cast("Any", Engine()), Engine(), clock)
+    for seconds in (0.0, 4.9, 0.2):
+        clock.advance(seconds)
+        requests._pack(tmp_path, ASKED, 100)
+    assert [one for one in asked if one != "stale_reason"] == [False, False, True]

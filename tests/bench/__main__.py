@@ -19,7 +19,7 @@ BENCHES = {
     "narrator": "A pass of the narrator over many episodes, one more session, memory; a reader beside it.",
 }
 LEARNERS = {
-    "model": "The bundled model of code: pairs, training, and how good it is; the guide on models says how.",
+    "model": "The bundled model of code: pairs, training, quality; see tests/bench/static_model/README.md.",
     "weights": "Weights of the profile code, learned from questions of lines, and what they do on languages left out.",
     "relevance": "How likely a hit of some score is in the right place, and how well that holds on repositories left out.",
 }

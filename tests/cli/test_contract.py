@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from unittest import mock
 
@@ -195,7 +196,7 @@ def test_reset_drops_episodes_when_it_is_told_to(own_shop: Shop):
             assert own_shop.cm("episodes", "--json").json["total"] == 3
             done = own_shop.cm("reset", *words, stdin=stdin)
             assert done.code == 0, done.err
-            assert "cannot be made again" in done.err
+            assert "cannot be recreated" in done.err
         assert not any(b"boulders" in file.read_bytes() for file in own_shop.home.rglob("*.jsonl"))
     own_shop.cm("index")
     assert own_shop.cm("episodes", "--json").json["total"] == 0
@@ -237,3 +238,13 @@ def test_looking_at_a_project_that_was_never_indexed_leaves_no_store(new_shop: S
         assert not list(new_shop.home.rglob("store.duckdb")), words
     assert new_shop.cm("index").code == 0
     assert list(new_shop.home.rglob("store.duckdb"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"), [("vacuum", "prune", ["--all", "--dry-run"]), ("hooks", "git-hooks", ["status"])]
+)
+def test_what_was_renamed_goes_by_its_old_name_too(shop: Shop, old: str, new: str, words: list[str]):
+    one, other = shop.cm(new, *words, "--json"), shop.cm(old, *words, "--json")
+    assert (other.code, other.json) == (0, one.json)
+    assert other.err == f"`cm {old}` is called `cm {new}` now.\n{one.err}"
+    assert not re.search(rf"^[│ ]*{old} ", shop.cm("--help", NO_COLOR="1").out, re.MULTILINE)

@@ -129,7 +129,7 @@ def test_status_says_of_a_pause_and_what_is_held_back(own_shop: Shop):
     told = own_shop.cm("status").out
     assert "Recording is paused: nothing is recorded in this project until" in told
     assert "paused by a person since" in told
-    assert "held back from patches, for they were changed in a pause: held.py" in told
+    assert "excluded from patches because they changed during a pause: held.py" in told
     own_shop.cm("resume")
     assert own_shop.cm("status", "--json").json["recording"]["held_back"] == ["held.py"]
     paused = own_shop.home / "data/recording/paused.json"
@@ -182,4 +182,4 @@ def test_projects(recorded: Shop, tmp_path: Path):
     moved = recorded.root.rename(tmp_path / "moved")
     (row,) = recorded.cm("projects", "--json", cwd=moved).json["rows"]
     assert (row["roots"], row["gone"]) == ([], [str(recorded.root)])
-    assert "no longer there" in recorded.cm("projects", cwd=moved).out
+    assert "(missing; run `cm link`" in recorded.cm("projects", cwd=moved).out

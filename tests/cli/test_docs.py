@@ -25,7 +25,15 @@ def test_every_command_is_in_the_guide_and_every_one_there_exists(shop: Shop):
     assert readme <= known
 
 
+def anchors(page: str) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_links_lead_somewhere():
     for page in (ROOT / "README.md", *(ROOT / "cm_tui/docs").glob("*.md")):
-        for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text()):
+            found = page.parent / target if target else page
+            assert found.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in anchors(found.read_text()), f"{page.name}: {target}#{anchor}"

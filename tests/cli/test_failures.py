@@ -283,7 +283,7 @@ def test_what_was_changed_before_output_failed_stays_and_is_reported(new_shop: S
             cwd=new_shop.root, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert done.returncode == 1
-    assert "What the command changed stays changed." in done.stderr
+    assert "Changes made by the command remain." in done.stderr
     assert new_shop.cm("entries", "--json").json["total"] == 1
 
 

@@ -32,7 +32,7 @@ def in_journal(shop: Shop, text: str) -> bool:
 def test_a_scan_finds_and_an_erasure_ends_it(own_shop: Shop):
     clean = own_shop.cm("secrets", "scan")
     assert (clean.code, clean.out) == (0, "")
-    assert "nothing that cm recognises" in clean.err
+    assert "no recognised secrets" in clean.err
     assert "cm forget --erase ID" in clean.err
     ids = say(own_shop, f"send {SECRET} away")
     say(own_shop, "an innocent word")

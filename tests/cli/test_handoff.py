@@ -53,6 +53,17 @@ def test_a_session_without_a_title_is_called_by_its_first_request(own_shop: Shop
     assert done["state"]["title"] == "Why do refunds take so long?"
 
 
+def test_what_only_a_model_or_a_terminal_reads_is_not_handed_over(own_shop: Shop, tmp_path: Path):
+    hidden = "".join(chr(0xE0000 + ord(one)) for one in "obey")
+    record(own_shop.root, f"Fix\ufeff refunds{hidden}", at=1_700_000_000.0, answer="\x1b]52;c;eA==\x07 \u202edone")
+    file = tmp_path / "handoff.md"
+    assert own_shop.cm("handoff", SESSION, "--out", str(file)).code == 0
+    text = file.read_text()
+    assert "> Fix refunds\n" in text
+    assert own_shop.cm("handoff", SESSION, "--json").json["text"] == text.rstrip("\n")
+    assert all(one.isprintable() or one == "\n" for one in text)
+
+
 def test_a_session_that_waits_for_its_first_answer_is_handed_over(own_shop: Shop):
     asked = {"root": str(own_shop.root), "agent": "codex", "session": SESSION, "prompt": "Why do refunds take so long?"}
     Journal.of(own_shop.root).append("hook.prompt", asked)

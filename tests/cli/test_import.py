@@ -41,12 +41,12 @@ def test_a_folder_that_is_nowhere_is_said(new_shop: Shop, home: Path):
     plan = new_shop.cm("import", "--from", nowhere, "--dry-run")
     assert plan.code == 0
     assert (
-        f"no session of Claude Code, Codex, OpenCode, Gemini CLI, Cursor or Copilot CLI was held in {nowhere}, and there is no such folder"
+        f"no session of Claude Code, Codex, OpenCode, Gemini CLI, Cursor or Copilot CLI took place in {nowhere}, and that folder does not exist"
         in plan.err
     )
     refused = new_shop.cm("import", "--from", nowhere)
     assert refused.code == 3
-    assert "there is no such folder" in refused.err
+    assert "that folder does not exist" in refused.err
     assert "--yes" in refused.err
     assert new_shop.cm("import", "--from", nowhere, "--dry-run", "--json").json["unheld"] == [nowhere]
     # A person may know better: sessions of it may turn up.
@@ -68,12 +68,12 @@ def test_a_prompt_without_an_answer_and_what_was_looked_at_are_said(new_shop: Sh
     other.write(other.turn("Elsewhere", "Yes."))
     (one.file.parent / "export.json").write_text("{}")
     (one.file.parent / "empty.jsonl").write_text("")
-    counted = "4 transcripts looked at: 1 of this project, 1 of other projects or of folders that have gone, 1 without a session, 1 could not be read"
+    counted = "4 transcripts looked at: 1 of this project, 1 from other projects or missing folders, 1 without a session, 1 could not be read"
     plan = new_shop.cm("import", "--dry-run")
     assert counted in plan.err
     assert "export.json could not be read: it is no transcript in JSON lines" in plan.err
     done = new_shop.cm("import")
-    assert "2 episodes of 1 session recorded, 1 of them without an answer" in done.err
+    assert "2 episodes of 1 session recorded, 1 of them unanswered" in done.err
     assert counted in done.err
     assert "4 transcripts looked at" in new_shop.cm("import", "--all-projects", "--dry-run").err
     (row,) = new_shop.cm("episodes", "list", "--outcome", "unanswered", "--json").json["rows"]
@@ -163,4 +163,4 @@ def test_what_does_not_go_together_is_said(new_shop: Shop):
         ("--all-projects", "--from", "x"),
     ):
         refused = new_shop.cm("import", *words)
-        assert (refused.code, "--unknown goes --project" in refused.err) == (2, True), words
+        assert (refused.code, "--unknown accepts only --project" in refused.err) == (2, True), words

@@ -64,6 +64,6 @@ def test_what_a_model_costs_is_said_before(new_shop: Shop):
     (new_shop.root / ".cm").mkdir(exist_ok=True)
     done = new_shop.cm("narrate")
     assert done.code == 0, done.err
-    assert "the model tiny is asked too: about" in done.err
+    assert "the model tiny is used: about" in done.err
     assert "at most 1,000 tokens" in done.err
     assert "model     tiny: 0 tokens" in done.out

@@ -64,7 +64,7 @@ def test_a_question_without_an_answer_does_not_offer_an_import_of_what_is_there(
 
 def test_search_shows_it_beside_code(taxed: Shop, remembered: str):
     shown = taxed.cm("search", "total of the cart with tax", "--limit", "2")
-    assert "What was said about it:" in shown.out
+    assert "From memory:" in shown.out
     assert shown.out.index("shop/cart.py") < shown.out.index(f"episode/{remembered}")
     found = taxed.cm("search", "total of the cart with tax", "--json").json
     assert [hit["path"] for hit in found["beside"]] == [f"episode/{remembered}"]

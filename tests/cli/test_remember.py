@@ -57,7 +57,7 @@ def test_what_is_written_twice_or_forgotten_says_so(new_shop: Shop):
     new_shop.cm("forget", f"entry/{id_}", "--reason", "no longer so")
     shown = new_shop.cm("remember", "--id", id_[:4])
     assert (shown.code, "Once." in shown.out) == (0, True)
-    assert f"no longer so; `cm forget --undo {id_}` brings it back" in shown.out
+    assert f"no longer so; `cm forget --undo {id_}` restores it" in shown.out
     assert new_shop.cm("remember", "--json").json["total"] == 0
     listed = new_shop.cm("remember", "--forgotten", "--json").json["rows"]
     assert [(row["id"], row["forgotten"]["reason"]) for row in listed] == [(id_, "no longer so")]

@@ -60,7 +60,7 @@ def test_a_saved_profile_is_taken_back_and_the_rest_of_the_file_stays(own_shop: 
     assert "limit, adjustments.tests" in done.err
     kept = [line for line in file.read_text().split("\n") if line]
     assert kept == ["# mine", "[search]", 'profile = "code" # kept', "# of notes", "[profiles.notes]", "limit = 3"]
-    assert "nothing of code is changed" in shop.cm("tune", "--reset", "code").err
+    assert "code has no changes" in shop.cm("tune", "--reset", "code").err
     assert shop.cm("tune", "--reset", "notes", "--json").json["removed"] == ["limit"]
     assert shop.cm("tune", "--reset=recall").code == 0
     assert "profiles" not in file.read_text()

@@ -43,7 +43,7 @@ def test_settings_of_a_terminal_that_differ_are_said(shop: Shop):
 
 def test_serve_status_and_stop(shop: Shop):
     assert shop.cm("serve", "--status", "--json").json == {"running": False}
-    assert "no daemon" in shop.cm("serve", "--stop").err
+    assert "No daemon" in shop.cm("serve", "--stop").err
     shop.cm("index")
     report = shop.cm("serve", "--status", "--json").json
     assert report["running"]
@@ -100,6 +100,7 @@ def test_a_search_that_needs_more_is_left_to_the_whole_command_line(
         ["tax", "-n", "x"],
         ["tax", "-n", "0"],
         ["tax", "-p", "/nowhere"],
+        ["tax", "-p"],
     ):
         assert quick_search(words) is None, words
     monkeypatch.setenv("CM_SEARCH__PROFILE", "memory")

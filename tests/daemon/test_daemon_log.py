@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.daemon.checkup import checks_of
-from cm_tui.daemon.daemon_log import errors, set_up_log
+from cm_tui.daemon.daemon_log import errors, log_thread_error, set_up_log
 
 LOGGERS = ("cm_tui", "uvicorn.error")
 
@@ -54,6 +55,18 @@ def test_a_secret_in_a_logged_error_does_not_reach_the_file(log: Path, name: str
     assert "ValueError: cannot reach https://ada:[redacted: password]@example.org with [redacted: github token]" in text
     assert "Traceback" in text
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
+
+
+def test_what_ends_a_thread_is_in_the_log_without_secrets(log: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(threading, "excepthook", log_thread_error)
+    secret = "ghp_" + "a1B2" * 9
+    thread = threading.Thread(target=fail, args=(f"no access with {secret}",), name="cm-episode")
+    thread.start()
+    thread.join()
+    text = log.read_text(encoding="utf-8")
+    assert "the thread cm-episode ended" in text
+    assert "ValueError: no access with [redacted: github token]" in text
+    assert errors.count == 1
 
 
 def test_a_name_that_is_not_utf8_is_logged_as_an_escape(log: Path, capsys: pytest.CaptureFixture[str]):

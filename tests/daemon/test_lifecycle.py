@@ -111,6 +111,25 @@ def test_it_ends_when_nobody_needs_it(indexed: Shop, monkeypatch: pytest.MonkeyP
     engine.close()
 
 
+def test_once_nothing_is_asked_it_removes_what_killed_processes_left(cm_home: Path):
+    old, new, other = (
+        cm_home / "data/entries" / name for name in (".a.json.12ab.cm-new", ".a.json.34cd.cm-new", "a.json")
+    )
+    old.parent.mkdir(parents=True)
+    for file in (old, new, other):
+        file.touch()
+    clock = FakeClock()
+    for file, age in ((old, 90_000.0), (new, 3_600.0), (other, 90_000.0)):
+        os.utime(file, (clock.now() - age,) * 2)
+    state = DaemonState(DaemonConfig(), clock=clock)
+    state.tidy()
+    assert old.exists()
+    clock.advance(60.0)
+    state.tidy()
+    # Another process may be writing the newer one.
+    assert [file.exists() for file in (old, new, other)] == [False, True, True]
+
+
 def test_it_is_not_idle_while_somebody_is_answered_or_listens_or_something_runs(
     cm_home: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -203,6 +203,7 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.publish_rules("GEMINI.md", remove=True).rules,
         lambda engine: engine.publish_rules("AGENTS.md", remove=True, dry_run=True).diff,
     ],
+    "note_conflicts": [lambda engine: engine.note_conflicts()],
     "move_note": [
         lambda engine: (engine.append_note("Moved.", name="here"), engine.move_note("here", "topics/there"))[1].id,
     ],

@@ -110,7 +110,7 @@ async def reasons_latencies_and_files(driver, project):
     assert " ms" in driver.text
     await driver.press("v")
     assert "unknown step 'vector_serch'" in driver.text
-    assert "definition://pack  shipped" in driver.text
+    assert "definition://pack  built in" in driver.text
     await driver.press("v")
     assert "brought by a rule" in driver.text
 

@@ -10,10 +10,12 @@ import pytest
 
 from cm_tui.daemon.subscribe import jobs
 from cm_tui.engine.api.engine import Engine
+from cm_tui.errors import NotFoundError
 from cm_tui.model import CommitPoint
 from cm_tui.model.dates import day
 from cm_tui.tui.modes.history import detail_panel
 from cm_tui.tui.modes.history.detail_panel import DetailPanel
+from cm_tui.tui.modes.history.prompts import named_revision
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.revision import name_of
 from tests.daemon.conftest import daemons_allowed
@@ -48,6 +50,23 @@ def rows(driver) -> list[tuple[str, str, str]]:
     return [(row.mark, row.name, row.word) for row in driver.app.screen.rows.rows if row.mark]
 
 
+def test_a_number_is_the_commit_that_the_list_shows_before_it_is_a_name():
+    class Asked:
+        """Knows commits of a list of 1,700, and one whose name begins with digits."""
+
+        def resolve(self, ref: str) -> str:
+            if ref.startswith("#") and int(ref[1:]) > 1_700:
+                raise NotFoundError(f"There is no commit {ref}.")
+            return ref
+
+    for typed, found in (("1700", "#1700"), ("1,700", "#1700"), ("#1,700", "#1700"), ("#17", "#17"), ("2000", "2000")):
+        assert named_revision(Asked(), typed) == found  # type: ignore[arg-type,comparison-overlap]
+    for other in ("1234567", "12h", "2021-03-04", "v1,2", "HEAD~20"):
+        assert named_revision(Asked(), other) == other  # type: ignore[arg-type,comparison-overlap]
+    with pytest.raises(NotFoundError, match="#1701"):
+        named_revision(Asked(), "1,701")  # type: ignore[arg-type]
+
+
 # --- the line ---
 
 
@@ -63,7 +82,7 @@ async def the_line_and_what_the_newest_commit_changed(driver, story):
 
 
 async def moving_the_point_moves_every_panel(driver, story):
-    await go_to(driver, "#3")
+    await go_to(driver, "3")
     assert ("−", "gone", "removed") in rows(driver)
     assert ("±", "one", "signature") in rows(driver)
     assert "close what is gone" in driver.text

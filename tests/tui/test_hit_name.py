@@ -20,6 +20,8 @@ def hit(symbol: str | None, kind: str | None) -> Hit:
         ("Options > From v3.x to v4.0", "section", 10, ("", "From v3.x…")),
         ("Pool.acquire", "method", 40, ("Pool.", "acquire")),
         ("ConnectionPool.acquire", "method", 14, ("Conne….", "acquire")),
+        ("Command._checkForMissingMandatoryOptions", "method", 34, ("", "_checkForMissingMandatoryOptions")),
+        ("Command._checkForMissingMandatoryOptions", "method", 16, ("", "_chec…oryOptions")),
         (None, None, 20, ("guide.", "md")),
     ],
 )

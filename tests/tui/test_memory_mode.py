@@ -156,6 +156,11 @@ async def nothing_was_written_down_yet(driver, project):
     assert "Entries are rules, knowledge and experience" in driver.text
     await driver.press("e", "p", "d")
     assert any("nothing under the cursor" in words for words in driver.told)
+    assert "where keys are typed" not in driver.text
+    await driver.press("slash")
+    assert "where keys are typed" in driver.text, "n and w, which the list offers, are typed here"
+    await driver.press("escape")
+    assert "where keys are typed" not in driver.text
 
 
 async def the_filter_leaves_what_fits_and_says_what_it_cannot_read(driver, told):

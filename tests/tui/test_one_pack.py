@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from cm_tui.model import PackRequest
 from cm_tui.tui.app.kept_choices import PackSync
 from cm_tui.tui.state.pack_selection import PackFile, PackSelection, merged
+from cm_tui.tui.state.remembered import AppState, save_state, state_file
 from tests.tui.mode_driver import connected, driving, through_daemon
 
 
@@ -68,7 +70,7 @@ class Together:
     def __init__(self, root: Path) -> None:
         self.selection = PackSelection(self.hand_over, lambda: None)
         self.sync = PackSync(self.selection, PackFile(root), lambda call, then: then(call()), self.fail)
-        self.sync.begin()
+        self.sync.begin(())
 
     def hand_over(self) -> None:
         self.sync.exchange()
@@ -131,3 +133,16 @@ async def test_two_applications_have_one_pack(owned):
                     lambda app=driver.app: {i.title for i in app.pack_selection.items} == everything | {"a"}
                 )
             other.app.leave()
+
+
+async def test_a_pack_that_an_earlier_version_remembered_is_taken_up(project):
+    state = AppState(mode="pack")
+    state.of("pack")["items"] = [{"path": "src/store.py", "start_line": 5, "end_line": 9, "title": "Store", "why": ""}]
+    save_state(project, state)
+    async with driving(project) as driver:
+        assert named(driver.app.pack_selection.items) == "Store"
+        driver.app.pack_selection.add(pieces("a"))
+        await driver.settle()
+        driver.app.state_writer.flush()
+    assert "items" not in json.loads(state_file(project).read_text())["screens"]["pack"]
+    assert named(PackFile(project).read()) == "Storea"

@@ -209,7 +209,7 @@ async def memories_have_their_titles(driver, project):
         await driver.press("w")
     assert paths(screen) == [f"entry/{entry.id}"]
     (row,) = [line for line in driver.text.splitlines() if re.search(r"^│ +1 ", line)]
-    assert re.search(r" 1 Coins of a purse +entry · just now", row), row
+    assert re.search(r" 1 Coins of a purse +entry · now", row), row
     assert entry.id not in row
 
 
@@ -248,6 +248,13 @@ def test_folders_give_way_to_the_symbol_and_the_name_of_a_file_does_not():
     assert words(FileRow(file), 80).plain.startswith("internal/binding/form_mapping.go  mapFormByTag")
     assert re.match(r"\S*…\S*/form_mapping\.go  map\S+ :", words(FileRow(file), 36).plain)
     assert "map" not in words(FileRow(file), 24).plain.replace("mapping", "")
+
+
+def test_what_a_symbol_is_in_gives_way_to_its_name():
+    hit = make_hit(1, path="lib/command.js", symbol="Command._checkForMissingMandatoryOptions.definedNonDefaultOptions")
+    row = words(FurtherRow(hit), 34).plain
+    assert row.split() == ["definedNonDefaultOptions", f":{hit.start_line}"]
+    assert "…" in words(FurtherRow(hit), 20).plain
 
 
 def fields(hit: Hit) -> dict[str, object]:

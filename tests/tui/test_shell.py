@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import subprocess
@@ -16,16 +17,18 @@ from cm_tui.config import Config, TuiConfig
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
+from cm_tui.model.dates import age
 from cm_tui.model.status import KnownProject
 from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.app_dialogs import project_row
 from cm_tui.tui.screens.commands import key_name
+from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.screens.small_lists import CommandPalette
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme.themes import style_sheets
-from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, short_count, size
+from cm_tui.tui.widgets.text import count, duration, elide_middle, fit, short_count, size
 from tests.tui.mode_driver import PATIENCE, Driver, at, driving, each, make_project, starting
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -277,6 +280,29 @@ def test_states_of_the_wrong_shape_are_ignored(tmp_path, content):
     assert note
 
 
+@pytest.mark.deep
+async def test_what_an_earlier_release_called_time_is_found_again_as_history(project):
+    file = state_file(project)
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"mode": "time", "screens": {"time": {"tab": "symbols"}}}))
+    keys = {"app.time": "f10", "time.zoom": "H", "time.find": "F", "history.find": "f"}
+    async with driving(project, config=Config(tui={"keys": keys})) as driver:
+        assert driver.app.current_mode == "history"
+        assert any("app.time is called app.history now" in words for words in driver.told)
+        assert driver.app.screen.panel.tabs.active == "symbols"
+        await driver.press("H")
+        assert driver.app.screen.has_class("-zoomed")
+        await driver.press("H", "F")
+        assert driver.app.screen.focused is not driver.app.screen.commit_panel.filter_input
+        await driver.press("f")
+        assert driver.app.screen.focused is driver.app.screen.commit_panel.filter_input
+        await driver.press("escape", "1", "f10")
+        assert driver.app.current_mode == "history"
+        driver.app.state_writer.flush()
+    assert json.loads(file.read_text())["mode"] == "history"
+    assert "time" not in json.loads(file.read_text())["screens"]
+
+
 def test_state_is_written_whole_and_read_back(tmp_path):
     state = AppState(mode="search", theme="nord", screens={"search": {"query": "ä"}})
     save_state(tmp_path, state)
@@ -306,7 +332,7 @@ def test_text_helpers_count_cells():
     assert count(2, "file") == "2 files"
     assert duration(200) == "3 min 20 s"
     assert size(1_400_000) == "1.4 MB"
-    assert ago(7200) == "2 hours ago"
+    assert age(7200) == "2 hours ago"
 
 
 def test_a_known_project_says_how_long_ago_it_was_used(monkeypatch: pytest.MonkeyPatch):
@@ -332,12 +358,13 @@ def test_the_first_frame_waits_for_nothing_heavy():
 
 
 def test_the_guide_lists_every_key_id():
-    from cm_tui.tui.modes.overview.screen import OVERVIEW_COMMANDS
-    from cm_tui.tui.modes.search.screen import SEARCH_COMMANDS
-
     guide = (Path(__file__).parents[2] / "cm_tui/docs/application.md").read_text(encoding="utf-8")
-    for command in (*APP_COMMANDS, *OVERVIEW_COMMANDS, *SEARCH_COMMANDS):
-        assert f"`{command.id}`" in guide
+    ids = set(re.findall(r"`([a-z]+\.[a-z-]+)`", guide.split("## Your own keys", 1)[1].split("\n## ", 1)[0]))
+    commands = [command.id for command in APP_COMMANDS]
+    for name in TITLES:
+        screen = importlib.import_module(f"cm_tui.tui.modes.{name}.screen")
+        commands += [command.id for command in getattr(screen, f"{name.upper()}_COMMANDS")]
+    assert ids - {"app.time", "app.narrator"} == set(commands)
 
 
 @pytest.mark.deep

@@ -11,10 +11,11 @@ import pytest
 from textual.widgets import Input
 
 from cm_tui.errors import CmError
-from cm_tui.model import FileEntry, Page
+from cm_tui.model import FileEntry, ImportEdge, Page
 from cm_tui.tui.terminal import clipboard
 from cm_tui.tui.terminal.editor import command_for
 from cm_tui.tui.widgets.code_nodes import FileIndex, highlighted
+from cm_tui.tui.widgets.relations import of_importers
 from tests.tui.mode_driver import PATIENCE, at, driving, each
 
 
@@ -318,6 +319,18 @@ def test_tree_of_100_000_files_is_filled_on_opening():
     assert len(top) == 100
     assert [node.name for node in tree.children("d007/", 1)] == [f"s{n}" for n in range(10)]
     assert len(tree.children("d007/s3/", 2)) == 100
+
+
+def test_an_importing_statement_is_one_row_with_all_of_its_names():
+    def edge(line: int, name: str | None, alias: str | None = None) -> ImportEdge:
+        return ImportEdge("lib/command.js", line, "./option.js", name, alias, "lib/option.js", False, "import")
+
+    rows = of_importers([edge(11, "Option"), edge(11, "DualOptions", "Dual"), edge(12, None)])
+    assert [(row.name, row.line, row.place) for row in rows] == [
+        ("lib/command.js", 11, "Option, DualOptions as Dual :11"),
+        ("lib/command.js", 12, "./option.js :12"),
+    ]
+    assert rows[0].text == "imports ./option.js › Option, DualOptions as Dual"
 
 
 def test_highlight_marks_what_matched():

@@ -166,8 +166,6 @@ class EngineBase:
     @in_process
     def rest(self) -> None:
         """Release caches."""
-        if is_built(self, "_vectors"):
-            self._vectors.release()
         self._db.settle()
         self._db.shrink()
         self._db.release_blocks()

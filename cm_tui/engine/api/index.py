@@ -12,6 +12,7 @@ from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine_base import EngineBase, of_one_generation
 from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.engine.platform import lazy
+from cm_tui.errors import NotIndexedError
 
 if TYPE_CHECKING:
     from cm_tui.engine.code.index.index_run import IndexOutcome
@@ -27,16 +28,23 @@ class IndexMethods(EngineBase):
 
         Raises NotIndexedError if there is no index yet.
         """
-        from cm_tui.engine.status import stale_reason
+        from cm_tui.engine.platform.store import seal
 
-        return stale_reason(self._db, self._root, self._repository)
+        db = self._db
+        if lost := seal.lost(db):
+            return lost
+        if db.get_meta("indexed_at") is None:
+            raise NotIndexedError(f"{self._root} has no index yet.", hint="Run `cm index` first.")
+        if other := self.indexed_checkout():
+            return f"The index reflects another checkout, {other}"
+        now, then = self._repository.head().sha or "", db.get_meta("indexed_head") or ""
+        return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
 
     @in_process
     def indexed_checkout(self) -> str:
-        """Return the root of the clone or worktree that the index reflects, if not this one."""
-        from cm_tui.engine.status import indexed_checkout
-
-        return indexed_checkout(self._db, self._root)
+        """Return the root of the clone or worktree that the index reflects, if not this one; it may reflect none yet."""
+        reflected = self._db.get_meta("root")
+        return reflected if reflected is not None and reflected != str(self._root) else ""
 
     @needs("nothing")
     def freshness(self) -> model.Freshness:

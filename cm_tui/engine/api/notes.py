@@ -136,6 +136,17 @@ class NoteMethods(EntryMethods):
         """
         return self._changed(self._note_changes().write(name, text, base, decision))
 
+    @needs("nothing")
+    def note_conflicts(self) -> tuple[model.NoteConflict, ...]:
+        """Return, once, lines that an earlier version kept because another program overwrote them; the oldest first.
+
+        In each, `mine` is the earlier text, `theirs` the note's current one; `file` keeps both. Raises StoreError if
+        that file cannot be written.
+        """
+        from cm_tui.engine.memory.notes import overwritten
+
+        return overwritten.export(self._root)
+
     @needs("nothing", writes=("memory",))
     def move_note(self, name: str, target: str) -> model.NoteChange:
         """Rename a note, also into another scope.

@@ -45,12 +45,11 @@ def recording_state(root: Path | None, *, records: bool | None = None) -> model.
     from cm_tui.engine.platform.journal.location import folder_of
 
     kept, shown = pauses.read(), str(root or "")
-    project = folder_of(root).name if root is not None and kept.pauses else pauses.EVERYWHERE
-    pause = kept.on(project, time.time())
+    pause = kept.on(root, time.time())
     if root is not None and gate.is_below(root, gate.patterns()):
         return model.RecordingState("never", shown, sessions=kept.sessions)
     if pause is not None:
-        everywhere = pause.project == pauses.EVERYWHERE
+        everywhere = root is None or pause.project != folder_of(root).name
         return model.RecordingState("paused", shown, pause.since, pause.until, everywhere, kept.sessions)
     if root is not None and not (_records(root) if records is None else records):
         return model.RecordingState("off", shown, sessions=kept.sessions)
@@ -100,6 +99,10 @@ def resume(root: Path | None, *, here: Path | None = None) -> model.RecordingSta
         # Resuming everywhere also replaces an unreadable file.
         pauses.reset()
         pauses.end(pauses.EVERYWHERE)
+    if root is None and here is not None:
+        # Those of other projects that hold here because it is unknown whose checkout this is.
+        for project in pauses.read().projects(here) - {pauses.EVERYWHERE, _project(here)}:
+            pauses.end(project)
     if checkout := root or here:
         changes.settle(checkout)
     return recording_state(root or here)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.messages import PackSelectionChanged
 from cm_tui.tui.state.change_history import Finish, UndoableChange
-from cm_tui.tui.state.pack_selection import Items, PackChange, PackFile, PackSelection, merged
+from cm_tui.tui.state.pack_selection import Items, PackChange, PackFile, PackSelection, merged, readable
 from cm_tui.tui.state.remembered import AppState, load_state, save_state
 from cm_tui.tui.tasks.ask import Fail, as_cm_error
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
@@ -49,11 +49,12 @@ class PackSync:
     _busy: bool = False
     _broken: bool = False
 
-    def begin(self) -> None:
-        """Load the pack of the project."""
+    def begin(self, remembered: Items) -> None:
+        """Load the pack of the project; before any application wrote one, what was remembered from an earlier run."""
         self._stamp = self._file.stamp()
-        self._base = self._file.read() or ()
-        self._selection.take(self._base)
+        found = self._file.read()
+        self._base = found or ()
+        self._selection.take(remembered if found is None else found)
 
     def look(self) -> None:
         """Load the changes of other applications, if there are any."""
@@ -178,7 +179,8 @@ class SavedChoices:
         self._pack_sync = PackSync(
             self.pack_selection, PackFile(root), partial(tasks.work, topic="app.pack"), app.tell_error
         )
-        self._pack_sync.begin()
+        # Earlier versions kept the pieces with everything else that is remembered.
+        self._pack_sync.begin(readable(self.state.of("pack").pop("items", None)))
 
     def begin(self, every: Callable[[float, Callable[[], None]], object]) -> None:
         """Look from now on what other applications make of the pack.

@@ -20,6 +20,7 @@ from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import Command, key_name
 from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.state.change_history import Finish, UndoableChange
+from cm_tui.tui.state.remembered import current_keys, former_keys
 from cm_tui.tui.tasks.watches import EVERY, Watch
 from cm_tui.tui.theme.themes import CM_DARK
 from cm_tui.tui.widgets.rowlist import RowList
@@ -41,8 +42,9 @@ class Keymap:
     """
 
     def __init__(self, keys: Mapping[str, str]) -> None:
-        self.own = {name: ",".join(_split(written)) for name, written in keys.items()}
-        """Keys by the id of a command, in the spelling of the terminal's library."""
+        self._given = keys
+        self.own = {name: ",".join(_split(written)) for name, written in current_keys(keys).items()}
+        """Keys by the id that the command has today, in the spelling of the terminal's library."""
 
     def shown(self, command: Command[Any], mode: str, *, typing: bool = False) -> str:
         """Return the key of a command in a mode, written for people; with `typing` one that works in an input, or ""."""
@@ -66,7 +68,7 @@ class Keymap:
         """Return the mistakes in the key settings; imports every mode, so call it on a worker thread."""
         rooms = {mode: _commands_of(mode) for mode in TITLES}
         known = {command.id: command for commands in (APP_COMMANDS, *rooms.values()) for command in commands}
-        messages = []
+        messages = [former] if (former := former_keys(self._given)) else []
         for name in self.own:
             if name not in known:
                 near = nearest(name, known)

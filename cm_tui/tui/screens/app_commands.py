@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from textual.app import App
 from textual.content import Content
 
+from cm_tui.model.dates import age
 from cm_tui.tui.screens.commands import Command, unless
 from cm_tui.tui.screens.help import HelpScreen
 from cm_tui.tui.screens.mode_list import MODES, PACK, TITLES, keys_of_mode
 from cm_tui.tui.screens.question import ListDialog, ask, confirm
 from cm_tui.tui.state.change_history import UndoableChange
 from cm_tui.tui.widgets.split import Split
-from cm_tui.tui.widgets.text import ago, elide_end, fit, one_line
+from cm_tui.tui.widgets.text import elide_end, fit, one_line
 
 if TYPE_CHECKING:
     from cm_tui.tui.screens.app_services import AppServices
@@ -108,7 +109,7 @@ def list_changes(screen: AnyMode) -> None:
         room = max(8, width - _MODE - _WHEN - 3)
         return Content.assemble(
             " ", (fit(one_line(row.label), room), "$foreground"), " ",
-            (fit(titles.get(row.mode, row.mode), _MODE), "$secondary"), (fit(ago(time.time() - row.time), _WHEN), "$muted"),
+            (fit(titles.get(row.mode, row.mode), _MODE), "$secondary"), (fit(age(time.time() - row.time), _WHEN), "$muted"),
         )  # fmt: skip
 
     def refused(row: UndoableChange) -> str:
@@ -140,7 +141,7 @@ def _confirmed(screen: AnyMode, change: UndoableChange, word: str, go_on: Callab
     if change.mode == screen.MODE:
         go_on()
         return
-    where, when = screen.cm.titles.get(change.mode, change.mode), ago(time.time() - change.time)
+    where, when = screen.cm.titles.get(change.mode, change.mode), age(time.time() - change.time)
     words = f"{word} what was done in {where}, {when}?\n\n{elide_end(one_line(change.label), _LONGEST)}"
     confirm(screen.app, words, word, go_on)
 

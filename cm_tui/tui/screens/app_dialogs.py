@@ -13,10 +13,10 @@ from cm_tui.config import load_config
 from cm_tui.engine.api import recording
 from cm_tui.errors import CmError
 from cm_tui.model import KnownProject, ProjectStatus, RecordingState
-from cm_tui.model.dates import local_moment
+from cm_tui.model.dates import age, local_moment
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.question import Finder, Line, ListDialog, Option, Question, ask, ask_line
-from cm_tui.tui.widgets.text import ago, at_home, elide_path, fit, one_line
+from cm_tui.tui.widgets.text import at_home, elide_path, fit, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.links import MemoryLink
@@ -26,7 +26,7 @@ def project_row(row: KnownProject, width: int) -> Content:
     """Draw name, folder, and when it was used."""
     lead = "gone: " if row.gone and not row.roots else ""
     folder = next(iter((*row.roots, *row.gone)), "unknown folder")
-    when = fit(ago(time.time() - row.last), 14) if row.last else ""
+    when = fit(age(time.time() - row.last), 14) if row.last else ""
     room = max(8, width - 24 - 15)
     return Content.assemble(
         (fit(f" {one_line(row.name)}", 24), "bold $foreground" if row.roots else "$muted"),

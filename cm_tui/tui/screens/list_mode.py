@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.binding import BindingType
 from textual.widget import Widget
 from textual.widgets import Input
@@ -86,6 +86,10 @@ class ListMode(InputMode):
         return False
 
     # --- the filter ---
+
+    @on(events.DescendantFocus)
+    def _offer_keys(self, event: events.DescendantFocus) -> None:
+        self.list_shown.is_filter_focused = event.widget is self.filter_input
 
     @property
     def filter_input(self) -> Input:

@@ -12,7 +12,7 @@ from textual.content import Content
 
 from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.model import CODE, NOTES, Hit
-from cm_tui.model.dates import age_of
+from cm_tui.model.dates import age, age_of, short_age
 from cm_tui.tui.state.authors import title_of, who
 from cm_tui.tui.tasks.ask import Ask, Engine
 from cm_tui.tui.theme.highlight import plain_lines
@@ -65,15 +65,15 @@ def is_memory(hit: Hit | None) -> bool:
     return hit is not None and hit.source != CODE
 
 
-def kind_and_age(hit: Hit, now: float | None = None) -> str:
+def kind_and_age(hit: Hit, in_words: Callable[[float], str] = age) -> str:
     """Return `episode · 3 days ago`."""
-    when = age_of(hit.source, hit.time, now) if hit.time is not None else "undated"
+    when = age_of(hit.source, hit.time, in_words=in_words) if hit.time is not None else "undated"
     return f"{hit.source} · {when}"
 
 
 def facts(hit: Hit, author: Author | None, width: int) -> Content:
     """Return what it is called, kind, age and who, in exactly so many cells; who it was gives way first."""
-    head, when = hit.source, kind_and_age(hit).removeprefix(hit.source)
+    head, when = hit.source, kind_and_age(hit, short_age).removeprefix(hit.source)
     # A note without a heading is called by its file, as is one of another project.
     name, title = who(author), title_of(author) or (PurePosixPath(hit.path).stem if hit.source == NOTES else "")
     tail = f" · {name}" if name else ""

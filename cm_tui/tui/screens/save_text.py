@@ -10,6 +10,7 @@ from cm_tui.files import write_atomically
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import Line, ask_line, confirm
 from cm_tui.tui.terminal import clipboard
+from cm_tui.tui.widgets.text import at_home
 
 _MOST = 10_000_000
 """Tokens of a budget."""
@@ -71,7 +72,8 @@ def copy_and_report(screen: ModeScreen, text: str, what: str) -> None:
         if isinstance(result, OSError):
             screen.cm.tell(f"Nothing could be copied or saved: {result.strerror or result}", severity="error")
             return
-        screen.cm.tell(f"{what}\n{result.message}" if what else result.message, timeout=4 if result.file else 2)
+        message = at_home(result.message)
+        screen.cm.tell(f"{what}\n{message}" if what else message, timeout=4 if result.file else 2)
 
     screen.cm.tasks.work(work, done, topic=f"{screen.MODE}.copy")
 

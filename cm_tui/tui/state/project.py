@@ -18,7 +18,8 @@ from cm_tui.model import (
     ProjectStatus,
     RecordingState,
 )
-from cm_tui.tui.widgets.text import ago, count, duration
+from cm_tui.model.dates import age
+from cm_tui.tui.widgets.text import count, duration
 
 State = Literal["", "ok", "warning", "error"]
 
@@ -38,7 +39,7 @@ def when_indexed(status: ProjectStatus) -> str:
     """Return how long ago the project was indexed."""
     if not status.indexed:
         return "never"
-    return ago(max(0.0, time.time() - status.indexed_at)) if status.indexed_at else "some time ago"
+    return age(max(0.0, time.time() - status.indexed_at)) if status.indexed_at else "some time ago"
 
 
 class ActivityLog:

@@ -34,7 +34,7 @@ RESOLUTION_WORDS = {
     "import": "followed through an import",
     "receiver": "by the type of the object it is called on",
     "unique": "the only definition of that name in the project",
-    "ambiguous": "not known which definition is meant: none is claimed",
+    "ambiguous": "several definitions fit: space lists them",
     "external": "from outside the project",
     "unresolved": "not known what is called",
 }
@@ -94,21 +94,35 @@ def of_edges(edges: Iterable[Edge], *, callers: bool) -> list[Relation]:
     return rows
 
 
-def of_imports(edges: Iterable[ImportEdge], *, importers: bool) -> list[Relation]:
-    """Imports jump to the file brought in, or the first of the package; importers to the import statement."""
+def of_imports(edges: Iterable[ImportEdge]) -> list[Relation]:
+    """Imports jump to the file brought in, or the first of the package."""
     rows = []
     for edge in edges:
-        alias = f" as {edge.alias}" if edge.alias else ""
-        name = f"{edge.module} › {edge.name}{alias}" if edge.name else f"{edge.module}{alias}"
-        path, line = (edge.path, edge.line) if importers else (edge.file or "", 1)
-        text = f"{'re-exports' if edge.reexport else 'imports'} {name}"
-        rows.append(
-            Relation(
-                edge.path if importers else name, "", path, line,
-                f":{edge.line}" if importers else (edge.target or ""), edge.resolution, text=text,
-            )
-        )  # fmt: skip
+        name = f"{edge.module} › {_name_and_alias(edge)}" if edge.name else _name_and_alias(edge)
+        text = f"{_verb(edge)} {name}"
+        rows.append(Relation(name, "", edge.file or "", 1, edge.target or "", edge.resolution, text=text))
     return rows
+
+
+def of_importers(edges: Iterable[ImportEdge]) -> list[Relation]:
+    """Importers jump to the import statement, which has one row for all of its names."""
+    statements: dict[tuple[str, int, str, str], list[ImportEdge]] = {}
+    for edge in edges:
+        statements.setdefault((edge.path, edge.line, edge.module, edge.resolution), []).append(edge)
+    rows = []
+    for (path, line, module, resolution), named in statements.items():
+        names = ", ".join(map(_name_and_alias, named))
+        text = f"{_verb(named[0])} {module} › {names}" if named[0].name else f"{_verb(named[0])} {names}"
+        rows.append(Relation(path, "", path, line, f"{names} :{line}", resolution, text=text))
+    return rows
+
+
+def _verb(edge: ImportEdge) -> str:
+    return "re-exports" if edge.reexport else "imports"
+
+
+def _name_and_alias(edge: ImportEdge) -> str:
+    return f"{edge.name or edge.module}{f' as {edge.alias}' if edge.alias else ''}"
 
 
 class RelationList(RowList[Relation]):

@@ -20,6 +20,7 @@ from textual.visual import Visual
 from cm_tui.lru import LRU
 
 R = TypeVar("R")
+_LEAVE_FILTER = "Esc leaves the filter, where keys are typed."
 
 
 class RowList(ScrollView, Generic[R], can_focus=True):
@@ -56,6 +57,8 @@ class RowList(ScrollView, Generic[R], can_focus=True):
     ]
 
     cursor: reactive[int] = reactive(0, repaint=False)
+    is_filter_focused: reactive[bool] = reactive(False)
+    """Keys are typed into a filter: the words for an empty list, which may offer keys, say how to leave it."""
     row_height = 1
     """Lines of a row; a subclass that changes it gives `draw_line`."""
     is_text = False
@@ -233,7 +236,8 @@ class RowList(ScrollView, Generic[R], can_focus=True):
 
     def _blank(self, y: int, width: int) -> Strip:
         style = self.get_visual_style("rowlist--empty")
-        lines = [] if self._rows else textwrap.wrap(self._empty, max(8, width - 2))
+        words = f"{self._empty} {_LEAVE_FILTER}" if self.is_filter_focused and self._empty else self._empty
+        lines = [] if self._rows else textwrap.wrap(words, max(8, width - 2))
         if y >= len(lines):
             return Strip.blank(width, self.visual_style.rich_style)
         line = Content(f" {lines[y]}")

@@ -12,12 +12,13 @@ from cm_tui.counts import count, size
 from cm_tui.model.text import one_line
 
 __all__ = [
-    "ago", "at_home", "count", "duration", "elide_end", "elide_middle", "elide_path", "fit", "name_and_place", "number_of", "one_line",
+    "at_home", "count", "duration", "elide_end", "elide_middle", "elide_name", "elide_path", "fit", "name_and_place", "number_of", "one_line",
     "one_line_signature", "sentence",
     "short_count", "size", "wrapped",
 ]  # fmt: skip
 
 _AT_BRACKETS = re.compile(r"(?<=[(\[{]) +|,? +(?=[)\]}])")
+BETWEEN_HEADINGS = " > "
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
 
 
@@ -55,15 +56,27 @@ def elide_end(text: str, width: int) -> str:
     return f"{_take(text, width - 1)}…" if width > 0 else ""
 
 
+def elide_name(name: str, width: int) -> str:
+    """Shorten the name of a symbol, heading or file to a width in cells: what it is in gives way before its own name."""
+    if cell_len(name) <= width:
+        return name
+    name = name.rpartition(BETWEEN_HEADINGS)[2]
+    if " " in name:
+        return elide_end(name, width)
+    if "/" in name:
+        return elide_path(name, width)
+    own = name.rpartition(".")[2]
+    # Elided in the middle, the end has two thirds of the room.
+    return elide_middle(own if own and cell_len(own) > (width - 1) * 2 // 3 else name, width)
+
+
 def name_and_place(name: str, place: str, room: int) -> tuple[str, str, str]:
     """Fit a name and where it stands into cells together; return both, and the blanks between them.
 
     The folders give way first, then the name, then what names the file; all the room there is is used. Of the name of
     a symbol the end stays, which tells the members of a class apart.
     """
-    name = (elide_end if " " in name else elide_middle)(
-        name, max(room // 2, room - cell_len(place.rpartition("/")[2]) - 2)
-    )
+    name = elide_name(name, max(room // 2, room - cell_len(place.rpartition("/")[2]) - 2))
     place = elide_path(place, max(0, room - cell_len(name) - 2))
     return name, place, " " * max(1, room - cell_len(name) - cell_len(place))
 
@@ -132,11 +145,3 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
-
-
-def ago(seconds: float) -> str:
-    """`just now`, `5 minutes ago`, `3 days ago`."""
-    for length, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= length:
-            return f"{count(int(seconds // length), unit)} ago"
-    return "just now"

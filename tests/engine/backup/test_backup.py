@@ -214,6 +214,16 @@ def test_a_folder_that_cannot_be_written(repo: Repo, tmp_path: Path):
         back_up(closed / "b", repo.root)
 
 
+def test_a_killed_backup_leaves_nothing_beside_the_next_one(repo: Repo, tmp_path: Path):
+    fill(repo, "one")
+    killed, running = tmp_path / ".b.12ab.cm-new", tmp_path / ".b.34cd.cm-new"
+    killed.touch()
+    running.touch()
+    os.utime(killed, (0, 0))
+    back_up(tmp_path / "b", repo.root)
+    assert (killed.exists(), running.exists()) == (False, True)
+
+
 # --- hostile files ---
 
 

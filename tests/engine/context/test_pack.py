@@ -287,6 +287,15 @@ def test_a_comment_above_a_symbol_belongs_to_it(monkeypatch: pytest.MonkeyPatch)
     assert places(auto([hit(1, "a.py", 21, 28, "Loader.m")], 4000, neighbours=False)) == ["a.py:21-40"]
 
 
+@pytest.mark.parametrize(("budget", "shown"), [(230, "a.py:80-90"), (4000, "a.py:62-90")])
+def test_a_symbol_is_shown_without_its_comment_where_both_do_not_fit(
+    budget: int, shown: str, monkeypatch: pytest.MonkeyPatch
+):
+    documented = Symbol("a.py", "late", "late", "function", "python", "def late", "", 80, 90)
+    monkeypatch.setitem(globals(), "SYMBOLS", [*SYMBOLS, documented])
+    assert places(auto([hit(1, "a.py", 62, 82, "late")], budget, neighbours=False)) == [shown]
+
+
 def test_the_head_of_a_large_class_brings_its_beginning_along():
     assert places(auto([hit(1, "a.py", 1, 1, "Loader")], 200, neighbours=False)) == ["a.py:1-12"]
 

@@ -203,6 +203,18 @@ def test_a_proposal_that_a_person_accepts_is_approved(root: Path):
         assert approved(Entries(root)) == {PLANTED, "Round down."}
 
 
+def test_no_rule_is_approved_without_an_event_that_undoes_it(root: Path, monkeypatch: pytest.MonkeyPatch):
+    entries = Entries(root)
+    rule = entries.named(agents_rule(entries).id)
+    with monkeypatch.context() as patched:
+        # As if the process were killed there.
+        patched.setattr(Journal, "append", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            curation.approve(entries, rule)
+    assert approved(Entries(root)) == set()
+    assert curation.approve(entries, rule)
+
+
 def test_undoing_the_last_approval_is_undo(root: Path):
     with Engine.open(root) as engine:
         rule = engine.remember(PLANTED, category="rule", actor="agent", agent="codex")

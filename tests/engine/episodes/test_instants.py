@@ -8,7 +8,7 @@ from datetime import UTC
 import pytest
 
 from cm_tui.errors import UsageError
-from cm_tui.model.dates import age_of, instant, local_moment
+from cm_tui.model.dates import age_of, instant, length, local_moment, short_age
 
 
 def day(year: int, month: int, number: int) -> float:
@@ -86,3 +86,11 @@ def test_a_note_is_a_day_old_and_an_episode_hours():
     now = midnight + 18 * 3_600
     assert (age_of("note", midnight, now), age_of("episode", midnight, now)) == ("today", "18 hours ago")
     assert age_of("note", midnight - 86_400, now) == "1 day ago"
+    assert (age_of("note", midnight, now, short_age), age_of("episode", midnight, now, short_age)) == ("today", "18h")
+
+
+def test_an_age_of_a_column_is_read_back_as_an_age():
+    day = 86_400
+    ages = [short_age(seconds) for seconds in (-90, 0, 59, 60, 7_200, 3 * day, 59 * day, 700 * day, 20_785 * day)]
+    assert ages == ["now", "now", "now", "1min", "2h", "3d", "1mo", "1y", "56y"]
+    assert all(length(age, m="mo") for age in ages[3:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from contextlib import closing
 from pathlib import Path
@@ -117,3 +118,24 @@ def test_marks_are_private_and_a_damaged_file_marks_nothing(engine):
 def test_a_mark_that_cannot_be_written_is_said(tmp_path):
     with pytest.raises(StoreError, match="Cannot write"):
         user_marks.set_mark(tmp_path / "nowhere", "last_seen", "0" * 40)
+
+
+def test_marks_of_older_versions_are_read_and_written_under_their_new_names(tmp_path):
+    file = tmp_path / user_marks.FILE
+    file.write_text(json.dumps({"looked": "a" * 40, "removed": "b" * 40}))
+    assert user_marks.read(tmp_path) == {"last_seen": "a" * 40, "vacuumed_to": "b" * 40}
+    user_marks.set_mark(tmp_path, "last_seen", "c" * 40)
+    assert json.loads(file.read_text()) == {"last_seen": "c" * 40, "vacuumed_to": "b" * 40}
+    user_marks.set_mark(tmp_path, "vacuumed_to", None)
+    assert json.loads(file.read_text()) == {"last_seen": "c" * 40}
+
+
+def test_marks_of_older_versions_still_hold(engine):
+    engine.drift(looked=True)
+    engine.prune(before="#4")
+    file = engine.store / user_marks.FILE
+    marks = json.loads(file.read_text())
+    file.write_text(json.dumps({"looked": marks["last_seen"], "removed": marks["vacuumed_to"]}))
+    drain(engine.rebuild())
+    assert engine.drift("last").looked.ordinal == 6
+    assert "was removed" in engine.history().vacuumed

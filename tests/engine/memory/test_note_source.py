@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -82,6 +83,27 @@ def test_a_rebuild_gives_the_same(indexed_engine: Engine):
         pass
     assert found(engine, "gateway plan") == before
     assert engine.notes().rows == listed
+
+
+def test_another_file_with_the_same_content_keeps_its_passages(engine: Engine):
+    file = write(engine, ".cm/notes/plan.md", "# Plan\n\nGateway first.\n")
+    write(engine, ".cm/notes/other.md", "# Other\n\nGateway second.\n")
+    found(engine, "gateway")
+
+    def passages() -> dict[str, int]:
+        return dict(engine._db.rows("SELECT path, id FROM passage WHERE source = 'note'"))
+
+    before, generation = passages(), engine._db.get_meta("passage_generation")
+    file.rename(file.with_suffix(".txt"))
+    # As the worktree beside it has it.
+    os.utime(write(engine, ".cm/notes/plan.md", "# Plan\n\nGateway first.\n"), (77, 77))
+    assert len(found(engine, "gateway first")) == 2
+    assert (passages(), engine._db.get_meta("passage_generation")) == (before, generation)
+    assert {note.id: note.modified for note in engine.notes().rows}[".cm/notes/plan.md"] == 77
+    write(engine, ".cm/notes/plan.md", "---\ntags: [zebra]\n---\n# Plan\n\nGateway first.\n")
+    assert found(engine, "zebra") == ["note/.cm/notes/plan.md:4"]
+    differing = {path for path in before if passages()[path] != before[path]}
+    assert differing == {"note/.cm/notes/plan.md"}
 
 
 def test_a_process_that_stays_is_told_instead_of_looking(

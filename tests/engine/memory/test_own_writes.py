@@ -13,12 +13,13 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.entries.entries import Entries
+from cm_tui.engine.memory.notes import overwritten
 from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.projection import episode_sync
 from cm_tui.engine.platform.journal.journal import Journal
-from cm_tui.errors import NotFoundError, RefusedError, StoreError
+from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError
 from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
 from tests.engine.notes.conftest import root
@@ -241,6 +242,56 @@ def test_a_file_that_is_saved_again_and_again_is_given_up(root: Path, monkeypatc
         with pytest.raises(StoreError, match="keeps saving"):
             write()
     assert (root / NOTE).read_text() == "Theirs.\n"
+
+
+# --- what an earlier version kept ---
+
+
+def kept(root: Path, **more: Any) -> Path:
+    folder = root.parent / "home/data/note-conflicts"
+    folder.mkdir(parents=True, exist_ok=True)
+    said = {"id": NOTE, "file": str(root / NOTE), "time": 1.0, "base": "Port 1.\n", "lost": "Port 2.\n", **more}
+    file = folder / f"{len([*folder.iterdir()])}-1000.json"
+    file.write_text(json.dumps(said))
+    return file
+
+
+def test_overwritten_lines_are_shown_once_and_kept_in_a_file(root: Path):
+    (root / NOTE).parent.mkdir(parents=True)
+    (root / NOTE).write_text("Port 3.\n")
+    file, foreign = kept(root), kept(root, file="/elsewhere/router.md")
+    damaged = kept(root)
+    damaged.write_text("[")
+    assert overwritten.count_below(root) == 1
+    (one,) = overwritten.export(root)
+    assert (one.id, one.mine, one.theirs, one.file) == (NOTE, "Port 2.\n", "Port 3.\n", str(file.with_suffix(".md")))
+    assert {"Port 2.", "Port 3."} <= {*Path(one.file).read_text().splitlines()}
+    assert Path(one.file).stat().st_mode & 0o777 == 0o600
+    assert not file.exists()
+    assert foreign.exists()
+    assert (root / NOTE).read_text() == "Port 3.\n", "the note itself is the user's"
+    assert overwritten.count_below(root) == 0
+    assert overwritten.export(root) == ()
+
+
+def test_texts_that_an_earlier_version_kept_are_removed(root: Path):
+    folder = root.parent / "home/state/last-texts"
+    folder.mkdir(parents=True)
+    (folder / "0.json").write_text('["private"]')
+    overwritten.remove_last_texts()
+    overwritten.remove_last_texts()
+    assert not folder.exists()
+
+
+def test_an_error_of_the_disk_keeps_what_waits(root: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    file = kept(root)
+    monkeypatch.setattr(overwritten, "write_atomically", full)
+    with pytest.raises(CmError, match="No space"):
+        overwritten.export(root)
+    assert file.exists()
 
 
 # --- a store that cannot be written ---

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from cm_tui import paths
 from cm_tui.engine.api import recording
 from cm_tui.engine.api.events import record_event
 from cm_tui.engine.memory.recording import gate, pauses
 from cm_tui.engine.memory.recording.gate import PastGate, why_not
 from cm_tui.engine.memory.recording.pauses import EVERYWHERE, Pause
+from cm_tui.engine.platform.git import identity
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import ConfigError, NotFoundError, StoreError, UsageError
@@ -43,6 +46,42 @@ def test_a_pause_of_one_project_leaves_the_others_alone(repo: Repo, tmp_path: Pa
     assert recording.recording_state(other.root).state == "on"
     assert recording.resume(repo.root).state == "on"
     assert say(repo.root) == 2
+
+
+def _note(repo: Repo, **changed: object) -> dict[str, object]:
+    """The file that links checkouts to memories, with a changed record of a repository."""
+    known = json.loads(paths.links_file().read_text())
+    owner = str(repo.root / ".git")
+    return {**known, "checkouts": {**known["checkouts"], owner: {**known["checkouts"][owner], **changed}}}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda _: None, id="gone"),
+        pytest.param(lambda _: "{", id="unreadable"),
+        pytest.param(lambda _: {}, id="empty"),
+        pytest.param(lambda repo: _note(repo, identity=3), id="no identity"),
+        pytest.param(lambda repo: _note(repo, identity="remote:h/other"), id="another identity"),
+        pytest.param(lambda repo: _note(repo, mark=[1, 2]), id="no mark"),
+    ],
+)
+def test_a_pause_holds_while_it_is_unknown_whose_checkout_it_is(repo: Repo, damage: Callable[[Repo], object]):
+    recording.pause(repo.root)
+    # By git alone it would be another project now.
+    repo.git("remote", "add", "origin", "https://example.org/shop.git")
+    content = damage(repo)
+    paths.links_file().unlink()
+    if content is not None:
+        paths.links_file().write_text(content if isinstance(content, str) else json.dumps(content))
+    assert say(repo.root) == 0
+    assert PastGate(repo.root).why_not("s", [pauses.read().pauses[0].since + 1.0]) == gate.PAUSED
+    identity.claim(repo.root)
+    assert say(repo.root) == 0
+    state = recording.recording_state(repo.root)
+    assert (state.state, state.everywhere) == ("paused", True)
+    assert recording.resume(None, here=repo.root).state == "on"
+    assert say(repo.root) == 1
 
 
 def test_a_pause_everywhere_holds_until_it_is_ended_everywhere(repo: Repo):

@@ -245,6 +245,13 @@ def test_copies_of_a_section_are_one_hit(engine: Engine) -> None:
         ("could you please make it close a session", "shop/client.py"),
         ("can you make it close a session", "shop/client.py"),
         ("my session is not closed", "shop/client.py"),
+        ("why doesn\u2019t it close a session", "shop/client.py"),
+        ("my session isn\u2019t closed", "shop/client.py"),
+        ("hi, can you make it close a session", "shop/client.py"),
+        ("hey claude, please make it close a session", "shop/client.py"),
+        ("ok so where is a session closed", "shop/client.py"),
+        ("quick question: why does it not close a session", "shop/client.py"),
+        ("hello, how do I close a session", "docs/guide.md"),
         ("document how you close a session in the guide", "docs/guide.md"),
         ("close a session with your options", "docs/guide.md"),
         ("where is it described how a session closes", "docs/guide.md"),
@@ -252,6 +259,39 @@ def test_copies_of_a_section_are_one_hit(engine: Engine) -> None:
 )
 def test_the_kind_of_question_decides_between_code_and_documents(engine: Engine, query: str, path: str) -> None:
     assert engine.search(query).hits[0].path == path
+
+
+@pytest.mark.parametrize(
+    ("pasted", "typed"),
+    [
+        ("why doesn\u2019t my \u201copen_all\u201d work\u2026", 'why doesn\'t my "open_all" work.'),
+        ("where\u00a0is the command\u2011line read", "where is the command-line read"),
+        ("where is data\u200bbase closed", "where is database closed"),
+        ("\u201copen_all\u201d", '"open_all"'),
+        ("hey claude \u2014 can you split the parser", "hey claude - can you split the parser"),
+    ],
+)
+def test_typographic_characters_are_read_as_typed_ones(pasted: str, typed: str) -> None:
+    def reading(query: Query) -> object:
+        return query.words, query.names, query.documents, query.is_name, query.embedding_texts
+
+    assert reading(Query(pasted)) == reading(Query(typed))
+
+
+@pytest.mark.parametrize(
+    ("query", "words", "documents"),
+    [
+        ("hi, can you add an option", ["add", "option"], 0.0),
+        ("Hey Claude, could you please fix the usage of flags?", ["fix", "usage", "flags"], 0.0),
+        ("ok so how are options read", ["options", "read"], -0.6),
+        ("do you know why a flag is lost?", ["flag", "lost"], 0.1),
+        ("hello world example", ["hello", "world", "example"], 0.4),
+        ("check your options", ["check", "options"], 0.4),
+        ("check the options", ["check", "options"], 0.0),
+    ],
+)
+def test_a_greeting_hides_no_question(query: str, words: list[str], documents: float) -> None:
+    assert (Query(query).words, Query(query).documents) == (words, documents)
 
 
 @pytest.mark.parametrize(

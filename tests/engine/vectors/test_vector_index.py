@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -14,11 +15,13 @@ from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.embed.bundled import BundledProvider
 from cm_tui.engine.search.embed.choice import provider_for
 from cm_tui.engine.search.vectors import index as vector_index
-from cm_tui.engine.search.vectors.codec import path_words
+from cm_tui.engine.search.vectors.codec import path_words, unpack
 from cm_tui.engine.search.vectors.index import VectorIndex
+from cm_tui.engine.search.vectors.live import Rows
 from cm_tui.errors import CancelledError, ModelError
 from cm_tui.model import Cancel
 from tests.forked import run_python
+from tests.planted import GITHUB
 from tests.tiers import examples
 
 from .conftest import CountingProvider, everything, filled
@@ -52,6 +55,28 @@ def test_search_equals_comparing_everything(passages, opened, provider):
     assert found.tolist() == ids[np.argsort(-cosines)[:20]].tolist()
     np.testing.assert_allclose(scores, np.sort(cosines)[::-1][:20], atol=1e-6)
     assert index.search(query, 10)[0].tolist() == found[:10].tolist()
+
+
+def test_a_search_takes_no_memory_for_all_vectors():
+    rows, dimensions = 20_000, 64
+    codes = np.random.default_rng(7).integers(-127, 128, (rows, dimensions)).astype(np.int8)
+    codes[5] = 0
+    live = Rows.of(np.arange(rows), np.zeros(rows, dtype=np.uint64), codes)
+    queries = unpack(codes[[3, 4]])
+    tracemalloc.start()
+    found, cosines = live.nearest(queries, 10)
+    _, peak = tracemalloc.get_traced_memory()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < rows * dimensions, "floats of all rows are four times that"
+    assert kept < 100_000
+    expected = np.round((unpack(codes) @ queries.T).max(axis=1), 6)
+    assert found.tolist() == np.lexsort((np.arange(rows), -expected))[:10].tolist()
+    np.testing.assert_allclose(cosines, expected[found], atol=1e-6)
+    only = np.array([7, 4, 5, 19_999])
+    assert live.nearest(queries, 1, only)[0].tolist() == [4]
+    more = live.extended(np.array([rows]), np.zeros(1, dtype=np.uint64), codes[3:4])
+    assert more.nearest(queries[:1], 2)[0].tolist() == [3, rows], "lengths of rows that were added"
 
 
 def test_edges_of_search(passages, opened, provider):
@@ -119,6 +144,8 @@ def test_the_path_has_a_share_in_the_vector(passages, opened, provider):
         ("Makefile", "Makefile"),
         (".github/ci.yml", "github ci"),
         ("", ""),
+        # A token is none any more once its signs are gone: it would be sent to a provider.
+        (f"keys/{GITHUB}.md", "keys [redacted: github token]"),
     ],
 )
 def test_words_of_paths(path, words):
@@ -181,6 +208,7 @@ from pathlib import Path
 from cm_tui.engine.search.embed.bundled import BundledProvider
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.vectors.index import VectorIndex
+from cm_tui.engine.search.vectors.live import Rows
 
 class Mortal(BundledProvider):
     batch = 8

@@ -15,10 +15,15 @@ FILE = "marks.json"
 Mark = Literal["last_seen", "vacuumed_to"]
 """Commit at which the user last looked; the first one that pruning kept."""
 
+_FORMER: dict[str, Mark] = {"looked": "last_seen", "removed": "vacuumed_to"}
+"""Marks as files of older versions call them."""
+
 
 def read(folder: Path) -> dict[str, str]:
     """Return commits by mark; what cannot be read marks nothing."""
-    return {key: sha for key, sha in read_object(folder / FILE).items() if isinstance(sha, str)}
+    marks = {key: sha for key, sha in read_object(folder / FILE).items() if isinstance(sha, str)}
+    former: dict[str, str] = {mark: marks.pop(key) for key, mark in _FORMER.items() if key in marks}
+    return {**former, **marks}
 
 
 def set_mark(folder: Path, mark: Mark, sha: str | None) -> None:

@@ -123,6 +123,11 @@ def _lines(request: PackRequest) -> int:
     return request.end_line - request.start_line + 1
 
 
+def _sizes(lines: int) -> list[int]:
+    """Return the numbers of lines with which so many can be shown, the whole last."""
+    return [lines // 2 + 1, lines * 3 // 4, lines] if lines > _DIVIDED else [lines]
+
+
 # --- extent of a hit in a pack ---
 
 _AT_LEAST = 12
@@ -133,6 +138,8 @@ _LISTED = 10
 """Hits that a search would list. Single lines of further ones are hardly more than their heading."""
 _DIVIDED = 24
 """A symbol with more lines may be shown in part: half or three quarters around the hit."""
+_ABOVE = 0.3
+"""What a line of the comment above a symbol is worth beside one of its code."""
 
 
 @dataclass(frozen=True)
@@ -180,10 +187,19 @@ class Widths:
             # The passage of a large class is only its head, maybe one line: the following lines show its purpose.
             if hit.start_line == whole.start_line:
                 found.append((hit.start_line, max(hit.end_line, hit.start_line + _AT_LEAST - 1)))
-            lines = _lines(whole)
-            found += [self._part(size) for size in (lines // 2 + 1, lines * 3 // 4) if lines > _DIVIDED]
+            found += [self._part(size) for size in _sizes(_lines(whole))[:-1]]
+            # A symbol without the comment above it costs a fraction.
+            if whole.start_line < (first := self.symbol.start_line):
+                found += [(first, first + size - 1) for size in _sizes(whole.end_line - first + 1)]
         parts = (self._request(*one, self._title) for one in dict.fromkeys(found))
         return [*(one for one in parts if _lines(one) < _lines(whole)), whole]
+
+    def worth(self, extent: PackRequest) -> float:
+        """Return the lines of an extent; those above the symbol, its comment, count less than its code."""
+        above = (
+            0 if self.symbol is None else max(0, min(extent.end_line + 1, self.symbol.start_line) - extent.start_line)
+        )
+        return _lines(extent) - above * (1 - _ABOVE)
 
     def _part(self, size: int) -> tuple[int, int]:
         """Return so many lines of the symbol that hold the hit: its first ones, or else from the hit on."""
@@ -340,38 +356,38 @@ class _Offer:
     """A hit, the extents that may fit, and what the pack has of it."""
 
     def __init__(self, number: int, widths: Widths, builder: Builder) -> None:
+        self._worth = widths.worth
         self._open = widths.extents
-        self._lines = _lines(widths.whole)
+        self._all = widths.worth(widths.whole)
         self._chance = number**-_FALL
         snippet = widths.hit.snippet.rstrip("\n")
         self._a_line = (weight(snippet) + _LEAST_A_LINE) / (1 + snippet.count("\n"))
         self.rank = widths.hit.rank
-        self._shown = max((_lines(one) for one in self._open if builder.covers(one)), default=0)
+        self._shown = max(filter(builder.covers, self._open), key=_lines, default=None)
         self._look()
 
     def _look(self) -> None:
         """Find the extent with the most expected value for each token that it adds."""
         self.best: PackRequest | None = None
         self.density = 0.0
+        shown, had = (_lines(self._shown), self._value(self._shown)) if self._shown else (0, 0.0)
         for one in self._open:
-            if (lines := _lines(one)) > self._shown:
-                gain = self._chance * (self._value(lines) - self._value(self._shown))
-                cost = (lines - self._shown) * self._a_line + (0 if self._shown else _HEADING)
-                if gain / cost > self.density:
-                    self.best, self.density = one, gain / cost
+            if (more := _lines(one) - shown) > 0:
+                cost = more * self._a_line + (0 if shown else _HEADING)
+                if (density := self._chance * (self._value(one) - had) / cost) > self.density:
+                    self.best, self.density = one, density
 
     def settle(self, fits: bool) -> None:
         """Note that the best extent was added, or that it and larger ones do not fit."""
-        tried = _lines(self.best) if self.best else 0
         if fits:
-            self._shown = tried
-        else:
-            self._open = [one for one in self._open if _lines(one) < tried]
+            self._shown = self.best
+        elif self.best:
+            self._open = [one for one in self._open if _lines(one) < _lines(self.best)]
         self._look()
 
-    def _value(self, lines: int) -> float:
-        share = lines / self._lines
-        return _SEEN + (1 - _SEEN) * (min(1.0, 2 * share) + share) / 2 if lines else 0.0
+    def _value(self, extent: PackRequest) -> float:
+        share = self._worth(extent) / self._all
+        return _SEEN + (1 - _SEEN) * (min(1.0, 2 * share) + share) / 2
 
 
 def _choose(builder: Builder, hits: Sequence[Widths], share: float, place: int = 0, least: float = 0.0) -> None:

@@ -50,8 +50,13 @@ def section(item: PackItem) -> str:
 
 def heading(item: PackItem) -> str:
     """`### path:start-end — symbol`, both as code, so that underscores and stars are literal."""
-    place = code(f"{item.path}:{item.start_line}-{item.end_line}")
+    place = code(place_of(item))
     return f"### {place} — {code(item.title)}" if item.title else f"### {place}"
+
+
+def place_of(item: PackItem) -> str:
+    """Return `path:start-end`, without secrets in the names of files."""
+    return f"{redact(item.path).text}:{item.start_line}-{item.end_line}"
 
 
 def code(text: str) -> str:
@@ -227,4 +232,4 @@ def _name(item: PackItem) -> str:
     """Return the name of a piece: a prompt or title, or the place of its lines."""
     if item.remembered and item.title:
         return shorten(visible(harmless(item.title)), _TITLE, placeholder="…")
-    return f"{item.path}:{item.start_line}-{item.end_line}"
+    return place_of(item)

@@ -19,10 +19,12 @@ from typing import Any, BinaryIO, cast
 
 from cm_tui import __version__
 from cm_tui.errors import NotFoundError, RefusedError, StoreError
-from cm_tui.files import replacing
+from cm_tui.files import remove_left_overs, replacing
 from cm_tui.model.progress import Progress, Tell, ignore_progress
 from cm_tui.state_file import reported
 
+_UNTOUCHED_S = 3_600.0
+"""No backup that is being made is unchanged for so long."""
 FORMAT = "cm-tui backup"
 VERSION = 2
 """The first one knew no archive."""
@@ -70,6 +72,9 @@ def writing(file: Path, made: float) -> Iterator[Writer]:
 
     `file`: in an existing folder; `made`: time, in seconds since the epoch. Raises StoreError if it cannot be written.
     """
+    with reported(file):
+        # As long as a project's memory, and in a folder of the user's.
+        remove_left_overs(file, before=made - _UNTOUCHED_S)
     with (
         reported(file),
         replacing(file, durable=True) as temporary,

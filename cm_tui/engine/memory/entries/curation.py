@@ -46,9 +46,11 @@ def approve(entries: Entries, shown: Entry) -> str:
             raise UsageError(f"The Rule {now.id} is approved already.")
         ledger = entries.ledgers[now.scope].read()
         ledger.note_approval(digest(now), is_approved=True)
+        # The event comes first: no Rule is approved without one, by which it is undone.
+        said = {"id": now.id, "scope": now.scope, "digest": digest(now), "actor": "person"}
+        event = Journal.of(entries.root).append(APPROVED, said)
         entries.ledgers[now.scope].write(ledger)
-    said = {"id": now.id, "scope": now.scope, "digest": digest(now), "actor": "person"}
-    return Journal.of(entries.root).append(APPROVED, said).id
+    return event.id
 
 
 def revoke(entries: Entries, event: Event, *, dry_run: bool) -> str:

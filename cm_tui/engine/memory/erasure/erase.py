@@ -15,7 +15,7 @@ from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.erasure import state_files
 from cm_tui.engine.memory.erasure.selection import Chosen, Selection, secrets_in
 from cm_tui.engine.memory.importers.withheld import remove_copies
-from cm_tui.engine.memory.notes import note_file
+from cm_tui.engine.memory.notes import note_file, overwritten
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.narrated import PROPOSED, WORDED
@@ -235,6 +235,7 @@ def erase_events(
             dropped = entry_erasure.drop(entries, selection.entries, again)
             cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, traces.secrets))))
         note_file.forget_saved((*again, *ids))
+        overwritten.remove_last_texts()
         forget_counts({*again, *ids, *selection.entries})
         removed = remove_copies(journal, traces.sessions, {line.origin for line in lines}, interrupted=bool(again))
         notes = [*make_again()]

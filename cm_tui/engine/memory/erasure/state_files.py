@@ -28,7 +28,8 @@ _BENCH = "bench"
 _IMPORTS = "imports"
 _CURSORS = "hook"
 """Folder of the places up to which journals were read."""
-_DELETED_NOTES = "note-changes"
+_KEPT_NOTES = ("note-changes", "note-conflicts")
+"""Folders of notes that were deleted, and of lines that another program saved over."""
 _SHORTEST, _FEWEST = 8, 5
 """Characters, and different ones, of a value that is no ordinary word by its look alone."""
 
@@ -42,7 +43,7 @@ def files(store: Path | None) -> Iterator[Path]:
     # Positions in transcripts: with kinds of records and ids of sessions.
     yield from (file for folder in (paths.data_dir() / "journal").glob(f"*/{_IMPORTS}") for file in _in(folder))
     # Copies of the user's texts, while they can be restored.
-    yield from _in(paths.data_dir() / _DELETED_NOTES)
+    yield from (file for name in _KEPT_NOTES for file in _in(paths.data_dir() / name))
     # The daemon's own notes hold its token, which is good for this machine and as long as it runs.
     for folder in (paths.data_dir() / "run", *_folders(store)):
         yield from (file for file in _in(folder) if _is_log(file))

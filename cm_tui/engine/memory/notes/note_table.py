@@ -19,6 +19,11 @@ def stamps(db: Database) -> dict[str, Stamp]:
     return {id_: Stamp(*rest) for id_, *rest in db.rows("SELECT id, changed_ns, size, inode FROM note")}
 
 
+def digests(db: Database, ids: Sequence[str]) -> dict[str, str]:
+    """Return what names the content of notes, by id."""
+    return dict(db.rows("SELECT id, digest FROM note WHERE id IN (SELECT unnest(?::VARCHAR[]))", [ids]))
+
+
 def remove(db: Database, ids: Iterable[str]) -> None:
     """Take notes off the table; called inside a transaction."""
     db.execute("DELETE FROM note WHERE id IN (SELECT unnest(?))", [list(ids)])

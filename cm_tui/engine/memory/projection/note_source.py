@@ -55,13 +55,17 @@ class NoteSource:
         for place, stamp in now:
             self._check()
             read.append((read_note(place, stamp), stamp))
+        # Each checkout has its own files, mostly with the same content: their passages stay, and what is derived from them.
+        digests = note_table.digests(db, old)
+        rewritten = [note for note, _ in read if not note.note.digest or digests.get(note.note.id) != note.note.digest]
         note_table.remove(db, old)
         note_table.add(db, read)
         more = len(changed) > MOST
         if not more:
             db.set_meta(_STAMP, known.sign)
             _read[db.file] = (known.sign, known.found)
-        new = (passage for note, _ in read for passage in passages_of(note, self._check))
+        new = (passage for note in rewritten for passage in passages_of(note, self._check))
+        old = [*gone, *(note.note.id for note in rewritten)]
         return Changes([] if rebuild else _ids_at(db, old), new, [*known.folders.notes], more=more)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from cm_tui.engine.memory.recording import pauses
 from cm_tui.engine.memory.recording.gate import patterns
-from cm_tui.engine.memory.recording.pauses import EVERYWHERE, Pause
+from cm_tui.engine.memory.recording.pauses import Pause
 from cm_tui.engine.platform.git import safe_git
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of
 from cm_tui.engine.platform.journal.location import folder_of
@@ -68,7 +68,9 @@ def settle(root: Path, *, now: float | None = None) -> None:
     project = folder_of(root).name
     known = _read(project)
     left = known.get(str(root), PauseRemains())
-    over = [one for one in pauses.read(past=True).past if one.project in {EVERYWHERE, project}]
+    kept = pauses.read(past=True)
+    projects = kept.projects(root)
+    over = [one for one in kept.past if one.project in projects]
     new = [one for one in over if (one.until or 0.0) > left.until]
     if not new:
         return
@@ -96,7 +98,7 @@ def left_out(root: Path, base: str | None, files: Sequence[str], *, began: float
         return frozenset()
     project = folder_of(root).name
     found: set[str] = set()
-    pause = pauses.read().on(project, now)
+    pause = pauses.read().on(root, now)
     if pause is not None:
         found.update(_changed(root, files, pause.since, now))
     left = _read(project).get(str(root))

@@ -12,7 +12,6 @@ from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.memory.recording import pauses
-from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import ConfigError
 from cm_tui.files import read_bounded
 from cm_tui.toml_values import SETTINGS_BYTES, toml_values
@@ -131,7 +130,7 @@ def why_not(root: Path, session: str = "", *, folder: str = "") -> str:
     kept = pauses.read()
     if session and session in kept.sessions:
         return SESSION
-    return PAUSED if kept.pauses and kept.on(folder_of(root).name, time.time()) else ""
+    return PAUSED if kept.on(root, time.time()) else ""
 
 
 class PastGate:
@@ -148,7 +147,7 @@ class PastGate:
         self._is_never = root is not None and is_below(root, self._patterns)
         kept = pauses.read(past=True)
         self._sessions = frozenset(kept.sessions)
-        projects = {pauses.EVERYWHERE, folder_of(root).name} if root is not None else None
+        projects = kept.projects(root) if root is not None else None
         self._pauses = [one for one in (*kept.pauses, *kept.past) if projects is None or one.project in projects]
 
     def why_not(self, session: str, times: Iterable[float | None], *, folder: str = "") -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui import paths
+from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.errors import StoreError
 from cm_tui.files import read_bounded, set_aside
 from cm_tui.state_file import holding, reported, write_json
@@ -37,11 +38,6 @@ class Pause(NamedTuple):
     until: float | None
     """When it ends, or ended; None: until resumed."""
 
-    def holds(self, project: str, at: float) -> bool:
-        """Return whether it prevents recording an event of a project at a time."""
-        # Not before its start: the clock may have been set back, but current events are in the pause.
-        return self.project in {EVERYWHERE, project} and self.since <= at and (self.until is None or at < self.until)
-
 
 class Pauses(NamedTuple):
     """All pauses, and sessions."""
@@ -53,10 +49,29 @@ class Pauses(NamedTuple):
     past: tuple[Pause, ...] = ()
     """Ended ones; only on request."""
 
-    def on(self, project: str, now: float) -> Pause | None:
-        """Return the longest pause of a project; None: it is recorded."""
-        # A clock that was set back does not end a pause: a current one began before.
-        found = [one for one in self.pauses if one._replace(since=-math.inf).holds(project, now)]
+    def projects(self, root: Path | None) -> frozenset[str]:
+        """Return the projects whose pauses hold for a checkout: all, its own, and any that may be its own.
+
+        `root`: of the checkout; None: only `EVERYWHERE`. Raises RefusedError if git's data cannot be opened.
+        """
+        if root is None or not (self.pauses or self.past):
+            return frozenset({EVERYWHERE})
+        own = frozenset({EVERYWHERE, folder_of(root).name})
+        others = {one.project for one in (*self.pauses, *self.past)} - own
+        if not others:
+            return own
+        from cm_tui.engine.platform.git import checkout_links
+
+        return own | checkout_links.doubtful(root, others)
+
+    def on(self, root: Path | None, now: float) -> Pause | None:
+        """Return the longest pause that holds for a checkout; None: it is recorded.
+
+        `root`: of the checkout; None: of all projects. Raises RefusedError if git's data cannot be opened.
+        """
+        projects = self.projects(root)
+        # Not only since its start: a clock that was set back does not end a pause.
+        found = [one for one in self.pauses if one.project in projects and (one.until is None or now < one.until)]
         return max(found, key=lambda one: math.inf if one.until is None else one.until, default=None)
 
 

@@ -62,7 +62,9 @@ class Attributes:
         self._root = root
         self._macros = set[str]()
         self._candidates: dict[str, re.Pattern[str]] = {}
-        self._candidates[""] = _compiled("|".join(self._globs([*_outer_files(repository), root / _FILE])))
+        self._candidates[""] = _compiled(
+            "|".join(self._globs([*map(str, _outer_files(repository)), f"{root}/{_FILE}"]))
+        )
 
     def of(self, path: str) -> Conversion:
         """Return how a file is converted. `path`: relative to the root, with `/`."""
@@ -108,13 +110,13 @@ class Attributes:
             at = at.rpartition("/")[0]
         for one in reversed(missing):
             above = self._candidates[one.rpartition("/")[0]]
-            own = list(self._globs([self._root / one / _FILE]))
+            own = list(self._globs([f"{self._root}/{one}/{_FILE}"]))
             if own and above is not _NEVER:
                 own.append(above.pattern)
             self._candidates[one] = _compiled("|".join(own)) if own else above
         return self._candidates[folder]
 
-    def _globs(self, files: list[Path]) -> Iterator[str]:
+    def _globs(self, files: list[str]) -> Iterator[str]:
         """Yield the name patterns that a line of these files gives one of the attributes."""
         lines = [line for file in files for line in _lines(file)]
         for line in lines:
@@ -145,8 +147,9 @@ def _outer_files(repository: pygit2.Repository) -> list[Path]:
     return [*found, Path(os.path.expanduser(named))]  # noqa: PTH111 - no error for a user that does not exist
 
 
-def _lines(file: Path) -> list[str]:
-    data = read_regular(file, _FILE_BYTES) or b""
+def _lines(file: str) -> list[str]:
+    # Hardly any folder has such a file, and there are thousands of folders.
+    data = (os.path.exists(file) and read_regular(file, _FILE_BYTES)) or b""  # noqa: PTH110
     text = os.fsdecode(data.removeprefix(b"\xef\xbb\xbf"))
     return [line for raw in text.split("\n") if (line := raw.strip()) and not line.startswith("#")]
 

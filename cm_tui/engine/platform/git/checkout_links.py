@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,17 @@ def is_linked(project: str, root: Path) -> bool:
     return _is_linked(_read(), project, Path(os.path.realpath(root)))
 
 
+def doubtful(root: Path, projects: Collection[str]) -> frozenset[str]:
+    """Return those of some projects that may be a checkout's although it is not recorded: the file was damaged.
+
+    `projects`: names of projects, each of which some checkout was recorded for.
+    """
+    known, root = _read(), Path(os.path.realpath(root))
+    if _is_damaged(known, root):
+        return frozenset(projects)
+    return frozenset(one for one in projects if not isinstance(known.get(one), list))
+
+
 def called(identity: str) -> Memory | None:
     """Return the memory of the first checkout that claims an identity, if it has another's name."""
     return next((one for one in _checkouts(_read()).values() if identity in one.claims), None)
@@ -119,6 +130,9 @@ def claim(identity: str, name: str, root: Path, claims: str = "") -> None:
         # Under the lock: of two that begin at once, one was first.
         found, owner = _noted(known, root), owner_of(root)
         memory = Memory(identity, name, FolderMark.of(owner))
+        if _is_damaged(known, root):
+            # Which memory it had is unknown, and only the user links it to another.
+            return
         if found is not None and found[1].project != memory.project:
             return
         if found is None and not _is_linked(known, memory.project, root):
@@ -240,6 +254,14 @@ def _names(root: Path) -> frozenset[str]:
 
 def _is_there(owner: str, memory: Memory) -> bool:
     return memory.mark is not None and memory.mark.is_same(FolderMark.of(owner))
+
+
+def _is_damaged(known: dict[str, Any], root: Path) -> bool:
+    """Return whether what is recorded for a checkout is malformed, or a project that no checkout was recorded for."""
+    noted, names = _noted(known, root), _names(root)
+    if noted is not None:
+        return not isinstance(known.get(noted[1].project), list)
+    return any(memory.mark is None for owner, memory in _checkouts(known).items() if owner in names)
 
 
 def _has(owner: str, noted: Memory | None, project: str) -> bool:

@@ -35,17 +35,20 @@ _HOW_TO = re.compile(
 )
 """How people ask what they have to do."""
 _POLITE = re.compile(
-    r"\s*(?:(?:please|now|then|also|(?:can|could|would|will) you|i(?: would|'d)? (?:want|need|like) you to|let's|we (?:need|have) to)"
-    r"[,\s]+)*(?:(?:explain|show|tell|describe)(?: (?:me|us))?[,\s]+)?",
+    r"\s*(?:(?:(?:hi|hey|hello|good (?:morning|afternoon|evening))(?: (?:there|all|everyone|claude|codex|\w+(?=\s*[,.:!-])))?"
+    r"|please|kindly|quickly|just|thanks|sorry|ok(?:ay)?|alright|well|so|and|but|now|then|next|first|also|btw|by the way"
+    r"|(?:an?(?:other)? |one )?(?:quick |short |small )?(?:question|task|request|thing)(?=\s*[,.:!-])"
+    r"|(?:can|could|would|will) you|i(?: would|'d)? (?:want|need|like) you to|let's|we (?:need|have) to|do you know|any idea"
+    r"|i(?:'m| am| was)? wonder(?:ing)?)[,.:!\s-]+)*(?:(?:explain|show|tell|describe)(?: (?:me|us))?[,\s]+)?",
     re.IGNORECASE,
 )
-"""What stands before the task or question in a request."""
+"""What stands before the task or question in a request: greetings, politeness, `quick question:`."""
 _TASK = re.compile(
     r"(?:add|fix|change|make|remove|delete|support(?! for)|implement|refactor|rename|replace|move|extract|handle|allow|prevent"
-    r"|avoid|stop|rewrite|write|introduce|extend|improve|simplify|split|check|debug|find|look (?:at|into)|investigate)\b",
+    r"|avoid|stop|rewrite|write|introduce|extend|improve|simplify|split|check|debug|find|look (?:at|into)|investigate)\b(?! your\b)",
     re.IGNORECASE,
 )
-"""How a task in code begins."""
+"""How a task in code begins; `check your options` is how a document speaks to its reader."""
 _ABOUT_DOCUMENTS = re.compile(
     r"\b(?:tutorial|guide|licen[sc]e|changelog|faq|documentation|docs?|readme|manual|instructions?|documented|described)\b",
     re.IGNORECASE,
@@ -76,6 +79,13 @@ _HAPPENING = 0.1
 """How much the question why something happens asks for documents."""
 _INSIDE = -0.6
 """How much a question about code asks for documents: they still answer where no code does."""
+_PLAIN = str.maketrans(
+    "\u2018\u2019\u201b\u2032\u00b4\u02bc\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
+    "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u00a0\u2007\u2009\u202f\u3000\u2026",
+    "'" * 6 + '"' * 7 + "-" * 7 + " " * 5 + ".",
+    "\u00ad\u200b\u2060\ufeff",
+)
+"""Typographic characters of pasted text: quotes, dashes, fixed spaces, invisible characters, the ellipsis."""
 _SEPARATOR = re.compile(r"\.|::|->|\\|#")
 _CAPITALS_INSIDE = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
 
@@ -118,14 +128,19 @@ class Query:
         return text[:_MAX_CHARS].replace("\0", " ")
 
     @cached_property
+    def plain(self) -> str:
+        """Return the question as typed on a keyboard, for patterns; filters keep the characters of their paths."""
+        return self.cut.translate(_PLAIN)
+
+    @cached_property
     def embedding_texts(self) -> list[str]:
         """Return the texts to embed: the question, or a report's prose."""
-        return [self.cut] if self.report is None else self.report.embedding_texts()
+        return [self._asked] if self.report is None else self.report.embedding_texts()
 
     @cached_property
     def words(self) -> list[str]:
         """Return the content words."""
-        return tokens.content_words(self.cut)
+        return tokens.content_words(self._asked)
 
     @cached_property
     def terms(self) -> list[str]:
@@ -166,13 +181,13 @@ class Query:
     @cached_property
     def is_name(self) -> bool:
         """Return whether the whole query is one name, qualified or not."""
-        return _QUALIFIED.fullmatch(_bare(self.cut)) is not None
+        return _QUALIFIED.fullmatch(_bare(self.plain)) is not None
 
     @cached_property
     def is_names(self) -> bool:
         """Return whether the query is one or several names without other words."""
         known = {name.text for name in self.names}
-        return self.is_name or known.issuperset(map(_bare, self.cut.replace(",", " ").split()))
+        return self.is_name or known.issuperset(map(_bare, self.plain.replace(",", " ").split()))
 
     @cached_property
     def documents(self) -> float:
@@ -199,19 +214,19 @@ class Query:
     @cached_property
     def _asked(self) -> str:
         """The task or question of a request; else all of it, as `can you` may ask for what is possible."""
-        rest = _POLITE.sub("", self.cut, count=1)
-        return rest if _TASK.match(rest) or _WORKING.match(rest) or _REASONS.match(rest) else self.cut
+        rest = _POLITE.sub("", self.plain, count=1)
+        return rest if _TASK.match(rest) or _WORKING.match(rest) or _REASONS.match(rest) else self.plain
 
     @cached_property
     def names(self) -> list[Name]:
         """Names in the query, the surest first."""
         if self.is_name:
-            return [_name(_bare(self.cut), 1.0)]
+            return [_name(_bare(self.plain), 1.0)]
         found: dict[str, Name] = {}
         first = True
-        for match in _QUALIFIED.finditer(self.cut):
+        for match in _QUALIFIED.finditer(self._asked):
             text = match.group()
-            strength = _strength(text, called=self.cut[match.end() : match.end() + 1] == "(", first=first)
+            strength = _strength(text, called=self._asked[match.end() : match.end() + 1] == "(", first=first)
             first = False
             if strength and text not in found:
                 found[text] = _name(text, strength)

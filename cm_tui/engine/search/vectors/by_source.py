@@ -217,11 +217,6 @@ class ProjectVectors:
         every = [index.coverage() for index in self._each]
         return sum(done for done, _ in every), sum(total for _, total in every)
 
-    def release(self) -> None:
-        """Release what the next search can make again."""
-        for index in self._each:
-            index.release()
-
     def begin_prose(self) -> None:
         """Start the process with the model of prose, if a question about memory would wait for it."""
         provider, prose = self._side.prose_provider, self.prose

@@ -7,6 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.search.embed.provider import Matrix
 
 Codes = NDArray[np.int8]
@@ -15,6 +16,7 @@ PATH_WEIGHT = 0.3
 """Share of the path's words in a passage's vector before it is scaled to unit length; the text's share is 1."""
 
 _SEPARATORS = re.compile(r"[/\\.\-_\s]+")
+_MAY_HOLD_SECRET = re.compile(r"[\d=:@]")
 
 
 def pack(vectors: Matrix) -> Codes:
@@ -28,21 +30,24 @@ def pack(vectors: Matrix) -> Codes:
     return codes
 
 
-def unpack(codes: Codes, into: Matrix | None = None) -> Matrix:
-    """Unit rows of packed vectors; zeros stay zeros.
-
-    `codes`: (n, dimensions); `into`: the target, instead of a new matrix.
-    """
-    rows = np.empty(codes.shape, dtype=np.float32) if into is None else into
-    rows[...] = codes
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    norms[norms == 0] = 1
-    rows /= norms[:, None]
+def unpack(codes: Codes) -> Matrix:
+    """Unit rows of packed vectors; zeros stay zeros. `codes`: (n, dimensions)."""
+    rows = codes.astype(np.float32)
+    rows /= lengths(rows)[:, None]
     return rows
 
 
+def lengths(rows: Matrix) -> Matrix:
+    """Euclidean lengths of rows, (n,); 1 for zeros."""
+    found: Matrix = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    found[found == 0] = 1
+    return found
+
+
 def path_words(path: str) -> str:
-    """The words of a path, without the extension, for embedding."""
+    """The words of a path, without the extension and secrets, for embedding."""
+    # A token in a name is recognised as a whole only; names with neither a digit nor a sign have none.
+    path = redact(path).text if _MAY_HOLD_SECRET.search(path) else path
     words = [word for word in _SEPARATORS.split(path) if word]
     name = path.rpartition("/")[2]
     return " ".join(words[:-1] if "." in name.strip(".") else words)

@@ -23,7 +23,7 @@ from cm_tui.engine.search.vectors.cache import Scope
 from cm_tui.engine.search.vectors.codec import PATH_WEIGHT, unpack
 from cm_tui.engine.search.vectors.embedder import Embedder
 from cm_tui.engine.search.vectors.lazy_graph import LazyGraph
-from cm_tui.engine.search.vectors.live import MOST_UNPACKED, Ids, Rows
+from cm_tui.engine.search.vectors.live import Ids, Rows
 from cm_tui.engine.search.vectors.snapshot import FILE, differences, read_rows, write_rows
 from cm_tui.files import stamp_of
 from cm_tui.model import Cancel
@@ -72,7 +72,7 @@ _AT_ONCE = 2_000
 """Passages of prose that are looked up at once: half a minute's work."""
 _ROWS_AT_ONCE = 20_000
 """Rows that are read from the store at once: some 0.5 kB each as objects."""
-GRAPH_ROWS = MOST_UNPACKED
+GRAPH_ROWS = 200_000
 """From here on a graph is used. Comparing all of 100,000 × 256 takes 4 ms, the graph's answer 0.6 ms."""
 
 SAVE_SHARE = 0.02
@@ -168,10 +168,6 @@ class VectorIndex:
     def vectors_for(self, ids: Ids | Sequence[int]) -> Matrix:
         """Return unit rows of passages (n, dimensions); zeros for those without a vector."""
         return self.frozen().vectors_for(ids)
-
-    def release(self) -> None:
-        """Release what the next search can make again."""
-        self._rows.release()
 
     # --- keeping in step ---
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.search.embed.provider import Matrix
-from cm_tui.engine.search.vectors.codec import Codes, unpack
+from cm_tui.engine.search.vectors.codec import Codes, lengths
 
 Ids = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -22,10 +21,8 @@ _DIGITS = 6
 _STEP = 10.0**-_DIGITS
 
 
-MOST_UNPACKED = 200_000
-"""Rows of which floats are kept between searches; a graph searches more of them."""
-_BLOCK = 16_384
-"""Rows that are unpacked at once where unpacked ones are not kept."""
+_BLOCK = 256
+"""Rows that are compared at once: their floats stay in the processor's cache, and the product takes no second thread."""
 
 
 class _Buffer:
@@ -35,31 +32,16 @@ class _Buffer:
         self.ids = np.empty(room, dtype=np.int64)
         self.keys = np.empty(room, dtype=np.uint64)
         self.codes = np.empty((room, dimensions), dtype=np.int8)
+        self.lengths = np.empty(room, dtype=np.float32)
         self.used = 0
-        self._lock = threading.Lock()
-        self._matrix: Matrix | None = None
-        self._unpacked = 0
 
     def put(self, ids: Ids, keys: Keys, codes: Codes) -> None:
         """Add rows."""
         new = slice(self.used, self.used + len(ids))
         self.ids[new], self.keys[new], self.codes[new] = ids, keys, codes
+        for at in range(0, len(ids), _BLOCK):
+            self.lengths[new][at : at + _BLOCK] = lengths(codes[at : at + _BLOCK].astype(np.float32))
         self.used = new.stop
-
-    def unpacked(self, rows: int) -> Matrix:
-        """Return the first rows as floats, which are kept until `release`."""
-        with self._lock:
-            if self._matrix is None:
-                self._matrix, self._unpacked = np.empty(self.codes.shape, dtype=np.float32), 0
-            if self._unpacked < rows:
-                unpack(self.codes[self._unpacked : rows], self._matrix[self._unpacked : rows])
-                self._unpacked = rows
-            return self._matrix[:rows]
-
-    def release(self) -> None:
-        """Release the floats: four times the codes, and soon made again."""
-        with self._lock:
-            self._matrix = None
 
 
 @dataclass(frozen=True)
@@ -137,19 +119,14 @@ class Rows:
     def without(self, dead: NDArray[np.bool_]) -> Self:
         """Return these rows without the dead ones; compacted when a fifth of them are dead."""
         alive = ~dead if self.alive is None else self.alive & ~dead
-        if np.count_nonzero(alive) >= 0.8 * len(alive):
-            return replace(self, alive=alive)
-        return self.of(self.ids[alive], self.keys[alive], self.codes[alive])
+        rows = replace(self, alive=alive)
+        return rows if np.count_nonzero(alive) >= 0.8 * len(alive) else rows.compact()
 
     def compact(self) -> Self:
         """Return these rows with the dead ones removed permanently."""
         if self.alive is None:
             return self
         return self.of(self.ids[self.alive], self.keys[self.alive], self.codes[self.alive])
-
-    def release(self) -> None:
-        """Release what searches can make again."""
-        self.buffer.release()
 
     def nearest(self, vectors: Matrix, k: int, only: NDArray[np.int64] | None = None) -> tuple[Ids, Matrix]:
         """The k live rows with the largest cosine, best first, by exact comparison with every row.
@@ -172,14 +149,11 @@ class Rows:
 
     def _cosines(self, vectors: Matrix, only: NDArray[np.int64] | None) -> Matrix:
         """Cosine of each row with the nearest of some vectors."""
-        if only is None and len(self.ids) <= MOST_UNPACKED:
-            cosines: Matrix = (vectors @ self.buffer.unpacked(len(self.ids)).T).max(axis=0)
-            return cosines
         found = np.empty(len(self.ids) if only is None else len(only), dtype=np.float32)
         for start in range(0, len(found), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            codes = self.codes[block] if only is None else self.codes[only[block]]
-            found[block] = (vectors @ unpack(codes).T).max(axis=0)
+            block = slice(start, start + _BLOCK) if only is None else only[start : start + _BLOCK]
+            products = (vectors @ self.codes[block].astype(np.float32).T).max(axis=0)
+            found[start : start + _BLOCK] = products / self.buffer.lengths[: len(self.ids)][block]
         return found
 
 

@@ -11,16 +11,16 @@ from textual.content import Content
 
 from cm_tui.counts import count
 from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, AssemblySource, AssemblyStep, Definitions
-from cm_tui.model.dates import local_minute
+from cm_tui.model.dates import local_minute, short_age
 from cm_tui.tui.theme.highlight import highlighted_lines
 from cm_tui.tui.widgets.bars import budget_bar, cell_bar
 from cm_tui.tui.widgets.patches import DIFF_STYLES
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import ago, elide_end, elide_middle, one_line, wrapped
+from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line, wrapped
 
 _SECTION = 11
 """Cells of the section's name."""
-_BAR = 8
+_BAR, _AGE = 8, 7
 _WIDE = 56
 """Cells from which on a row has a bar."""
 _CUTS = {
@@ -78,25 +78,16 @@ class SourceRows(RowList[SourceRow]):
         tail = f"{source.tokens:>7,}" if source.text else f"{source.cut:>9}"
         bar_width = _BAR if width >= _WIDE and source.text else 0
         room = width - _SECTION - 3 - len(tail) - (bar_width + 1 if bar_width else 0)
-        name, where = _names(source, room)
-        gap = max(1, room - cell_len(name) - cell_len(where))
+        name = elide_middle(one_line(source.title) or one_line(source.id), max(6, room - 1))
+        gap = max(1, room - cell_len(name))
         style = "bold" if source.text else "$muted strike" if source.cut in ("off", "rule") else "$muted"
         share = source.tokens / row.budget if row.budget else 0.0
         mark_style = "$error" if source.cut == "failed" else "$warning"
         return Content.assemble(
             (section, "$secondary"), (f"{_CUTS.get(source.cut, ' ')} ", mark_style), (name, style),
-            (where, "$muted"), " " * gap, (cell_bar(share, bar_width), "$primary on $foreground 8%"), " " if bar_width else "",
+            " " * gap, (cell_bar(share, bar_width), "$primary on $foreground 8%"), " " if bar_width else "",
             (tail, "$foreground" if source.text else "$warning"),
         )  # fmt: skip
-
-
-def _names(source: AssemblySource, room: int) -> tuple[str, str]:
-    """Return what a source is called, and its id where that says more, in so many cells together."""
-    title, id_ = one_line(source.title) or source.id, one_line(source.id)
-    name = elide_middle(title, max(6, room - 1))
-    left = room - cell_len(name) - 3
-    says_more = id_ != title and id_.partition("://")[2] != title
-    return name, f"  {elide_middle(id_, left)}" if says_more and left >= 12 else ""
 
 
 class SnapshotRows(RowList[SnapshotRow]):
@@ -105,14 +96,14 @@ class SnapshotRows(RowList[SnapshotRow]):
     def draw(self, row: SnapshotRow, width: int) -> Content:
         """Mark, age, who, prompt and tokens."""
         head = row.head
-        age = elide_end(ago(max(0.0, time.time() - head.time)), 14).ljust(14)
+        when = short_age(time.time() - head.time).ljust(_AGE)
         who = elide_end(one_line(head.agent or head.session or head.definition or "you"), 10).ljust(11)
         tail = f"{head.tokens:>7,}"
         warned = f" ▲{head.warnings}" if head.warnings else ""
-        room = max(4, width - 2 - 14 - 11 - len(tail) - len(warned) - 2)
+        room = max(4, width - 2 - _AGE - 11 - len(tail) - len(warned) - 2)
         prompt = elide_end(one_line(" ".join(head.prompt.split())) or "(no prompt)", room).ljust(room)
         return Content.assemble(
-            ("◆ " if row.marked else "  ", "$accent"), (age, "$muted"), (who, "$secondary"), (prompt, "$foreground"),
+            ("◆ " if row.marked else "  ", "$accent"), (when, "$muted"), (who, "$secondary"), (prompt, "$foreground"),
             (warned, "$warning"), (tail, "$muted"),
         )  # fmt: skip
 
@@ -133,7 +124,7 @@ def budget_line(one: Assembly | None, budget: int, width: int) -> Content:
 
 
 Lines = list[Content]
-_LEAST_NAME, _NUMBERS = 14, 18
+_LEAST_NAME, _NUMBERS = 14, 21
 _LABEL = 10
 _LONGEST_LINE = 400
 _OUTCOMES = {"ok": "$primary", "cached": "$success", "shared": "$success", "failed": "$error", "timeout": "$error"}
@@ -156,11 +147,11 @@ def why_lines(one: Assembly, source: AssemblySource | None, width: int) -> Lines
     if source is not None:
         lines += _pairs(_facts(source), width)
         lines.append(Content(""))
-    lines += _block("Rules that counted", [
+    lines += _block("Rules applied", [
         f"{rule.rule}: {rule.action} → {rule.reference}" for rule in one.rules
         if rule.counted and (source is None or rule.reference == source.id)
     ], width)  # fmt: skip
-    lines += _block("Decided already by an earlier rule", [
+    lines += _block("Overruled by an earlier rule", [
         f"{rule.rule}: {rule.action} → {rule.reference}" for rule in one.rules
         if not rule.counted and (source is None or rule.reference == source.id)
     ], width)  # fmt: skip
@@ -188,19 +179,17 @@ def _facts(source: AssemblySource) -> Iterator[tuple[str, str]]:
             "Shows",
             ", ".join(source.paths[:12]) + (f" and {len(source.paths) - 12} more" if len(source.paths) > 12 else ""),
         )
-    if source.digest:
-        yield "Digest", source.digest[:16]
     yield "Took", f"{source.ms:.1f} ms"
 
 
 def _of_assembly(one: Assembly) -> Iterator[tuple[str, str]]:
-    yield "Made", f"{local_minute(one.time)}, in {one.ms:.0f} ms"
+    yield "Built", f"{local_minute(one.time)}, in {one.ms:.0f} ms"
     if one.session or one.agent:
         yield "For", f"{one.agent or 'an agent'} {one.session}".strip()
     if one.head:
         yield "Commit", one.head[:12]
-    yield "Counted by", one.tokenizer
-    yield "Snapshot", one.id or "none was kept"
+    yield "Tokenizer", one.tokenizer
+    yield "Snapshot", one.id or "not kept; K keeps it"
 
 
 def time_lines(one: Assembly, width: int) -> Lines:
@@ -215,14 +204,18 @@ def time_lines(one: Assembly, width: int) -> Lines:
     lines: Lines = [Content.assemble(" " * named, (scale, "$muted"))]
     lines += [_step(step, end, room, named) for step in one.steps]
     slow = max(one.steps, key=lambda step: step.ms)
-    summary = f"{count(len(one.steps), 'step')}; the longest is {slow.name} of {one_line(slow.source)}."
+    summary = f"{count(len(one.steps), 'step')}; the longest is {slow.name} of {_source_name(slow)}."
     return [*lines, Content(""), Content.styled(summary, "$muted")]
 
 
 def _step_name(step: AssemblyStep) -> str:
-    """Return what a step is called: its source by its name, or by all of its reference where that is a pattern."""
+    """Return what a step is called, behind its source by name, or by all of its reference where that is a pattern."""
+    return f"{_source_name(step)} {one_line(step.name)}"
+
+
+def _source_name(step: AssemblyStep) -> str:
     name = step.source.partition("://")[2]
-    return one_line(f"{name if name.strip('*') else step.source} {step.name}")
+    return one_line(name if name.strip("*") else step.source)
 
 
 def _step(step: AssemblyStep, end: float, room: int, named: int) -> Content:
@@ -231,7 +224,7 @@ def _step(step: AssemblyStep, end: float, room: int, named: int) -> Content:
     name = elide_middle(_step_name(step), named - 1).ljust(named)
     colour = _OUTCOMES[step.outcome]
     bar = Content.assemble(" " * before, ("█" * long, colour), " " * (room - before - long))
-    result = step.outcome if step.outcome != "ok" else f"{step.found}×" if step.found else ""
+    result = step.outcome if step.outcome != "ok" else f"{step.found:,} found" if step.found else ""
     return Content.assemble(name, bar, (f" {step.ms:>6.1f} ms ", "$foreground"), (result, colour))
 
 
@@ -247,7 +240,7 @@ def file_lines(found: Definitions, width: int) -> Lines:
         sign, style = _STATES[item.state]
         lines.append(
             Content.assemble(
-                (f"{sign} ", style), (one_line(item.id), "bold"), ("  shipped" if item.shipped else "", "$muted")
+                (f"{sign} ", style), (one_line(item.id), "bold"), ("  built in" if item.shipped else "", "$muted")
             )
         )
         where = "" if item.shipped else f"{item.file}:{item.line}  "

@@ -92,7 +92,7 @@ def _set_budget(screen: ContextView, budget: int) -> None:
 
 
 def next_tab(screen: ContextView) -> None:
-    """Show the next of text, reasons, latencies and files."""
+    """Show the next of text, reasons, timing and files."""
     screen.tab = TABS[(TABS.index(screen.tab) + 1) % len(TABS)]
     screen.diff = None
     if screen.tab == "files":
@@ -179,7 +179,7 @@ CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
             lambda screen: _set_budget(screen, screen.budget + (_STEP if screen.budget >= _SMALL else _LEAST)),
             bar=False),
     Command("context.budget", "b", "Budget", "Set the budget in tokens", set_budget),
-    Command("context.view", "v", "View", "Text, reasons, latencies, files", next_tab),
+    Command("context.view", "v", "View", "Text, reasons, timing, files", next_tab),
     Command("context.snapshots", "s", "Snapshots", "Snapshots of what agents received", switch_to_snapshots),
     Command("context.copy", "c,y", "Copy", "Copy the context", with_target(_shown, copy_text), blocked=_no_text),
     Command("context.rule", "r", "Rule", "Switch off the rule that applies to the source",
@@ -252,7 +252,7 @@ class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
     INTRO = (
         "The context that an agent would receive for a prompt, by the files in .cm: the sources in order, their tokens, "
         "what was cut and why. space switches a source off, r the rule that applies to it, [ and ] change the budget; "
-        "the result changes at once. v shows the text, the reasons, the latencies and the files. s lists snapshots of "
+        "the result changes at once. v shows the text, the reasons, the timing and the files. s lists snapshots of "
         "what agents received; m marks two of them, x shows the difference."
     )
     ZOOMS = ("context-detail-panel", "context-list-panel")

@@ -24,7 +24,7 @@ from cm_tui.tui.widgets.text import elide_middle, number_of, one_line
 
 Tab = Literal["text", "why", "time", "files"]
 TABS: tuple[Tab, ...] = ("text", "why", "time", "files")
-TITLES: dict[Tab, str] = {"text": "Text", "why": "Why", "time": "Latencies", "files": "Files"}
+TITLES: dict[Tab, str] = {"text": "Text", "why": "Why", "time": "Timing", "files": "Files"}
 TYPING = 0.25
 """Seconds without a key before the filter applies."""
 DIM_AFTER = 0.15
@@ -75,7 +75,7 @@ class ContextView(InputMode):
 
     def compose_body(self) -> Iterable[Widget]:
         """Prompt and budget above; sources, or snapshots, and a panel below."""
-        yield Input(id="context-prompt", placeholder="what an agent is asked, with @mentions")
+        yield Input(id="context-prompt", placeholder="a prompt for an agent; @ mentions files, symbols, notes")
         yield Input(id="context-filter", placeholder="words of a prompt, or session:ID")
         yield Words(id="context-mentions")
         yield FittedLine(id="context-gauge")
@@ -301,7 +301,7 @@ class ContextView(InputMode):
         if self.tab == "why":
             return details.why_lines(one, source, width), f"Why{about}"
         if self.tab == "time":
-            return details.time_lines(one, width), f"Latencies · {one.ms:.0f} ms"
+            return details.time_lines(one, width), f"Timing · {one.ms:.0f} ms"
         return details.text_lines(one, source), f"Text{about}"
 
     def compare(self, found: AssemblyDiff) -> None:

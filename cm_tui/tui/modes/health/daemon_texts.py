@@ -13,14 +13,14 @@ from textual.content import Content
 from cm_tui import paths
 from cm_tui.errors import CmError
 from cm_tui.model import Check
-from cm_tui.model.dates import local_clock, local_moment
+from cm_tui.model.dates import age, local_clock, local_moment
 from cm_tui.model.freshness import Freshness, LayerState
 from cm_tui.tui.modes.health.texts import hang
 from cm_tui.tui.screens.frame import STAGES
 from cm_tui.tui.tasks.ask import Engine, as_cm_error
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.split import facts_table
-from cm_tui.tui.widgets.text import ago, at_home, count, duration, elide_middle, fit, one_line, size
+from cm_tui.tui.widgets.text import at_home, count, duration, elide_middle, fit, one_line, size
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
@@ -149,7 +149,7 @@ def daemon_text(facts: DaemonFacts, width: int) -> Content:
     since = local_moment(daemon.started, time.time())
     rows = [
         ("process", f"{daemon.pid}, cm {daemon.version}"),
-        ("running", f"since {since}, {ago(time.time() - daemon.started)}"),
+        ("running", f"since {since}, {age(time.time() - daemon.started)}"),
         ("memory", f"{size(daemon.memory_bytes)}; {count(daemon.listeners, 'application')} listening"),
         *(("projects" if not place else "", at_home(root)) for place, root in enumerate(daemon.projects)),
     ]
@@ -208,7 +208,7 @@ def _layer(layer: LayerState, longest: int, width: int) -> Content:
     label = Content.assemble((f"{mark} ", style), (fit(layer.label, longest + 2), "$soft"))
     pieces = [layer.state + (f", {layer.mode}" if layer.mode else "")]
     if layer.fired_at:
-        pieces.append(f"{ago(time.time() - layer.fired_at)}: {layer.did}" if layer.did else local_clock(layer.fired_at))
+        pieces.append(f"{age(time.time() - layer.fired_at)}: {layer.did}" if layer.did else local_clock(layer.fired_at))
     if layer.note:
         pieces.append(layer.note)
     words_style = "$muted" if layer.state == "off" else "$error" if layer.state == "failed" else "$foreground"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
+from cm_tui.errors import NotFoundError
 from cm_tui.model import Drift, Episode, PruneReport, ResolvedRevision
 from cm_tui.model.dates import length
 from cm_tui.tui.modes.history.view import HistoryView
@@ -19,7 +21,9 @@ T = TypeVar("T")
 
 LAST = "last"
 """Since the person last looked."""
-_NAMES = "branch, tag, sha or HEAD~20, an ordinal such as #3112, a date such as 2021-03-04, or an age such as 2w."
+_NAMES = (
+    "branch, tag, sha or HEAD~20, a number of the list such as 3112, a date such as 2021-03-04, or an age such as 2w."
+)
 ALL = "all"
 _HINT = (
     "A revision: what was before it goes. An age such as 90d, 6m or 2y: what is older. "
@@ -29,7 +33,18 @@ _HINT = (
 
 def ask_revision(screen: HistoryView, then: Then[ResolvedRevision]) -> None:
     """Ask for a revision."""
-    _ask_until(screen, "Go to", f"A {_NAMES}", lambda engine, ref: engine.resolve(ref), then)
+    _ask_until(screen, "Go to", f"A {_NAMES}", named_revision, then)
+
+
+def named_revision(engine: Engine, ref: str) -> ResolvedRevision:
+    """Resolve a revision; a number as the list shows it, such as `1,700`, is a commit of the list before all else."""
+    if re.fullmatch(r"#?[0-9]{1,3}(,[0-9]{3})+|[0-9]{1,6}", ref):
+        try:
+            return engine.resolve(f"#{ref.lstrip('#').replace(',', '')}")
+        except NotFoundError:
+            if "," in ref:
+                raise
+    return engine.resolve(ref)
 
 
 def ask_since(screen: HistoryView, then: Then[ResolvedRevision]) -> None:
@@ -37,7 +52,7 @@ def ask_since(screen: HistoryView, then: Then[ResolvedRevision]) -> None:
 
     def call(engine: Engine, ref: str) -> ResolvedRevision | Drift:
         if ref != LAST:
-            return engine.resolve(ref)
+            return named_revision(engine, ref)
         # Asked once in a session, as asking is what is remembered.
         return screen.looked or engine.drift(LAST, looked=True, limit=1)
 

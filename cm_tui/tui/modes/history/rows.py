@@ -21,14 +21,14 @@ from cm_tui.model import (
     SymbolHistory,
     SymbolKey,
 )
-from cm_tui.model.dates import day, minute
+from cm_tui.model.dates import age, day, minute
 from cm_tui.tui.state.revision import agent_of, before, name_of
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
 from cm_tui.tui.widgets.patches import FilePatch, file_patches
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import (
-    ago,
+    BETWEEN_HEADINGS,
     count,
     elide_end,
     elide_middle,
@@ -109,7 +109,11 @@ def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[
         earlier = spot if gone else Spot(old.key, older, old.start_line) if old else None
         place, word = f"{symbol.path}:{symbol.start_line}", str(change.change)
         if change.change == "moved" and old is not None:
-            word = f"from {old.path}" if old.path != symbol.path else f"was {old.qualname}"
+            was, name = (one.qualname.rpartition(BETWEEN_HEADINGS)[2] for one in (old, symbol))
+            if old.path != symbol.path:
+                word = f"from {old.path}"
+            elif was != name:
+                word = f"was {was}"
         rows.append(
             HistoryRow(mark, style, symbol.qualname, symbol.kind, place, word, style, None if gone else spot, earlier,
                     note=one_line_signature(symbol.signature))
@@ -224,7 +228,7 @@ RECORDED = "@"
 
 def of_episode(episode: Episode) -> list[HistoryRow]:
     """Rows of the tab; what each of them stands for is shown below."""
-    when = f"{ago(time.time() - episode.time)}, {minute(episode.time)} UTC"
+    when = f"{age(time.time() - episode.time)}, {minute(episode.time)} UTC"
     rows = [heading(f"{agent_of(episode)} · {when} · session {one_line(episode.session) or 'unknown'}")]
     rows += [_prose("›", "$accent", prompt, "asked") for prompt in episode.prompts if prompt.strip()]
     rows += _of_moment(episode)

@@ -226,7 +226,7 @@ def entry_facts(entry: Entry, width: int, about: About, doubles: Sequence[Duplic
     """
     at = entry.timestamp / 1000
     wrote = [who_is(entry.actor, entry.agent), f"{local_minute(at)}, {age(time.time() - at)}"]
-    wrote += [f"session {elide_end(one_line(entry.session), 20)}"] if entry.session else []
+    wrote += [f"session {elide_end(one_line(entry.session), 9)}"] if entry.session else []
     wrote += [f"at {one_line(entry.commit[:8])}"] if entry.commit else []
     wrote += [f"changed by {who_is(entry.changed_by, entry.changed_agent)}"] if entry.changed_by else []
     wrote += [f"made from {one_line(', '.join(entry.made_from))}"] if entry.made_from else []

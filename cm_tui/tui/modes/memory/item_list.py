@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.model import Entry, Note
-from cm_tui.model.dates import age, local_day
+from cm_tui.model.dates import local_day, short_age
 from cm_tui.tui.modes.memory.groups import Group, Item, Marks, key_of, signs_of, title_of
 from cm_tui.tui.modes.memory.inventory import Inventory
 from cm_tui.tui.widgets.rowlist import RowList
@@ -117,11 +117,13 @@ def _entry(entry: Entry, signs: Content, width: int) -> Content:
     # What the title says already is not said twice.
     text = _flat(rest if _flat(first).startswith(title.rstrip("…")) and len(title) > len(first) // 2 else entry.content)
     gone = entry.forgotten is not None or entry.held or entry.never_recall
-    return _line(signs, title, text, age(time.time() - entry.timestamp / 1000), width, muted=gone)
+    return _line(signs, title, text, short_age(time.time() - entry.timestamp / 1000), width, muted=gone)
 
 
 def _note(note: Note, signs: Content, width: int) -> Content:
-    when = local_day(note.time) if note.kind == "day" and note.time is not None else age(time.time() - note.modified)
+    when = (
+        local_day(note.time) if note.kind == "day" and note.time is not None else short_age(time.time() - note.modified)
+    )
     place = note.id.removeprefix("user:").removeprefix("extra:")
     return _line(signs, title_of(note), place, when, width, path=True)
 

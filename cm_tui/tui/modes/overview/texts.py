@@ -12,11 +12,12 @@ from textual.content import Content
 from cm_tui.counts import noun
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import AGENT_TITLES, IndexSummary, Progress, ProjectStatus, WorkState
+from cm_tui.model.dates import age
 from cm_tui.model.progress import WAIT
 from cm_tui.tui.state.project import ProjectView, when_indexed
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.split import facts_table, numbers_table
-from cm_tui.tui.widgets.text import ago, at_home, count, duration, elide_end, fit, one_line, size, wrapped
+from cm_tui.tui.widgets.text import at_home, count, duration, elide_end, fit, one_line, size, wrapped
 
 STAGES = (
     ("scan", "find files"), ("parse", "parse"), ("store", "store"), ("keywords", "keywords"), ("vectors", "vectors"),
@@ -252,6 +253,10 @@ def next_text(view: ProjectView, width: int) -> Content:
     if view.progress:
         rows.append(("x", "Stop the index run; it goes on where it stopped"))
     rows += _sessions(view)
+    if view.status and view.status.conflicts:
+        rows.append(
+            ("", f"Overwritten lines of {count(view.status.conflicts, 'note')} were kept: `cm notes conflicts`")
+        )
     if view.status and view.status.stale:
         stale = view.status.stale
         words = f"{count(stale, 'memory', 'memories')} {noun(stale, 'names', 'name')} missing or renamed code"
@@ -266,7 +271,7 @@ def work_text(state: WorkState, width: int, *, can_resume: bool) -> Content:
     """Show where the last session stopped; empty without a session."""
     if not state.session:
         return Content("")
-    who = f"{state.agent or 'no agent'}, {ago(max(0.0, time.time() - state.ended))}"
+    who = f"{state.agent or 'no agent'}, {age(max(0.0, time.time() - state.ended))}"
     files, steps = len(state.files), len(state.steps)
     rows = [
         ("", "$muted", f"{who} · {state.title}" if state.title else who),

@@ -21,6 +21,7 @@ from cm_tui.model import (
     StaleItem,
     Verdict,
 )
+from cm_tui.model.dates import age
 from cm_tui.tui.modes.review.inbox import STATES, Item, Other, flat, key_of, title_of
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.app_commands import UNDO, undo_change
@@ -32,7 +33,7 @@ from cm_tui.tui.screens.undo import do_reversible, do_undoable, earlier_change
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.state.change_history import ChangeHistory, Finish, UndoableChange
 from cm_tui.tui.tasks.ask import Call, Engine
-from cm_tui.tui.widgets.text import ago, count, elide_end, one_line
+from cm_tui.tui.widgets.text import count, elide_end, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.entry_trust import Answer
@@ -254,7 +255,7 @@ def _decided_elsewhere(screen: ReviewView, items: Sequence[NarratedProposal]) ->
     if items:
         one = items[0]
         by = "a person" if one.decided_by in ("", "person") else f"the {one_line(one.decided_by)}"
-        when = f" {ago(time.time() - one.decided)}" if one.decided is not None else ""
+        when = f" {age(time.time() - one.decided)}" if one.decided is not None else ""
         more = f", and {count(len(items) - 1, 'more', 'more')}" if len(items) > 1 else ""
         words = f"{_named([one])}{more} was {one.state} elsewhere by {by}{when}. Nothing was changed; u undoes that."
         screen.cm.tell(words, severity="warning", timeout=8)

@@ -8,15 +8,15 @@ from collections.abc import Collection, Iterator, Sequence
 from textual.content import Content
 
 from cm_tui.model import Progress, Topic, TopicOverlap
-from cm_tui.model.dates import age, local_day
+from cm_tui.model.dates import age, local_day, short_age
 from cm_tui.tui.modes.review.detail_panel import BLANK, DetailLine, text_lines, title
 from cm_tui.tui.modes.review.inbox import OF_USER, REFUSED, SELECTED, flat, place_of
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import count, elide_end, elide_path, fit, one_line
 
-_LIST_BAR, _SIZE, _WHEN = 10, 14, 15
-_LEAST_TITLE, _ROOMY = 10, 56
+_LIST_BAR, _SIZE, _WHEN = 10, 14, 7
+_LEAST_TITLE = 10
 _NEARLY_FULL = 0.9
 _RETIRED = ("✗", "$muted")
 
@@ -57,9 +57,7 @@ class TopicList(RowList[Topic]):
     def _named(self, row: Topic, width: int) -> Content:
         sign = SELECTED if row.id in self.selected else _RETIRED if row.retired else (" ", "")
         sign = REFUSED if row.advice and not sign[0].strip() else sign
-        much, when = f"{row.size:>{_SIZE}}", f"{age(time.time() - row.modified):>{_WHEN}}"
-        if width < _ROOMY:
-            when = ""
+        much, when = f"{row.size:>{_SIZE}}", f"{short_age(time.time() - row.modified):>{_WHEN}}"
         room = width - 6 - _LIST_BAR - len(much) - len(when)
         if room < _LEAST_TITLE:
             much, room = "", width - 6 - _LIST_BAR
@@ -71,8 +69,7 @@ class TopicList(RowList[Topic]):
         )
 
     def _about(self, row: Topic, width: int) -> Content:
-        facts = [] if width >= _ROOMY else [age(time.time() - row.modified)]
-        facts += [f"≈ {one.share:.0%} {place_of(one.id)}" for one in row.overlaps[:1] if not row.advice]
+        facts = [f"≈ {one.share:.0%} {place_of(one.id)}" for one in row.overlaps[:1] if not row.advice]
         facts += [" ".join(f"#{flat(tag, 40)}" for tag in row.tags)] if row.tags else []
         advice, facts_text = flat(row.advice[0]) if row.advice else "", " · ".join(facts)
         both = Content.assemble(

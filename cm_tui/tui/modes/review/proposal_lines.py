@@ -255,14 +255,16 @@ def _evidence(one: NarratedProposal, width: int, *, is_whole: bool) -> Iterator[
     yield BLANK
     shown = f"{len(one.evidence):,} of {count(total, 'episode')}" if is_whole else count(total, "episode")
     yield title("Evidence", f"{shown}; ⏎ shows one, o the newest" if is_whole else shown)
+    sessions = list(dict.fromkeys(each.session for each in one.evidence if each.session))
     for each in one.evidence:
-        yield from _episode(each, width)
+        named = f"session {sessions.index(each.session) + 1} of {len(sessions)}" if each.session else ""
+        yield from _episode(each, named if len(sessions) > 1 else "", width)
 
 
-def _episode(each: Evidence, width: int) -> Iterator[DetailLine]:
+def _episode(each: Evidence, session: str, width: int) -> Iterator[DetailLine]:
     goal = f"episode:{each.episode} {each.session}"
     who = {"person": "a person", "narrator": "the narrator"}.get(each.actor, "")
-    facts = [age(time.time() - each.time), who, f"session {flat(each.session, 40)}" if each.session else ""]
+    facts = [age(time.time() - each.time), who, session]
     line = " · ".join(filter(None, [*facts, local_minute(each.time)]))
     yield DetailLine(Content.assemble(("▸ ", "$accent"), (line, "$soft")), goal)
     if each.quote:
@@ -274,11 +276,13 @@ def _episode(each: Evidence, width: int) -> Iterator[DetailLine]:
 
 def _more(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
     """Yield what names it, and what it is about."""
-    about = [one.id, *(one_line(topic) for topic in one.topics[:_MOST_NAMED])]
+    # In a diff its id is part of what would be written.
+    about = [*([] if one.id in one.diff else [one.id]), *(one_line(topic) for topic in one.topics[:_MOST_NAMED])]
     about += [f"#{one_line(tag)}" for tag in one.tags[:_MOST_NAMED]]
     about += [f"phrased by {one_line(one.phrased_by)}"] if one.phrased_by else []
-    yield BLANK
-    yield from text_lines(" · ".join(about), width, "$muted")
+    if about:
+        yield BLANK
+        yield from text_lines(" · ".join(about), width, "$muted")
 
 
 _WISHES = {"write": "would write for all projects", "change": "would change", "forget": "would forget"}
@@ -328,7 +332,7 @@ def _agent_proposal_head(wish: Proposal, width: int, refused: str) -> Iterator[D
     agent = one_line(wish.agent) or "an agent"
     what = f"{agent} {_WISHES[wish.kind]} the {wish.of} {one_line(wish.target)}"
     yield from text_lines(what, width, "bold $warning", lead="? ")
-    session = f" · session {flat(wish.session, 40)}" if wish.session else ""
+    session = f" · session {flat(wish.session, 8)}" if wish.session else ""
     yield from text_lines(
         f"{local_minute(wish.time)}, {age(time.time() - wish.time)}{session}", width, "$soft", lead="  "
     )

@@ -325,7 +325,7 @@ class ReviewView(ListMode):
             self.label("review-list-panel", self.topics.words)
             return
         stock = self.stock
-        words = [f"{stock.waiting:,} {'waits' if stock.waiting == 1 else 'wait'}"] if stock.found is not None else []
+        words = [f"{stock.waiting:,} waiting"] if stock.found is not None else []
         words += [f"{stock.deferred:,} put off"] if stock.deferred else []
         if self.filter_input.value.strip():
             words.append(f"{stock.total:,} here")

@@ -35,6 +35,8 @@ from cm_tui.tui.widgets.text import elide_path, name_and_place, one_line
 
 WIDE = 84
 """From this width on a row has one line."""
+_ROOM_FOR_BARS = 64
+"""Cells of a row of files from which on it has a bar."""
 _KIND, _SCORE = 2, 8
 """Cells of the letter of a kind, and of a score."""
 
@@ -177,9 +179,10 @@ class ResultList(RowList[ResultRow]):
         return Content.assemble(rank, facts(hit, author, name_width), "  ", line_, " ", score)
 
     def _of_file(self, row: FileRow | FurtherRow, width: int) -> Content:
-        bar = 16 if self._is_wide else 14 if width >= 64 else 8
+        # In little room names come before bars: Why shows that of the row under the cursor.
+        bar = 16 if self._is_wide else 14 if width >= _ROOM_FOR_BARS else 0
         rank = self._rank(row.file.rank) if isinstance(row, FileRow) else ("    ", "")
-        room = width - 4 - self.signs.width - 8 - bar - 2
+        room = width - 4 - self.signs.width - 8 - bar - 1 - (bar > 0)
         return Content.assemble(rank, self.signs.of(row.hit), words(row, room), " ", self._score(row.hit, bar))
 
     def _rank(self, rank: int) -> tuple[str, str]:

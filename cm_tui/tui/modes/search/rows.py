@@ -9,9 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.model import By, FileHits, Hit, Profile, SearchResult
-from cm_tui.tui.widgets.text import elide_end, elide_middle, elide_path, fit, one_line
-
-_BETWEEN_HEADINGS = " > "
+from cm_tui.tui.widgets.text import BETWEEN_HEADINGS, elide_end, elide_name, elide_path, fit, one_line
 
 
 def hit_name(hit: Hit, otherwise: str, width: int) -> tuple[str, str]:
@@ -24,12 +22,9 @@ def hit_name(hit: Hit, otherwise: str, width: int) -> tuple[str, str]:
         otherwise: what it is called where it has no symbol.
         width: cells.
     """
-    name = one_line(hit.symbol or otherwise)
-    if hit.kind == "section":
-        above, between, own = name.rpartition(_BETWEEN_HEADINGS)
-        return (above + between, own) if cell_len(name) <= width else ("", elide_end(own, width))
-    head, dot, tail = elide_middle(name, width).rpartition(".")
-    return head + dot, tail
+    name = elide_name(one_line(hit.symbol or otherwise), width)
+    head, between, tail = name.rpartition(BETWEEN_HEADINGS if hit.kind == "section" else ".")
+    return head + between, tail
 
 
 _INDENT = 2
@@ -105,12 +100,16 @@ def _name(hit: Hit) -> str:
 
 
 def _passage(hit: Hit, width: int) -> Content:
-    """The last part of the symbol's name bright, kind, lines; the kind gives way to the name."""
+    """The last part of the symbol's name bright, kind, lines; kind, last line and what the symbol is in give way to the name."""
     name, lines = _name(hit), f" :{lines_of(hit)}"
     kind = f" {hit.kind or hit.language}" if hit.symbol else ""
     if cell_len(name + kind + lines) > width:
         kind = ""
-    around, own = hit_name(hit, hit.language, max(0, width - cell_len(kind + lines)))
+    if cell_len(name + lines) > width:
+        lines = f" :{hit.start_line}"
+    room = max(0, width - cell_len(kind + lines))
+    around, own = hit_name(hit, hit.language, max(room, cell_len(name)))
+    around, own = (around, own) if cell_len(around + own) <= room else ("", elide_end(own, room))
     text = Content.assemble((around, "$soft"), (own, "$foreground"), (kind, "$secondary"), (lines, "$muted"))
     return text.truncate(max(0, width), ellipsis=True, pad=True)
 

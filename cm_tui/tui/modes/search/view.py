@@ -86,7 +86,7 @@ _MOST_FILTERS = 40
 """Cells of the filters below the results."""
 EMPTY = (
     "Type a question or a name. Identifiers are split, so parse config finds parseConfig. "
-    "Every answer says why it ranked where it did; t opens the numbers behind it."
+    "Every answer says why it ranked where it did; Ctrl+N shows the numbers behind it."
 )
 
 

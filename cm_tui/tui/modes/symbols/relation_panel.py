@@ -28,6 +28,8 @@ LOOKING = "Looking…"
 
 DEPTHS = (1, 2, 3)
 _EDGES = ("callers", "callees")
+_LEAST_SOURCE = 24
+"""Cells of a line of source that are shown beside how a name in it was resolved."""
 
 
 class RelationPanel(TabPanel, ModePart):
@@ -81,10 +83,8 @@ class RelationPanel(TabPanel, ModePart):
             name = symbol.name
             self._fill("definitions", lambda engine: engine.definitions(name, at=at), rows.of_symbols)
             self._ask_edges()
-        self._fill(
-            "imports", lambda engine: engine.dependencies(path, at=at), partial(rows.of_imports, importers=False)
-        )
-        self._fill("importers", lambda engine: engine.importers(path, at=at), partial(rows.of_imports, importers=True))
+        self._fill("imports", lambda engine: engine.dependencies(path, at=at), rows.of_imports)
+        self._fill("importers", lambda engine: engine.importers(path, at=at), rows.of_importers)
 
     def forget(self, words: str) -> None:
         """Empty all tabs: what they showed, and what was asked, is of another revision.
@@ -179,7 +179,8 @@ class RelationPanel(TabPanel, ModePart):
         self, tab: str, call: Callable[[Engine], Page[Any]], rows_of: Callable[[Iterable[Any]], list[Relation]]
     ) -> None:
         def got(page: Page[Any]) -> None:
-            self.put(tab, rows_of(page.rows), page.note, total=page.total)
+            listed = rows_of(page.rows)
+            self.put(tab, listed, page.note, total=page.total - len(page.rows) + len(listed))
             if tab == "callers":
                 self._count(page.unresolved)
 
@@ -207,8 +208,9 @@ class RelationPanel(TabPanel, ModePart):
     def _describe(self, row: Relation, text: str) -> None:
         """Show the source of a row, and in words how it was resolved."""
         words = RESOLUTION_WORDS.get(row.resolution, "")
-        note = Content.assemble(one_line(text), (f"   {words}" if words else "", "$muted"))
-        self.query_one("#relation-note", Words).update(note)
+        line = self.query_one("#relation-note", Words)
+        source = elide_end(one_line(text), max(_LEAST_SOURCE, line.content_size.width - cell_len(words) - 3))
+        line.update(Content.assemble(source, (f"   {words}" if words else "", "$muted")))
 
 
 class LifeLine(ModePart):
