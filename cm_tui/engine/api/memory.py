@@ -249,13 +249,15 @@ class MemoryMethods(IndexMethods):
 
     @needs("nothing", writes=("log",))
     def note_recalled(self, paths: Sequence[str], *, actor: model.Actor = "person", agent: str = "") -> None:
-        """Count recalled items; nothing is counted in a pause, and the same items once while they are asked for in a loop.
+        """Count recalled items; nothing is counted in a pause, nor what a user's script asks for in a loop more than once.
 
         `paths`: such as `entry/k3m9x2a`, each counted once; `actor`: who received them; `agent`: name of the agent, if
         any.
         """
         who = actor if actor == "person" else agent or actor
-        if paths and not self._why_not_recorded() and not self._recall_log.is_repeat(paths, who):
+        # An agent that finds an item and then reads it has recalled it twice.
+        is_loop = actor == "person" and self._recall_log.is_repeat(paths, who)
+        if paths and not is_loop and not self._why_not_recorded():
             self._recall_log.note(paths, who)
 
     @needs("nothing")
