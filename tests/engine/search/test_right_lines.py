@@ -288,6 +288,9 @@ def test_typographic_characters_are_read_as_typed_ones(pasted: str, typed: str) 
         ("hello world example", ["hello", "world", "example"], 0.4),
         ("check your options", ["check", "options"], 0.4),
         ("check the options", ["check", "options"], 0.0),
+        ("why isn\u2019t the user's flag hidden, it doesn't show", ["user", "flag", "hidden", "show"], 0.1),
+        ("we can't open it; they're closed", ["open", "closed"], 0.0),
+        ("don't", ["don", "t"], 0.0),
     ],
 )
 def test_a_greeting_hides_no_question(query: str, words: list[str], documents: float) -> None:

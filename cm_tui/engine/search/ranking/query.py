@@ -72,6 +72,7 @@ _HAPPENING = 0.1
 """How much the question why something happens asks for documents."""
 _INSIDE = -0.6
 """How much a question about code asks for documents: they still answer where no code does."""
+_CONTRACTION = re.compile(r"\b\w+n['\u2019]t\b|(?<=\w)['\u2019](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
 _PLAIN = str.maketrans(
     "\u2018\u2019\u201b\u2032\u00b4\u02bc\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
     "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u00a0\u2007\u2009\u202f\u3000\u2026",
@@ -132,8 +133,8 @@ class Query:
 
     @cached_property
     def words(self) -> list[str]:
-        """Return the content words."""
-        return tokens.content_words(self._asked)
+        """Return the content words, without contractions: `doesn't` is no word of code, nor are `doesn` and `t`."""
+        return tokens.content_words(_CONTRACTION.sub(" ", self._asked)) or tokens.content_words(self._asked)
 
     @cached_property
     def terms(self) -> list[str]:
