@@ -23,6 +23,9 @@ USAGE = f"usage: cm hook {'|'.join(payload.EVENTS[:-1])} [--agent NAME], or cm h
 
 ACTION_S = 0.5
 """Longest wait of a tool call for what is known about it: an agent makes hundreds."""
+_NEW_S, _TIMES, _MOST_S = 10.0, 3.0, 8.0
+"""For so many seconds after a daemon's start a prompt waits so many times as long, but at most so many seconds: agents wait
+ten for a hook, and the daemon opens its stores."""
 _PAUSE_S = 0.02
 """Between two looks for a daemon that is starting."""
 
@@ -235,10 +238,20 @@ def _response_text(words: Words, facts: payload.Payload, root: Path, chosen: set
         return ""
     # Whether the prompt is worth it, the daemon decides: its rules take longer to import than to apply.
     more = {"prompt": facts.prompt, "first": is_first}
-    said = _hook_output("/v1/hook/prompt", words, facts, root, chosen.wait_seconds, more)
+    said = _hook_output("/v1/hook/prompt", words, facts, root, patience(chosen.wait_seconds), more)
     if is_first and said is not None:
         session_state.take(facts.session, "start")
     return said or ""
+
+
+def patience(seconds: float) -> float:
+    """Return how long a prompt waits for the memory, by the user's setting; longer while a daemon is new."""
+    from cm_tui.agent_hooks import session_state
+    from cm_tui.daemon import endpoint
+
+    daemon = endpoint.daemon_info()
+    is_new = daemon is not None and 0 <= time.time() - daemon.started < _NEW_S
+    return max(seconds, min(seconds * _TIMES, _MOST_S)) if is_new or session_state.is_starting() else seconds
 
 
 def _hook_output(
