@@ -54,7 +54,7 @@ _HOMES = {
     "search": "CODE ENTRIES EPISODES RECALL By Candidates FileHits Hit Mode ScorePart SearchResult Standing Suggestion",
     "secrets": "ErasedEvent ErasureReport SecretFinding SecretsReport neighbours_note",
     "stale": "Mention MentionKind MentionState StaleItem",
-    "status": "Check CheckoutHead IndexPlan KnownProject ProjectStatus Recording RecordingState",
+    "status": "Check CheckoutHead IndexPlan KnownProject ProjectStatus Recording RecordingState TeamVectors",
     "tuning": "Mark ProfileReset",
 }
 """The modules, and what comes from each; a type checker takes all that they define."""
