@@ -39,7 +39,7 @@ _HOMES = {
     "cancel": "Cancel",
     "code": "Edge FileEntry ImportEdge SkippedFile Source Symbol SymbolKey",
     "definition": "INGESTED DefinitionInfo DefinitionKind DefinitionProblem DefinitionState Definitions IngestOutcome IngestRun IngestedInto MemoryValue Trigger",
-    "entry": "Category Duplicates Entry EntryEdit InjectedEntry Injection LeftOut MemoryChange Proposal ProposalKind RecalledBy Recalls Remembered Scope",
+    "entry": "Category Duplicates Entry EntryEdit InjectedEntry Injection LeftOut MemoryChange Proposal ProposalKind RecalledBy Recalls Remembered Reminder Scope",
     "episode": "Actor Conflict Edited Episode EpisodeEdit EpisodeFilter EpisodeState EpisodeStats EpisodeType Facet Forgetting Outcome PurgeReport RetentionReport RetentionRow Session Step StepKind Undone WorkState",
     "freshness": "Freshness LayerState Need",
     "history": "CommitPoint Drift DriftRow HistoryStatus PruneReport ResolvedRevision SymbolChange SymbolEvent SymbolHistory SymbolSpan",
@@ -54,7 +54,7 @@ _HOMES = {
     "search": "CODE ENTRIES EPISODES RECALL By Candidates FileHits Hit Mode ScorePart SearchResult Standing Suggestion",
     "secrets": "ErasedEvent ErasureReport SecretFinding SecretsReport neighbours_note",
     "stale": "Mention MentionKind MentionState StaleItem",
-    "status": "Check CheckoutHead IndexPlan KnownProject ProjectStatus Recording RecordingState",
+    "status": "Check CheckoutHead IndexPlan KnownProject ProjectStatus Recording RecordingState TeamVectors",
     "tuning": "Mark ProfileReset",
 }
 """The modules, and what comes from each; a type checker takes all that they define."""

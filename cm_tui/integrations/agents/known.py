@@ -17,6 +17,7 @@ _CLAUDE_CODE_HOOKS = (
     HookEntry("SessionStart", "session-start"),
     HookEntry("SessionEnd", "session-end"),
     HookEntry("UserPromptSubmit", "prompt"),
+    HookEntry("PreToolUse", "action", "Edit|MultiEdit|Write|NotebookEdit|Bash"),
     HookEntry("PostToolUse", "edit", "Edit|MultiEdit|Write|NotebookEdit"),
     HookEntry("Stop", "stop"),
 )

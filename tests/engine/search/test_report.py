@@ -18,11 +18,13 @@ from cm_tui.engine.search.ranking.passage_cache import PassageCache, PassageReco
 from cm_tui.engine.search.ranking.pipeline import Searcher
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.report import NAMES, WEIGHTS, Part, Report, is_report, read
+from cm_tui.engine.search.ranking.traits import traits_of
 from cm_tui.engine.search.ranking.wording import CODE_WORDING
 from cm_tui.model import CODE
 from tests.shop import Project
 from tests.tiers import examples
 
+PLAIN = traits_of("shop/m0.py", "text", None, ())
 REPORT = """\
 The price is wrong on Mondays
 
@@ -184,7 +186,18 @@ def test_only_the_innermost_frames_bring_their_whole_files_along() -> None:
             ids = iter(range(100))
             self.all = [
                 PassageRecord(
-                    None, (), next(ids), CODE, f"shop/m{file}.py", first, first + 9, "text", None, "python", False
+                    None,
+                    (),
+                    PLAIN,
+                    next(ids),
+                    CODE,
+                    f"shop/m{file}.py",
+                    first,
+                    first + 9,
+                    "text",
+                    None,
+                    "python",
+                    False,
                 )
                 for file in range(8)
                 for first in (1, 11, 21)

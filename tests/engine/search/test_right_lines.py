@@ -12,7 +12,7 @@ from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
 from cm_tui.engine.search.ranking.passage_cache import PassageRecord
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.signals import measure
-from cm_tui.engine.search.ranking.traits import WITHOUT_SYMBOLS, Definition, roles
+from cm_tui.engine.search.ranking.traits import WITHOUT_SYMBOLS, Definition, roles, traits_of
 from cm_tui.model import CODE, Hit
 
 STEPS = "".join(
@@ -324,7 +324,8 @@ def test_tests_are_no_answer_to_how_something_is_tested(engine: Engine) -> None:
 
 def signal(query: str, name: str, path: str, *definitions: Definition) -> float:
     """Return a signal of a passage with some definitions."""
-    record = PassageRecord(None, definitions, 1, CODE, path, 1, 1, "text", None, "text", generated=False)
+    traits = traits_of(path, "text", None, definitions)
+    record = PassageRecord(None, definitions, traits, 1, CODE, path, 1, 1, "text", None, "text", generated=False)
     return float(measure(Query(query), [record], lambda _: 1.0)[name][0])
 
 

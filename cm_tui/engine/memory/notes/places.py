@@ -291,9 +291,10 @@ class Places:
 
 def below_a_link(base: Path, path: str) -> bool:
     """Return whether any part of a path below a folder, including the last one, is a link."""
-    at = base
+    # As text: each search looks at some twenty files.
+    at = str(base)
     for part in path.split("/") if path else ():
-        at /= part
+        at = f"{at}{os.sep}{part}"
         if os.path.islink(at):  # noqa: PTH114 - the link itself
             return True
     return False

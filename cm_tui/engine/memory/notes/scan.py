@@ -104,7 +104,7 @@ def stamp_of(place: Found) -> Stamp | None:
     if below_a_link(place.base, place.path):
         return None
     try:
-        found = place.file.lstat()
+        found = os.lstat(f"{place.base}{os.sep}{place.path}")
     except (OSError, ValueError):
         return None
     return Stamp.of(found) if stat.S_ISREG(found.st_mode) else None

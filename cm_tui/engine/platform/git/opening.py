@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -198,6 +199,24 @@ def _branches(folders: GitFolders) -> dict[str, str]:
 
 # --- opening repositories ---
 
+_VALIDATION = threading.Lock()
+"""The library's check of owners is one setting of the whole process."""
+
+
+def opened(folder: Path, *, is_ours: bool = False) -> pygit2.Repository:
+    """Open a repository. Raises pygit2.GitError if that fails, or if it or its files belong to another user.
+
+    `is_ours`: we made it, and nothing in it comes from elsewhere: its working tree may belong to another user.
+    """
+    with _VALIDATION:
+        if not is_ours:
+            return pygit2.Repository(str(folder))
+        pygit2.settings.owner_validation = False
+        try:
+            return pygit2.Repository(str(folder))
+        finally:
+            pygit2.settings.owner_validation = True
+
 
 def repository_around(folder: Path) -> pygit2.Repository | None:
     """Return the git repository around a folder; None: none, or in a format that git's library cannot read.
@@ -230,7 +249,7 @@ def open_around(folder: Path) -> pygit2.Repository | UnreadableGit | None:
         pygit2.settings.cache_max_size(_CACHED_BYTES)
     try:
         # By the folder: git's own may be elsewhere without a reference to the files.
-        return pygit2.Repository(str(folder))
+        return opened(folder)
     except pygit2.GitError as error:
         said = str(error)
         if around is not None and _is_about_format(said):
@@ -274,10 +293,10 @@ def private_repository(folder: Path, root: Path) -> pygit2.Repository:
         made = pygit2.init_repository(str(folder), bare=True)
         made.config["core.bare"] = False
         made.config["core.worktree"] = str(root)
-        return pygit2.Repository(str(folder))
+        return opened(folder, is_ours=True)
 
     try:
-        kept = pygit2.Repository(str(folder))
+        kept = opened(folder, is_ours=True)
         if kept.workdir is not None and Path(kept.workdir) == root:
             return kept
         return make()

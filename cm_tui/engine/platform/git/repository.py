@@ -17,7 +17,13 @@ from cm_tui.engine.platform.git import safe_git
 from cm_tui.engine.platform.git.attributes import Attributes
 from cm_tui.engine.platform.git.commits import CommitInfo, CommitNames, Commits, Head, LooseObjects, MissingError
 from cm_tui.engine.platform.git.git_dir import folders_at
-from cm_tui.engine.platform.git.opening import UnreadableGit, open_around, private_repository, refuse_broken_head
+from cm_tui.engine.platform.git.opening import (
+    UnreadableGit,
+    open_around,
+    opened,
+    private_repository,
+    refuse_broken_head,
+)
 from cm_tui.engine.platform.git.reach import FOREIGN, has_foreign_history
 from cm_tui.engine.platform.git.special_files import refuse_special_below, refuse_special_ignores
 from cm_tui.engine.platform.git.trees import TreeEntry, entries_of, files_of
@@ -122,8 +128,8 @@ class Repository:
         """The open pygit2 repository; it does not notice when the end of a shallow clone changes."""
         boundary = self.shallow_boundary()
         if boundary != self._boundary:
-            opened = pygit2.Repository(str(self.root))
-            self._opened, self._commits, self._boundary = opened, Commits(opened), boundary
+            again = opened(self.root)
+            self._opened, self._commits, self._boundary = again, Commits(again), boundary
         return self._opened
 
     def shallow_boundary(self) -> str:
