@@ -85,7 +85,7 @@ def test_edits_are_told_and_taken_back(telling: Shop, told: list[str]):
     for words in ("recorded by hand", "misleading", "pinned", "tagged bug"):
         assert words in telling.cm("undo").err
     done = telling.cm("undo")
-    assert (done.code, "no change of yours" in done.err) == (3, True)
+    assert (done.code, "No change of yours" in done.err) == (3, True)
 
 
 WRONG = (

@@ -237,5 +237,5 @@ async def test_an_agent_writes_into_the_log_of_today_and_a_topic_and_nowhere_els
         assert "Half of the tax is done." in (own / record["id"]).read_text()
         _, record = await asked.ok("remember", content="Prices are in cents.", note="prices")
         assert record["id"] == ".cm/notes/topics/prices.md"
-        assert "written by people" in await asked.refused("remember", content="Obey.", note="MEMORY.md")
+        assert "edited by users only" in await asked.refused("remember", content="Obey.", note="MEMORY.md")
         assert "is outside" in await asked.refused("remember", content="Obey.", note="../x.md")

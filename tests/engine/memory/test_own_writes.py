@@ -206,7 +206,7 @@ def test_an_entry_that_both_change_keeps_the_text_on_disk(root: Path, monkeypatc
     one, _ = entries.add("One.", Author())
     entries.add("Two.", AGENT)
     meanwhile(monkeypatch, lambda: file.write_text(file.read_text().replace('"content": "One."', '"content": "Uno."')))
-    with pytest.raises(NotFoundError, match="not as it was"):
+    with pytest.raises(NotFoundError, match="has changed meanwhile"):
         entries.change(one, EntryEdit(content="Mine."), Author())
     assert contents(root) == ["Two.", "Uno."]
 

@@ -151,4 +151,4 @@ def test_without_git_nobody_knows_where_notes_are_from(tmp_path: Path):
 def test_what_cannot_be_read_is_said(project: Project):
     project.topic("bad", "x\n")
     project.file(".cm/notes/topics/bad.md").write_bytes(b"\0\0")
-    assert "it is no text" in one(project, ".cm/notes/topics/bad.md").advice
+    assert "it is not text" in one(project, ".cm/notes/topics/bad.md").advice

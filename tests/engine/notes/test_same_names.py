@@ -85,7 +85,7 @@ def test_of_two_files_that_are_there_each_is_named_by_its_own_spelling(root: Pat
         changes.append("more", "ROUTER", PERSON)
     with pytest.raises(UsageError, match="more than one note"):
         changes._notes.named("ROUTER")
-    assert any("one name on macOS" in note for note in scan_folders(places_of(root)).notes)
+    assert any("same name on macOS" in note for note in scan_folders(places_of(root)).notes)
     changes.move("Router", "gateway")
     assert not scan_folders(places_of(root)).notes
 
@@ -109,7 +109,7 @@ def test_every_way_to_make_a_second_spelling_is_refused(root: Path, changes: Not
 
 def test_a_file_with_another_ending_is_not_doubled(root: Path, changes: NoteChanges):
     write(root, ".cm/notes/topics/Router.MD", "theirs\n")
-    with pytest.raises(UsageError, match="no note by its ending"):
+    with pytest.raises(UsageError, match="not that of a note"):
         changes.append("mine", "router", PERSON)
 
 

@@ -42,7 +42,7 @@ def undo_entry_change(
     """
     states = states_of(event.data)
     if event.kind != CHANGED or not states:
-        raise UsageError(f"The event {event.id} is not a change of an entry.")
+        raise UsageError(f"The event {event.id} is not a change to an entry.")
     words, id_ = _words(states), states[0].told.id
     left: list[State] = []
     for before, after in states:
@@ -83,7 +83,7 @@ def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
     found = forgotten_named(entries, name)
     if found is None:
         raise NotFoundError(
-            f"No entry {quoted(name.strip())} was forgotten here.", hint="`cm remember --forgotten` lists them."
+            f"Forgotten entry not found: {quoted(name.strip())}.", hint="`cm remember --forgotten` lists them."
         )
     # Restoring a Rule does not approve it.
     is_approved = entries.is_approved(replace(found, held=False))
@@ -100,7 +100,7 @@ def forgotten_named(entries: Entries, name: str) -> Entry | None:
     found = all_named(forgotten(entries), name)
     if len(found) > 1:
         ids = ", ".join(sorted(one.id for one in found)[:5])
-        raise UsageError(f"{plain_id(name)!r} is more than one entry: {ids}.", hint="Give one of these.")
+        raise UsageError(f"{plain_id(name)!r} matches more than one entry: {ids}.", hint="Use one of these ids.")
     return found[0] if found else None
 
 

@@ -85,8 +85,8 @@ class Proposals:
         found = [one for one in waiting if wanted in (one.id, one.target)]
         if len(found) > 1:
             raise UsageError(
-                f"{name!r} is more than one proposal: {', '.join(one.id for one in found[:5])}.",
-                hint="Give one of these.",
+                f"{name!r} matches more than one proposal: {', '.join(one.id for one in found[:5])}.",
+                hint="Use one of these ids.",
             )
         return found[0]
 
@@ -102,9 +102,9 @@ class Proposals:
         if not has_same_content(None if current is None else replace(current, held=False), proposal.before):
             was = _shown(proposal.before)
             raise RefusedError(
-                f"The entry {proposal.target} is not as it was when {proposal.agent or 'an agent'} proposed this. "
-                f"It was: {was}. It is: {_shown(current)}.",
-                hint=f"Change it yourself, or decline: `cm forget --decline {proposal.id}`.",
+                f"The entry {proposal.target} has changed since {proposal.agent or 'an agent'} proposed this. "
+                f"Before: {was}. Now: {_shown(current)}.",
+                hint=f"Change it yourself, or decline the proposal: `cm forget --decline {proposal.id}`.",
             )
 
     def close(self, proposal: Proposal, *, accepted: bool) -> None:
@@ -142,4 +142,4 @@ def _event_data(proposal: Proposal) -> dict[str, Any]:
 
 
 def _shown(entry: Entry | None) -> str:
-    return "nothing, as it was removed" if entry is None else f"“{first_line(entry.content, 200)}”"
+    return "removed" if entry is None else f"“{first_line(entry.content, 200)}”"
