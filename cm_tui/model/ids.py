@@ -37,7 +37,7 @@ def where_ids_are(name: str, listed: str) -> str:
     `name`: what was typed; `listed`: where ids are listed, as a sentence.
     """
     if 0 < len(plain_id(name)) < SHORTEST_NAME:
-        return f"A beginning of an id has at least {SHORTEST_NAME} letters. {listed}"
+        return f"A prefix of an id has at least {SHORTEST_NAME} characters. {listed}"
     return listed
 
 
@@ -53,10 +53,10 @@ def id_named(name: str, ids: Iterable[str], what: str, listed: str, least: int =
         return wanted
     if not found:
         hint = where_ids_are(wanted, listed) if least == SHORTEST_NAME else listed
-        raise NotFoundError(f"There is no {what} {quoted(wanted)}.", hint=hint)
+        raise NotFoundError(f"{what.capitalize()} not found: {quoted(wanted)}.", hint=hint)
     if len(found) > 1:
         some = ", ".join(found[:5])
-        raise UsageError(f"{quoted(wanted)} is more than one {what}: {some}.", hint="Give more of the id.")
+        raise UsageError(f"{quoted(wanted)} matches more than one {what}: {some}.", hint="Give more characters of the id.")
     return found[0]
 
 

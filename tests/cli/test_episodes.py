@@ -121,9 +121,9 @@ def test_what_is_forgotten_is_still_there_and_says_so(telling: Shop, told: list[
     assert "round the" in shown.out
     forgotten = telling.cm("episodes", told[0], "--json").json
     assert (forgotten["state"], forgotten["forgotten"]["actor"]) == ("forgotten", "person")
-    assert "was forgotten already" in telling.cm("forget", told[0][:18]).err
+    assert "is already forgotten" in telling.cm("forget", told[0][:18]).err
     assert telling.cm("episodes", "last", "--json").json["id"] == told[1]
-    assert "brought the episode" in telling.cm("forget", "--undo", f"episode/{told[0]}").err
+    assert "restored the episode" in telling.cm("forget", "--undo", f"episode/{told[0]}").err
     assert telling.cm("episodes", told[0], "--json").json["forgotten"] is None
     wrong = telling.cm("episodes", "list", "--state", "hidden")
     assert "'shown', 'forgotten', 'archived'" in wrong.err

@@ -158,4 +158,4 @@ def test_a_file_that_is_put_aside_is_told_by_whatever_writes_then(new_shop: Shop
         new_shop.cm("forget", known)
         (new_shop.root / ".cm/memory.json").write_text("{ours")
         done = new_shop.cm(*way)
-        assert (done.code, "could not be understood; it is kept as memory.damaged-" in done.err) == (0, True), way
+        assert (done.code, "was not valid; it is kept as memory.damaged-" in done.err) == (0, True), way

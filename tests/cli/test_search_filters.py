@@ -24,7 +24,7 @@ def test_a_query_that_begins_with_a_dash_stands_behind_two(shop: Shop):
 
 def test_no_words_are_listed_by_path(shop: Shop):
     done = shop.cm("search", "kind:class")
-    assert "note: There are no words to rank by: " in done.err
+    assert "note: No words to rank by: " in done.err
     assert "class Cart" in done.out
 
 
@@ -47,4 +47,4 @@ def test_a_mistyped_name_has_suggestions(shop: Shop):
 def test_a_pack_is_narrowed(shop: Shop):
     pack = shop.cm("pack", "total of a cart path:shop/cart.py", "--format", "json").json
     assert {item["path"] for item in pack["items"] if item["why"].startswith("hit")} == {"shop/cart.py"}
-    assert "Only what passes path:shop/cart.py was searched." in pack["notes"]
+    assert "Only passages matching path:shop/cart.py were searched." in pack["notes"]

@@ -180,9 +180,9 @@ async def test_a_repository_cannot_name_another_folder_as_its_own(credentials: P
         git(claims, "config", "core.worktree", str(place))
         async with answering(claims) as asked:
             said = await asked.refused("codememory_ingest", confirmed=True)
-            assert "was not given" in said or "no checkout of it" in said
+            assert "was not given" in said or "not a checkout of it" in said
             said = await asked.refused("codememory_ingest", confirmed=True, project=str(claims))
-            assert "was not given" in said or "no checkout of it" in said
+            assert "was not given" in said or "not a checkout of it" in said
 
 
 async def test_a_repository_inside_the_project_is_given_with_it(own: Path, neighbour: Path):

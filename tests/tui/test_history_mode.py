@@ -129,7 +129,7 @@ async def what_changed_since_an_age_or_a_day(driver, story):
         await driver.press("m", "m")
     await go_to(driver, "2 moons")
     told = " ".join(driver.text_in("#prompt-hint").split())
-    assert "Name a branch, a tag, a commit, #17, a date such as 2021-03-04, or an age such as 2w." in told
+    assert "Give a branch, a tag, a commit, #17, a date such as 2021-03-04, or an age such as 2w." in told
     await driver.press("escape")
 
 

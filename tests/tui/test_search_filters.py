@@ -21,7 +21,7 @@ async def filters_narrow_the_results_and_are_shown(driver, project):
 async def kinds_alone_are_listed(driver, project):
     screen = await ask(driver, "kind:class")
     assert [hit.symbol for hit in screen.session.hits] == ["Remote", "Store"]
-    assert "▲ There are no words to rank by: 2 passages pass, listed by path and line." in " ".join(driver.text.split())
+    assert "▲ No words to rank by: 2 passages match, listed by path and line." in " ".join(driver.text.split())
     await driver.press("enter", "down", "enter")
     assert driver.app.current_mode == "symbols"
 

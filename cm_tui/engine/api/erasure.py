@@ -111,7 +111,7 @@ class ErasureMethods(MemoryMethods):
         from cm_tui.engine.memory.erasure.scan import scan_archive
 
         if not names and not found:
-            raise UsageError("Nothing is named to be erased.", hint="Give ids, or ask for all that the scan finds.")
+            raise UsageError("Nothing to erase was given.", hint="Give ids, or choose all findings of the scan.")
         journal, names = self._journal, [model.plain_id(name) for name in names]
         of_archive = [one.id for one in scan_archive(journal)] if found else []
         asked = EraseRequest([*names, *of_archive], found, with_patches)
@@ -165,7 +165,7 @@ class ErasureMethods(MemoryMethods):
                 return
             projects.clear_store(store)
             if had_index:
-                notes.append("the index could not be kept and was removed: `cm index` makes it again")
+                notes.append("the index could not be kept and was removed: `cm index` recreates it")
 
         self._recreate_store(clear)
         return notes

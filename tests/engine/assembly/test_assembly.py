@@ -250,7 +250,7 @@ def test_running_a_definition_by_hand(engine: Engine, write: Write) -> None:
     write("retrieval/release.yaml", RELEASE.replace("name: release", "name: release\nenabled: false"))
     with pytest.raises(NotFoundError, match="Did you mean release"):
         engine.run_definition("relese")
-    with pytest.raises(UsageError, match="takes no value 'x'"):
+    with pytest.raises(UsageError, match="has no parameter 'x'"):
         engine.run_definition("release", values={"x": "1"})
     assert engine.run_definition("release").text == ""
     write("memory/kv.json", '{"release": 1')

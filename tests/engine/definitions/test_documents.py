@@ -67,7 +67,7 @@ def test_mistakes_in_yaml(text: str, place: tuple[int, int], message: str) -> No
         ('{"a": 1,}', (1, 9), "double quotes"),
         ("{'a': 1}", (1, 2), "double quotes"),
         ('{"a": 1} x', (1, 10), "data after the end"),
-        ('{"a": 1\n "b": 2}', (2, 2), "`,` or a `}`"),
+        ('{"a": 1\n "b": 2}', (2, 2), "`,`, `}` or `]`"),
         ('"abc', (1, 1), "unterminated"),
         ("[" * 50 + "]" * 50, (1, 41), "nested"),
         ('{"a": 1e999}', (1, 7), "too large"),

@@ -63,7 +63,7 @@ def test_one_change_is_undone_by_its_id_whatever_came_after_it(engine: Engine):
     assert engine.undo(change=pinned.change).ids == (one,)
     assert said(engine.episode(one)) == (("bug",), 0, False, "shown")
     for name in (pinned.change, "no such change"):
-        with pytest.raises(NotFoundError, match="was undone already"):
+        with pytest.raises(NotFoundError, match="is already undone"):
             engine.undo(change=name)
     engine.undo()
     assert said(engine.episode(one)) == ((), 0, False, "shown")

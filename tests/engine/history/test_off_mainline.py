@@ -60,7 +60,7 @@ def test_a_release_tag_answers_for_its_own_tree(released, db):
     callers = view.ask("v1", lambda graph: graph.callers("core", depth=2)).rows
     assert [(edge.qualname, edge.depth) for edge in callers] == [("app", 1), ("start", 2)]
     assert view.ask("v1", lambda graph: graph.definitions("core")).rows[0].path == "core.py"
-    with pytest.raises(NotFoundError, match=r"m2\.py was not there"):
+    with pytest.raises(NotFoundError, match=r"m2\.py did not exist"):
         view.source("v1", "m2.py", 1, None)
     with pytest.raises(NotFoundError, match=f"At {released.git('rev-parse', 'v1')[:10]} "):
         view.ask("v1", lambda graph: graph.definitions("extra"))

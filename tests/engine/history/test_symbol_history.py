@@ -78,7 +78,7 @@ def test_what_is_gone_has_a_life_and_callers(whole):
     assert gone.invalid.ordinal == 7
     callers = whole.graph_at(4).callers("f")
     assert [(edge.qualname, edge.line, edge.text) for edge in callers.rows] == [("user", 5, "return f(1)")]
-    with pytest.raises(NotFoundError, match="has anything called"):
+    with pytest.raises(NotFoundError, match="No known commit defines"):
         whole.symbol_histories("never", 20, callers=False)
     with pytest.raises(NotFoundError) as mistyped:
         whole.symbol_histories("usser", 20, callers=False)
@@ -207,7 +207,7 @@ def test_source_and_files_of_the_past(whole):
     assert whole.source("#1", "a.py", 1, 2).text == F.rstrip()
     assert {file.path for file in whole.files("#4", "").rows} == {"a.py", "b.py"}
     assert [file.path for file in whole.files("HEAD", "pkg").rows] == ["pkg/c.py"]
-    with pytest.raises(NotFoundError, match="was not there"):
+    with pytest.raises(NotFoundError, match="did not exist"):
         whole.source("#1", "b.py", 1, None)
 
 

@@ -176,7 +176,7 @@ def test_it_goes_where_an_agent_says_or_where_it_belongs(engine: Engine):
 
 def test_in_a_pause_nothing_is_written_down(engine: Engine):
     recording.pause(engine.root)
-    with pytest.raises(RefusedError, match="Nothing was written down"):
+    with pytest.raises(RefusedError, match="Nothing was recorded"):
         agents(engine).propose(AgentProposal(BLUE))
     assert written(engine) == []
     recording.resume(engine.root)

@@ -191,7 +191,7 @@ def test_vectors_that_are_switched_off_are_not_waited_for(shop: Project, tmp_pat
     result = Searcher(shop.db, VectorIndex(shop.db, tmp_path, provider), config, provider=provider).search("cart")
     assert result.mode == "keyword"
     [note] = [note for note in result.notes if note.startswith("Keyword only")]
-    assert note == "Keyword only: Vectors are switched off: `embedding.provider` is none."
+    assert note == "Keyword only: Vectors are disabled: `embedding.provider` is none."
 
 
 @pytest.mark.parametrize(("rerank", "said"), [("on", 1), ("auto", 0), ("off", 0)])

@@ -146,8 +146,8 @@ def test_quotas_are_saved_and_taken_back(project: Project, root: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"speed": 1}, "there is no setting speed"),
-        ({"adjustments": {"luck": 1}}, "there is no adjustment luck"),
+        ({"speed": 1}, "unknown setting speed"),
+        ({"adjustments": {"luck": 1}}, "unknown adjustment luck"),
         ({"adjustments": {"tests": 2}}, "from 0 to 1"),
         ({"keyword_weight": -1}, "between 0 and"),
         ({"pool": 0}, "between 1 and"),

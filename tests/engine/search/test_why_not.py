@@ -117,7 +117,7 @@ def test_a_filter_that_leaves_it_out_is_named_with_the_rank_without_it(asked):
         assert why.of(f"{QUESTION} {text}", "more/file_7.py", mode="keyword").state in {"shown", "ranked"}
     standing = why.of(f"{QUESTION} -path:more", "more/file_7.py", mode="keyword")
     assert standing.state == "filtered"
-    assert standing.said == "The question's filter -path:more leaves more/file_7.py out."
+    assert standing.said == "The filter -path:more excludes more/file_7.py."
     assert standing.lifts == (f"Without -path:more it would be at rank {rank}.",)
 
 
