@@ -16,9 +16,9 @@ from cm_tui.model import Edge, ImportEdge, Symbol
 Name = Annotated[
     str, Field(min_length=1, max_length=500, description="Name, or any tail of a qualified one: Cart.total."), Text
 ]
-Depth = Annotated[int, Field(ge=1, le=3, description="Steps along the calls.")]
+Depth = Annotated[int, Field(ge=1, le=3, description="Maximum call depth.")]
 Limit = Annotated[int, Field(ge=1, le=500)]
-Unresolved = Annotated[bool, Field(description="Instead: calls by that name that could not be resolved.")]
+Unresolved = Annotated[bool, Field(description="Instead: unresolved calls of that name.")]
 
 
 def definitions(

@@ -106,10 +106,10 @@ def _line(row: memory_records.Proposed) -> str:
 def propose(
     text: Line,
     where: Where,
-    why: Annotated[Short, Field(description="In one sentence, for the person.")] = "",
+    why: Annotated[Short, Field(description="Reason, one sentence, for the user.")] = "",
     scope: Annotated[Scope, Field(description="user: for all projects.")] = "project",
-    topic: Annotated[Short, Field(description="Name of the topic that it belongs to.")] = "",
-    episodes: Annotated[list[Id] | None, Field(max_length=50, description="Ids that it stands on.")] = None,
+    topic: Annotated[Short, Field(description="Topic that it belongs to.")] = "",
+    episodes: Annotated[list[Id] | None, Field(max_length=50, description="Ids of its evidence.")] = None,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
     """Propose a line for the project's notes; a person approves, changes or rejects it."""
@@ -130,7 +130,7 @@ def propose(
 def _outcome(made: NarratedProposal) -> tuple[str, Literal["proposed", "unchanged"]]:
     """Return what became of an agent's proposal: a person may have decided on the same before."""
     if made.state == "rejected":
-        return f"a person rejected that already{f': {made.reason}' if made.reason else ''}", "unchanged"
+        return f"already rejected by the user{f': {made.reason}' if made.reason else ''}", "unchanged"
     if made.state == "approved":
-        return f"that was approved already, as {made.id}", "unchanged"
-    return f"proposed as {made.id}, for {made.target}: a person decides", "proposed"
+        return f"already approved, as {made.id}", "unchanged"
+    return f"proposed as {made.id}, for {made.target}: the user decides", "proposed"

@@ -120,8 +120,8 @@ def test_what_cannot_be_handed_over_or_resumed_is_said(own_shop: Shop, tmp_path:
         (("resume", "chat-1", "--everywhere"), 2, "--everywhere"),
         (("resume", "chat-1"), 2, "other-agent"),
         (("resume", by_hand), 2, "by hand"),
-        (("resume", "--print", "--", "--version"), 2, "does not look like the id"),
-        (("resume", "session/--version", "--print"), 2, "does not look like the id"),
+        (("resume", "--print", "--", "--version"), 2, "does not look like a session id"),
+        (("resume", "session/--version", "--print"), 2, "does not look like a session id"),
     ):
         done = own_shop.cm(*words)
         assert (done.code, done.out) == (code, ""), words

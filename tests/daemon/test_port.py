@@ -180,7 +180,7 @@ def test_a_token_is_no_link_and_no_rubbish(owned: Path, tmp_path: Path):
     assert other.read_text() == known
     for rubbish in ("", "short", "x" * 900, "with spaces " * 5):
         file.write_text(rubbish)
-        with pytest.raises(RefusedError, match="holds no token"):
+        with pytest.raises(RefusedError, match="contains no token"):
             port_token()
     file.unlink()
     other.chmod(0o600)
@@ -227,7 +227,7 @@ async def test_over_http_only_what_its_user_has_indexed_is_answered(running: int
                 assert "was not given" in said, said
                 assert "`cm index`" in said
                 assert "`mcp.roots`" in said
-        assert "Name the project" in await asked.refused("codememory_drift")
+        assert "is required" in await asked.refused("codememory_drift")
         assert len(list((paths.data_dir() / "projects").iterdir())) == 1
         # Their user gives more, while the daemon runs.
         text = paths.config_file().read_text()

@@ -373,7 +373,7 @@ def test_a_shared_hooks_path_is_refused_unless_forced(
     shared = tmp_path / "shared hooks"
     monkeypatch.setenv("HOME", str(tmp_path))
     repo.git("config", "core.hooksPath", str(shared) if written == "absolute" else "~/shared hooks")
-    with pytest.raises(RefusedError, match="out of this repository"):
+    with pytest.raises(RefusedError, match="outside this repository"):
         git_hooks.install(repo.root)
     assert not shared.exists()
     assert git_hooks.status(repo.root).outside
@@ -441,10 +441,10 @@ def test_a_repository_that_knows_nothing_of_this_folder_gets_no_hooks(repo: Repo
         (claims.root / ".git").symlink_to(repo.root / ".git")
     else:
         claims.write(".git/commondir", f"{repo.root}/.git\n")
-    with pytest.raises(RefusedError, match="out of this repository"):
+    with pytest.raises(RefusedError, match="outside this repository"):
         git_hooks.install(claims.root)
     assert git_hooks.status(claims.root).outside
     assert not (repo.root / ".git/hooks").exists()
     git_hooks.install(repo.root)
-    with pytest.raises(RefusedError, match="out of this repository"):
+    with pytest.raises(RefusedError, match="outside this repository"):
         git_hooks.uninstall(claims.root)

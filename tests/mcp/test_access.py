@@ -93,7 +93,7 @@ async def refused_at_every_door(asked: Answers, project: Path) -> None:
         await asked.client.get_prompt("explain_symbol", {"symbol": "only_next_door", "project": name})
     said.append(str(caught.value))
     for text in said:
-        assert "was not given to this server" in text, text
+        assert "This server has no access to" in text, text
         assert "`mcp.roots`" in text
         assert NEVER not in text
     file = ResourceTemplateReference(uri="cm://file/{+path}{?start,end,project}")
@@ -163,13 +163,13 @@ async def test_a_folder_cannot_claim_the_neighbours_history(neighbour: Path, tmp
     async with answering(claims) as asked:
         for tool, arguments in (("codememory_ingest", {"confirmed": True}), ("memory_get", {"path": "notes.py"})):
             said = await asked.refused(tool, **arguments)
-            assert "knows nothing of this folder" in said
+            assert "does not reference this folder" in said
             assert NEVER not in said
     shutil.rmtree(claims)
     git(tmp_path, "init", "-q", str(claims))
     (claims / ".git/commondir").write_text(str(neighbour / ".git"))
     async with answering(claims) as asked:
-        assert "knows nothing of this folder" in await asked.refused("codememory_ingest", confirmed=True)
+        assert "does not reference this folder" in await asked.refused("codememory_ingest", confirmed=True)
 
 
 async def test_a_repository_cannot_name_another_folder_as_its_own(credentials: Path, tmp_path: Path):
@@ -276,7 +276,7 @@ def test_what_was_not_given_is_not_even_opened(
         with pytest.raises(RefusedError) as caught:
             Access((own,)).root_of(folder)
         # In the words that were given, so that nothing is learned of what is there.
-        assert caught.value.message == f"{folder} was not given to this server."
+        assert caught.value.message == f"{folder} This server has no access to"
     assert not opened
     assert Access((own,)).root_of(own) == own
     assert Access.of_indexed().root_of(own) == own
@@ -295,7 +295,7 @@ def test_a_folder_that_cannot_be_looked_into(own: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("cm_tui.mcp.access.projects.root_of", denied)
     with pytest.raises(RefusedError) as caught:
         Access((own,)).root_of(own / "closed")
-    assert caught.value.message == f"{own / 'closed'} was not given to this server."
+    assert caught.value.message == f"{own / 'closed'} This server has no access to"
 
 
 def test_a_checkout_that_claims_a_project_is_not_told_which(own: Path):

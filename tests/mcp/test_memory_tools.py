@@ -35,7 +35,7 @@ async def test_what_one_session_writes_another_recalls(own: Path):
     assert entry.agent
     async with answering(own) as asked:
         text, found = await asked.ok("recall", question="how are refunds paid")
-        row, waiting = found["rows"][0], f"agent {entry.agent}, a Rule that no person approved"
+        row, waiting = found["rows"][0], f"agent {entry.agent}, an unapproved Rule"
         assert (row["id"], row["kind"], row["by"]) == (kept["id"], "entry", waiting)
         assert row["when"].startswith("20")
         assert f"[entry {kept['id']}, by {waiting}, {row['age']}, {row['when']}]" in text
@@ -45,7 +45,7 @@ async def test_what_one_session_writes_another_recalls(own: Path):
 async def test_what_is_written_down_is_recalled_without_an_index(fresh: Path):
     async with answering(fresh) as asked:
         text, found = await asked.ok("recall", question="what do tests need")
-        assert (found["rows"], "Nothing is remembered of this." in text) == ([], True)
+        assert (found["rows"], "No matching memories." in text) == ([], True)
         await asked.ok("remember", content="Tests need redis.")
         text, found = await asked.ok("recall", question="what do tests need")
         assert [row["text"] for row in found["rows"]] == ["Tests need redis."]
@@ -204,7 +204,7 @@ async def test_a_project_has_to_be_a_path(own: Path):
         for tool, argument in needed.items():
             for project in ("", " ", "auto", "default"):
                 said = await asked.refused(tool, **{argument: "words"}, project=project)
-                assert f"such as {own}, or leave `project` out" in said, (tool, project)
+                assert f"such as {own}, or omit `project`" in said, (tool, project)
     assert not (own / ".cm").exists()
 
 

@@ -153,7 +153,7 @@ class Teller(Engine):
     def undo_narrated(self, name: str) -> NarratedChange:
         """Have it wait again."""
         if self.told[name].state == "waiting":
-            raise UsageError(f"Nothing was decided on {name}.")
+            raise UsageError(f"{name} is still waiting: there is no decision to undo.")
         self.undone.append(name)
         was, self.told[name] = self.told[name], replace(
             self.told[name], state="waiting", decided=None, decided_by="", reason=""

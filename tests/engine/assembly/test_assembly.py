@@ -211,7 +211,7 @@ def test_a_model_that_is_switched_off_is_done_without(engine: Engine, write: Wri
         "duplicate",
         "budget",
     )
-    assert any("switched on" in warning for warning in made.warnings)
+    assert any("is enabled" in warning for warning in made.warnings)
 
 
 def test_mentions(engine: Engine, write: Write) -> None:
@@ -227,8 +227,8 @@ def test_mentions(engine: Engine, write: Write) -> None:
         f"episode://{said.id}",
     }
     assert "It is old." in made.text
-    assert any("@shopp.py: there is no such file. Did you mean @shop.py?" in one for one in made.warnings)
-    assert any(one.startswith("@symbol:prize: there is no such symbol. Did you mean @price") for one in made.warnings)
+    assert any("@shopp.py: no such file. Did you mean @shop.py?" in one for one in made.warnings)
+    assert any(one.startswith("@symbol:prize: no such symbol. Did you mean @price") for one in made.warnings)
     assert not any("Override" in one or "example" in one for one in made.warnings)
     assert engine.complete_mention("@sho") == ("@shop.py",)
     assert engine.complete_mention("@symbol:ta")[0] == "@symbol:tax"

@@ -89,7 +89,7 @@ def test_scalars_are_those_of_yaml_1_2() -> None:
 
 
 def test_bytes_that_are_no_text() -> None:
-    with pytest.raises(DocumentError, match="no UTF-8") as found:
+    with pytest.raises(DocumentError, match="not UTF-8") as found:
         parse(b"a: 1\nb: \xff\n", is_json=False)
     assert found.value.place == (2, 4)
     assert parse("\ufeffa: 1".encode(), is_json=False).value == {"a": 1}

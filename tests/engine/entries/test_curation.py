@@ -127,7 +127,7 @@ def test_an_id_that_both_scopes_have_is_told_and_needs_the_scope(root: Path):
         assert engine.entry(one.id).content == "All over."
         with pytest.raises(NotFoundError):
             engine.update_entry(one.id, EntryEdit(content="x"), scope="project")
-        with pytest.raises(UsageError, match="no scope"):
+        with pytest.raises(UsageError, match="Unknown scope"):
             engine.entry(one.id, scope="world")
 
 

@@ -186,7 +186,7 @@ def test_a_file_that_only_moved_or_changed_outside_its_symbols(story, db):
 
 def test_where_someone_last_looked_is_remembered(story, db):
     read(db, story.root)
-    assert "not remembered" in drift_of(db, story.root, "last", looked=True).notes[-1]
+    assert "No earlier visit" in drift_of(db, story.root, "last", looked=True).notes[-1]
     story.write("late.py", "def late():\n    return 1\n")
     story.commit("late")
     read(db, story.root)
