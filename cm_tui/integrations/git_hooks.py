@@ -115,7 +115,9 @@ def _folder(root: Path) -> Path:
 def _default_folder(root: Path) -> Path:
     folders = git_folders(root)
     if folders is None:
-        raise NotFoundError(f"{root} is not a git repository, so it has no hooks.", hint="The watcher works without git.")
+        raise NotFoundError(
+            f"{root} is not a git repository, so it has no hooks.", hint="The watcher works without git."
+        )
     return Path(os.path.normpath(folders.common / "hooks"))
 
 

@@ -45,7 +45,7 @@ def assemble(
     without: Annotated[list[Reference] | None, Field(max_length=200)] = None,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Assembled]:
-    """Assemble the context for a task: code that answers the question, its callers, and what the project hands over for it.
+    """Assemble the context for a task: code that answers the question, its callers, and what the project's definitions add.
 
     One call instead of many reads; strictly within the budget. Mention @file, @symbol or @note.
     """
@@ -136,7 +136,7 @@ def working_memory(
     ttl: Annotated[int, Field(ge=1, le=3600, description="Seconds.")] = 3600,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Working]:
-    """Keep notes for the turn you are in: in memory alone, gone when it ends; context_assemble hands them over last."""
+    """Keep notes for the current turn, in memory only; context_assemble includes them last."""
     _ = project
     engine = where.engine()
     if action != "get":

@@ -40,7 +40,7 @@ def manage_core_memory(
 ) -> Annotated[CallToolResult, memory_records.CoreMemory]:
     """Manage entries: add (content, category, title, scope), update and delete (id), search.
 
-    Keywords are extracted where none are given. Entries of a person are changed only by proposal.
+    Keywords are extracted if none are given. Entries written by the user are changed only by proposal.
     """
     engine = where.engine()
     if action == "search":

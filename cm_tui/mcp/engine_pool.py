@@ -85,9 +85,7 @@ class EnginePool:
         if shared:
             return shared[0]
         if self._default is None:
-            raise UsageError(
-                "`project` is required: this server serves several.", hint="Give it as an absolute path."
-            )
+            raise UsageError("`project` is required: this server serves several.", hint="Give it as an absolute path.")
         return self._access.root_of(self._default)
 
     def _shared(self, client_folders: Sequence[Path]) -> list[Path]:

@@ -25,7 +25,7 @@ def definitions(
     symbol: Name, where: Where, limit: Limit = 50, offset: Offset = 0, max_chars: MaxChars = 8000,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Symbols]:  # fmt: skip
-    """Where a name is defined: path:start-end, kind, signature. Tells symbols of one name apart."""
+    """Where a name is defined: path:start-end, kind, signature. Distinguishes symbols of the same name."""
     engine, notes = where.indexed()
     return listed(DEFINITIONS, engine.definitions(symbol), limit, offset, max_chars, notes)
 
@@ -36,7 +36,7 @@ def callers(
 ) -> Annotated[CallToolResult, records.Calls]:  # fmt: skip
     """Who calls a symbol: each call site with its line and how it was resolved. What breaks if it changes?
 
-    Ambiguous calls are listed as such, never guessed; what could not be resolved is counted.
+    Ambiguous calls are listed as such, never guessed; unresolved ones are counted.
     """
     engine, notes = where.indexed()
     page = engine.callers(symbol, depth=depth, unresolved=unresolved)

@@ -67,7 +67,7 @@ def at_sha(
     max_chars: MaxChars = 8000,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.StateAt]:
-    """Symbols or files that were alive at a past commit, also those that are gone now."""
+    """Symbols or files that existed at a past commit, including removed ones."""
     engine, _ = where.indexed()
     _read_history_to(engine, sha)
     if label == "File":
@@ -120,7 +120,7 @@ def drift(
     offset: Offset = 0,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Drift]:
-    """What the index is behind the working tree by: changed paths, and symbols no longer confirmed.
+    """Differences between index and working tree: changed paths, and symbols no longer confirmed.
 
     tombstoned: gone since it was indexed, or at that commit; drifted: its lines differ; unindexed: not in the index.
     """

@@ -104,7 +104,7 @@ def remember(
     note: Annotated[Short | None, Field(description="Append to a note instead: today, or a topic.")] = None,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
-    """Write down a lasting fact, rule or lesson for later sessions. Entries of a person are changed only by proposal."""
+    """Save a lasting fact, rule or lesson for later sessions. Entries written by the user are changed only by proposal."""
     engine = where.engine()
     words = tuple(keywords.split("|"))
     if note is not None:
@@ -144,7 +144,7 @@ def forget(
     ] = "",
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
-    """Forget an entry or episode by its id; a person can bring it back. What a person wrote, changed or chose is only proposed."""
+    """Forget an entry or episode by its id; the user can restore it. What the user wrote, changed or chose is only proposed."""
     engine = where.engine()
     return changed(engine.forget_memory(id, actor="agent", agent=where.agent, reason=reason))
 
@@ -161,7 +161,7 @@ def record(
     session: Short = "",
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
-    """Record a finished task as an episode, where no hook does."""
+    """Record a finished task as an episode, if no hook does."""
     engine = where.engine()
     made = engine.record_episode(
         prompt,

@@ -45,7 +45,7 @@ def proposals(
     max_chars: MaxChars = 8000,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Proposals]:
-    """List what is proposed to be written down, with the episodes that it stands on. Only a person decides."""
+    """List proposed memories with the episodes that they are based on. Only the user decides."""
     # What people and agents left behind needs no index.
     engine = where.engine()
     states: tuple[NarratedState, ...] = _STATES if state == "all" else (state,)
@@ -112,7 +112,7 @@ def propose(
     episodes: Annotated[list[Id] | None, Field(max_length=50, description="Ids of its evidence.")] = None,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
-    """Propose a line for the project's notes; a person approves, changes or rejects it."""
+    """Propose a line for the project's notes; the user approves, changes or rejects it."""
     made = where.engine().propose_fact(
         text, why=why, scope=scope, topic=topic, episodes=tuple(episodes or ()), agent=where.agent
     )

@@ -74,7 +74,7 @@ def get(
     lines: Annotated[int, Field(ge=1, le=2000)] = 200,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Lines]:
-    """Read lines of a note, a file, or a value by kv://KEY or json://NAME; what lies outside the project and its notes is refused."""
+    """Read lines of a note, a file, or a value by kv://KEY or json://NAME; anything outside the project and its notes is refused."""
     engine = where.engine()
     state = where.projects.state(engine)
     if path.startswith(_VALUES):

@@ -158,7 +158,7 @@ def context_for_task(
     budget: Annotated[int, Field(ge=100, le=50_000, description="Maximum tokens of source.")] = 4000,
     project: PromptProject = None,
 ) -> str:
-    """Start a task with what the project hands over for it: the source that it is about, and its memory."""
+    """Start a task with the relevant source and memory of the project."""
     engine = _indexed(projects_of(ctx), project)
     agent = agent_name(ctx)
     made = engine.assemble(task, budget=budget, agent=agent)

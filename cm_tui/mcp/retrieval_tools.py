@@ -61,7 +61,7 @@ def retrieve(
 ) -> Annotated[CallToolResult, records.Passages]:
     """Find code by meaning and by words; gives ranked passages with path:start-end, symbol and source.
 
-    Use it before reading or grepping files. Ask one thing in plain words, or name a symbol.
+    Use it before reading or grepping files. Ask for one thing in plain words, or give a symbol's name.
     """
     engine, behind = where.indexed()
     found = engine.search(query, mode=mode, limit=offset + limit, by=by)

@@ -78,9 +78,7 @@ def refusal(text: str) -> JSONRPCError | None:
             return None
         first = error.errors(include_input=False, include_url=False)[0]
         if first["type"] == "json_invalid":
-            return refused(
-                number, f"Invalid JSON: {first['msg'].removeprefix('Invalid JSON: ')}.", PARSE_ERROR
-            )
+            return refused(number, f"Invalid JSON: {first['msg'].removeprefix('Invalid JSON: ')}.", PARSE_ERROR)
         return refused(number, "Not a JSON-RPC 2.0 request: it needs `jsonrpc`, `id` and `method`.")
     if isinstance(message, JSONRPCNotification) and "id" in _outline(text)[0]:
         # A message with an id awaits a response.

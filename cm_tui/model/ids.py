@@ -55,9 +55,13 @@ def id_named(name: str, ids: Iterable[str], what: str, listed: str, least: int =
         hint = where_ids_are(wanted, listed) if least == SHORTEST_NAME else listed
         raise NotFoundError(f"{what.capitalize()} not found: {quoted(wanted)}.", hint=hint)
     if len(found) > 1:
-        some = ", ".join(found[:5])
-        raise UsageError(f"{quoted(wanted)} matches more than one {what}: {some}.", hint="Give more characters of the id.")
+        raise ambiguous(wanted, what, found, hint="Give more characters of the id.")
     return found[0]
+
+
+def ambiguous(name: str, what: str, found: Iterable[str], hint: str = "Use one of these ids.") -> UsageError:
+    """Return the error for a name that matches more than one item. `what`: kind of item; `found`: the matching ids."""
+    return UsageError(f"{quoted(name)} matches more than one {what}: {', '.join([*found][:5])}.", hint=hint)
 
 
 def quoted(name: str, most: int = 40) -> str:

@@ -276,7 +276,7 @@ def test_what_was_not_given_is_not_even_opened(
         with pytest.raises(RefusedError) as caught:
             Access((own,)).root_of(folder)
         # In the words that were given, so that nothing is learned of what is there.
-        assert caught.value.message == f"{folder} This server has no access to"
+        assert caught.value.message == f"This server has no access to {folder}."
     assert not opened
     assert Access((own,)).root_of(own) == own
     assert Access.of_indexed().root_of(own) == own
@@ -295,7 +295,7 @@ def test_a_folder_that_cannot_be_looked_into(own: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("cm_tui.mcp.access.projects.root_of", denied)
     with pytest.raises(RefusedError) as caught:
         Access((own,)).root_of(own / "closed")
-    assert caught.value.message == f"{own / 'closed'} This server has no access to"
+    assert caught.value.message == f"This server has no access to {own / 'closed'}."
 
 
 def test_a_checkout_that_claims_a_project_is_not_told_which(own: Path):

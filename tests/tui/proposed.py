@@ -124,7 +124,7 @@ class Teller(Engine):
         """Return one with diff and evidence."""
         self.readable.wait(_PATIENCE_S)
         if name not in self.told:
-            raise NotFoundError(f"There is no proposal {name}.", hint="It was withdrawn.")
+            raise NotFoundError(f"Proposal not found: {name}.", hint="It was withdrawn.")
         return whole(self.told[name], now=self.now())
 
     def decide_narrated(self, names: Sequence[str], decision: NarratedDecision) -> tuple[NarratedChange, ...]:

@@ -160,7 +160,9 @@ def _examine_vectors_file(db: Database, folder: Path) -> Iterator[Check]:
     if header.get("generation") == db.get_meta(PASSAGE_GENERATION):
         strays = ids - {row[0] for row in db.rows("SELECT id FROM passage")}
         if strays:
-            yield _damaged_vectors(folder, f"{len(strays):,} of its vectors belong to passages that are not in the index")
+            yield _damaged_vectors(
+                folder, f"{len(strays):,} of its vectors belong to passages that are not in the index"
+            )
 
 
 def _damaged_vectors(folder: Path, said: str) -> Check:

@@ -127,7 +127,9 @@ class ListFile(ABC, Generic[C]):
             found = json.loads(data.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             if (line := conflict_line(data.decode("utf-8", "replace"))) is not None:
-                note = f"{self.path} has a git conflict at line {line}: its {self.key} are ignored until it is resolved."
+                note = (
+                    f"{self.path} has a git conflict at line {line}: its {self.key} are ignored until it is resolved."
+                )
                 return replace(self.empty(), damaged="a git conflict", conflict=line, notes=(note,))
             return self._damaged("not UTF-8" if isinstance(error, UnicodeDecodeError) else "not JSON")
         items = self.listed(found)
@@ -215,16 +217,15 @@ class ListFile(ABC, Generic[C]):
         return None if self._root is None else twin_of(self._root, self._inside)
 
     def _twin_note(self, twin: Path) -> str:
-        return (
-            f"{twin} has the same name as {self.path} on macOS and Windows: {self.key} are neither read from it nor written."
-        )
+        return f"{twin} has the same name as {self.path} on macOS and Windows: {self.key} are neither read from it nor written."
 
     def _leads_away(self) -> bool:
         return self._root is not None and any(map(os.path.islink, (self.path.parent, self.path)))
 
     def _refusal(self) -> RefusedError:
         return RefusedError(
-            f"{self.path} is a symbolic link or below one: its {self.key} are neither read nor written.", hint=self.instead
+            f"{self.path} is a symbolic link or below one: its {self.key} are neither read nor written.",
+            hint=self.instead,
         )
 
 

@@ -32,7 +32,9 @@ def resume_command(agent: str, session: str, parent: str = "") -> tuple[str, ...
     opened at that one. Raises UsageError if the agent has no such command line, or the id does not look like one.
     """
     if not (agent and session):
-        raise UsageError("The episode does not belong to a session of an agent.", hint="Episodes recorded by hand cannot be resumed.")
+        raise UsageError(
+            "The episode does not belong to a session of an agent.", hint="Episodes recorded by hand cannot be resumed."
+        )
     known = {one.name: (one.title, one.resume) for one in AGENTS.values()} | _OTHERS
     title, words = known.get(agent, (repr(agent[:40]), ()))
     if not words:

@@ -160,9 +160,7 @@ def test_a_language_that_there_is_not_is_text_and_the_languages_of_the_project_a
     result = engine.search("request lang:rsut")
     assert len(result.hits) > 3
     assert result.filters == ()
-    assert result.notes[0].startswith(
-        "lang:rsut: unknown language; it was searched as text. Did you mean lang:rust?"
-    )
+    assert result.notes[0].startswith("lang:rsut: unknown language; it was searched as text. Did you mean lang:rust?")
     assert "Known are python, " in result.notes[0]
 
 

@@ -68,9 +68,7 @@ class Revisions:
         if ordinal is not None:
             found = self.commits.at(int(ordinal[1]))
             if found is None:
-                raise NotFoundError(
-                    f"The mainline has no commit {name}.", hint=f"It has #1 to #{head.ordinal}."
-                )
+                raise NotFoundError(f"The mainline has no commit {name}.", hint=f"It has #1 to #{head.ordinal}.")
             return self._resolved(found, revision, found.sha, head)
         back = _STEPS_BACK.fullmatch(name)
         if back is not None and (counted := self._ancestor(revision, back[1], int(back[2] or 1), head)) is not None:

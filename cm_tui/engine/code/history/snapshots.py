@@ -141,9 +141,7 @@ class Snapshots:
             self._side.files(resolved.moment)
             resolved = self._revisions.resolve(revision)
         if not resolved.sha:
-            raise NotFoundError(
-                f"Nothing existed yet: {resolved.note}.", hint="`cm at '#1'` shows the first commit."
-            )
+            raise NotFoundError(f"Nothing existed yet: {resolved.note}.", hint="`cm at '#1'` shows the first commit.")
         if not resolved.known:
             raise NotFoundError(
                 f"{revision} cannot be shown: {resolved.note}.",

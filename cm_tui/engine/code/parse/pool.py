@@ -100,7 +100,9 @@ class _Worker(Worker):
                 # The process never began: no way to have one here, or no memory for it. This process can do it.
                 return parse_batch(remaining)
             if at is None or remaining[at].failed or self._stopped:
-                raise WorkerLostError("A parser process ended unexpectedly.", hint="Run the command again; `cm doctor` may help.")
+                raise WorkerLostError(
+                    "A parser process ended unexpectedly.", hint="Run the command again; `cm doctor` may help."
+                )
             too_long = self._ended_by == CPU_SIGNAL
             if too_long or at in tried:
                 remaining[at] = remaining[at]._replace(failed=self._why(too_long=too_long))

@@ -100,7 +100,9 @@ class MemoryReader:
 
     def _definition(self, run: _Run, want: SourceRequest, loaded: Loaded[RetrievalDefinition]) -> Outcome:
         if loaded.is_held:
-            raise RefusedError(f"Held until it is trusted: it wants to {loaded.asks[0]}.", hint="Decide with `cm trust`.")
+            raise RefusedError(
+                f"Held until it is trusted: it wants to {loaded.asks[0]}.", hint="Decide with `cm trust`."
+            )
         room = run.task.budget if want.room is None else want.room
         state = RunState(loaded, run.task, run.means, room, ended=run.ended)
         for number, step in enumerate(loaded.value.steps, 1):

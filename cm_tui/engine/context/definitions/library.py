@@ -189,7 +189,9 @@ class Library:
             raise NotFoundError(f"Unknown {what}: {name[:60]!r}.", hint=hint)
         if found.is_held:
             asks = ", ".join(found.asks)
-            raise RefusedError(f"{found.file} is held until it is trusted: it wants to {asks}.", hint="Decide with `cm trust`.")
+            raise RefusedError(
+                f"{found.file} is held until it is trusted: it wants to {asks}.", hint="Decide with `cm trust`."
+            )
         return found
 
 
@@ -224,9 +226,7 @@ def _together(
     problems = [problem for content in contents for problem in content.problems]
     if is_cut:
         problems.append(
-            DefinitionProblem(
-                found[-1].path, 1, 1, f"more than {count(MOST_FILES, 'file')}", "The rest is not read."
-            )
+            DefinitionProblem(found[-1].path, 1, 1, f"more than {count(MOST_FILES, 'file')}", "The rest is not read.")
         )
     built_in: dict[DefinitionKind, list[Loaded[Any]]] = {one.kind: [*one.items] for one in _shipped()}
 
@@ -252,7 +252,11 @@ def _unique(found: Sequence[Loaded[T]], problems: list[DefinitionProblem]) -> li
             where = f"{first[name].file}:{first[name].line}"
             problems.append(
                 DefinitionProblem(
-                    one.file, one.line, 1, f"{name!r} is already defined", f"It is defined in {where}; this one is ignored."
+                    one.file,
+                    one.line,
+                    1,
+                    f"{name!r} is already defined",
+                    f"It is defined in {where}; this one is ignored.",
                 )
             )
         else:

@@ -251,7 +251,8 @@ def _parsed(answer: str) -> Mapping[str, Any]:
     value = parsed_value(found[0]) if found else None
     if not isinstance(value, dict):
         raise ModelError(
-            "The language model did not answer with JSON of entities and relations.", hint="Run it again, or use another model."
+            "The language model did not answer with JSON of entities and relations.",
+            hint="Run it again, or use another model.",
         )
     return value
 

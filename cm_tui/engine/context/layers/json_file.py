@@ -106,9 +106,7 @@ class JsonStore:
         for part in inside.split("/") if inside else ():
             value = lookup(value, part)
             if value is MISSING:
-                raise NotFoundError(
-                    f"{_file(name)} has nothing at {inside[:80]!r}.", hint=f"{part[:40]!r} is missing."
-                )
+                raise NotFoundError(f"{_file(name)} has nothing at {inside[:80]!r}.", hint=f"{part[:40]!r} is missing.")
         return value
 
     def put(self, name: str, value: Any) -> None:
@@ -140,14 +138,13 @@ class JsonStore:
         try:
             wrong = first_mistake(schema.value, found.value)
         except ValueError as error:
-            raise UsageError(
-                f"{_RECORDS}/{name}.schema.json is not a usable schema.", hint=str(error)
-            ) from error
+            raise UsageError(f"{_RECORDS}/{name}.schema.json is not a usable schema.", hint=str(error)) from error
         if wrong is not None:
             path, message = wrong
             where = found.place(path)
             raise UsageError(
-                f"{_file(name)}:{where.line}:{where.column}: {message}.", hint=f"The value does not match {name}.schema.json."
+                f"{_file(name)}:{where.line}:{where.column}: {message}.",
+                hint=f"The value does not match {name}.schema.json.",
             )
 
 

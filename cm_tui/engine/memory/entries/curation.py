@@ -41,7 +41,9 @@ def approve(entries: Entries, shown: Entry) -> str:
         if now.held:
             raise RefusedError(f"The entry {now.id} came with the repository.", hint="Decide on it with `cm trust`.")
         if not has_same_content(now, shown):
-            raise RefusedError(f"The Rule {now.id} has changed since you read it.", hint="Read it again, then repeat the command.")
+            raise RefusedError(
+                f"The Rule {now.id} has changed since you read it.", hint="Read it again, then repeat the command."
+            )
         if not now.unapproved:
             raise UsageError(f"The Rule {now.id} is already approved.")
         ledger = entries.ledgers[now.scope].read()

@@ -16,7 +16,7 @@ from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Conflict, Entry, Forgetting, Undone
 from cm_tui.model.author import Author
 from cm_tui.model.entry import REASON_CHARACTERS
-from cm_tui.model.ids import plain_id, quoted
+from cm_tui.model.ids import ambiguous, plain_id, quoted
 
 # --- who forgot an item, when and why, from its event ---
 
@@ -99,8 +99,7 @@ def forgotten_named(entries: Entries, name: str) -> Entry | None:
     """
     found = all_named(forgotten(entries), name)
     if len(found) > 1:
-        ids = ", ".join(sorted(one.id for one in found)[:5])
-        raise UsageError(f"{plain_id(name)!r} matches more than one entry: {ids}.", hint="Use one of these ids.")
+        raise ambiguous(plain_id(name), "entry", sorted(one.id for one in found))
     return found[0] if found else None
 
 

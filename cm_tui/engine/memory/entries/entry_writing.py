@@ -148,9 +148,7 @@ class Writer:
             told = before or after
             assert told is not None
             if not has_same_content(self.content(told.scope).entries.get(told.id), before):
-                raise NotFoundError(
-                    f"The entry {told.id} has changed meanwhile.", hint="Review it and try again."
-                )
+                raise NotFoundError(f"The entry {told.id} has changed meanwhile.", hint="Review it and try again.")
             if after is None or not State(before, after).is_move:
                 continue
             there = self.content(after.scope).entries.get(after.id)

@@ -19,11 +19,11 @@ from cm_tui.engine.memory.entries.entry_record import (
 from cm_tui.engine.memory.entries.ledger import Ledger
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.redaction.redact import redact
-from cm_tui.errors import RefusedError, UsageError
+from cm_tui.errors import RefusedError
 from cm_tui.model import Entry, Proposal
 from cm_tui.model.author import Author
 from cm_tui.model.entry import REASON_CHARACTERS
-from cm_tui.model.ids import id_named
+from cm_tui.model.ids import ambiguous, id_named
 
 PROPOSED = "memory.proposed"
 """Kind of the event for an agent's proposal."""
@@ -84,10 +84,7 @@ class Proposals:
         wanted = id_named(name.lower(), known, "proposal", "`cm forget --proposed` lists them.")
         found = [one for one in waiting if wanted in (one.id, one.target)]
         if len(found) > 1:
-            raise UsageError(
-                f"{name!r} matches more than one proposal: {', '.join(one.id for one in found[:5])}.",
-                hint="Use one of these ids.",
-            )
+            raise ambiguous(name, "proposal", (one.id for one in found))
         return found[0]
 
     def check(self, proposal: Proposal) -> None:

@@ -79,9 +79,7 @@ def edit_episodes(
         raise UsageError(f"Invalid rating: {edit.rating}.", hint="Use 1 (useful), -1 (misleading) or 0 (not rated).")
     events = dict(_events(edit))
     if not events:
-        raise UsageError(
-            "Nothing to change.", hint="Give tags, a rating, a pin, or forget or restore them."
-        )
+        raise UsageError("Nothing to change.", hint="Give tags, a rating, a pin, or forget or restore them.")
     ids = episodes.named_all(names, hidden=edit.forgotten is False)
     if actor != "person":
         _refuse(episodes, ids, forgets=edit.forgotten is not None)

@@ -55,7 +55,9 @@ def episode_named(tables: EpisodeTables, name: str, among: str = ANY) -> Named:
         raise no_such(name)
     if len(found) > 1:
         some = ", ".join(sorted(row[0] for row in found)[:_TOLD])
-        raise UsageError(f"{count(len(found), 'episode')} begin with {name!r}: {some}.", hint="Give more characters of the id.")
+        raise UsageError(
+            f"{count(len(found), 'episode')} begin with {name!r}: {some}.", hint="Give more characters of the id."
+        )
     return Named(*found[0])
 
 

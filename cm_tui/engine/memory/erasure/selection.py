@@ -286,11 +286,11 @@ class _RequestedEvents:
                 # Events erased by an interrupted erasure are named again.
                 found.setdefault(name, {name})
             if not found:
-                raise NotFoundError(
-                    f"Event not found: {name!r}.", hint="`cm secrets scan` and `cm episodes` list ids."
-                )
+                raise NotFoundError(f"Event not found: {name!r}.", hint="`cm secrets scan` and `cm episodes` list ids.")
             if len(found) > 1 and name not in found:
-                raise UsageError(f"{count(len(found), 'event')} begin with {name!r}.", hint="Give more characters of the id.")
+                raise UsageError(
+                    f"{count(len(found), 'event')} begin with {name!r}.", hint="Give more characters of the id."
+                )
             named |= found[name] if name in found else next(iter(found.values()))
         # An entry is erased with all its versions, by whichever name.
         self.entries = frozenset(entry for entry, events in self._told.items() if not events.isdisjoint(named))

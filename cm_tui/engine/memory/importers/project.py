@@ -216,7 +216,9 @@ class ProjectTranscripts:
 
     def notes(self, *, each: bool = False) -> tuple[str, ...]:
         """Return messages on skipped and unreadable data. `each`: name each transcript that could not be read."""
-        standing = (f"{folder} still exists, so its sessions are not imported here" for folder in self._folders.existing)
+        standing = (
+            f"{folder} still exists, so its sessions are not imported here" for folder in self._folders.existing
+        )
         return (*self.survey.notes(each=each), *standing)
 
     def found(self, cancel: Cancel | None = None) -> list[Found]:

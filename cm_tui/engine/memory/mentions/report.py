@@ -222,11 +222,7 @@ class StaleReport:
         unread = known.head - known.last
         if unread > 0:
             return f"{count(unread, 'new commit')} {noun(unread, 'is', 'are')} not read yet, so the commit of a removal may be unknown"
-        return (
-            ""
-            if known.first == 1
-            else f"history is known back to #{known.first}: older text cannot be checked"
-        )
+        return "" if known.first == 1 else f"history is known back to #{known.first}: older text cannot be checked"
 
 
 def _mention(row: tuple[Any, ...], commits: Mapping[int, CommitPoint]) -> Mention:

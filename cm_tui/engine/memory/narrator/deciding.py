@@ -109,7 +109,10 @@ class Deciding:
             one = self.named(name).proposal
             found = self._proposals.decisions.now().by_proposal.get(one.id)
             if found is None or one.state == "waiting":
-                raise UsageError(f"{one.id} is still waiting: there is no decision to undo.", hint="`cm proposals` lists waiting proposals.")
+                raise UsageError(
+                    f"{one.id} is still waiting: there is no decision to undo.",
+                    hint="`cm proposals` lists waiting proposals.",
+                )
             episodes = self._parts.episodes
             events = events_of(episodes, found.change)
             asked = UndoRequest(self._parts.root, episodes, found.change, events)

@@ -172,9 +172,7 @@ def _parts(line: _Line, *, is_whole: bool) -> tuple[ConfidencePart, ...]:
     is_known = all(one.commit is not None for one in line.mentions) and bool(line.mentions)
     commit = next((one.commit for one in line.mentions if one.commit is not None), None)
     words = (
-        f"changed by commit {commit.sha[:SHORT_SHA]}"
-        if is_known and commit is not None
-        else "the commit is unknown"
+        f"changed by commit {commit.sha[:SHORT_SHA]}" if is_known and commit is not None else "the commit is unknown"
     )
     named = {name.text for name in named_in(note_blocks.MARK.sub("", line.bullet))} - {
         one.text for one in line.mentions

@@ -11,6 +11,7 @@ from cm_tui.engine.memory.notes.places import USER, Found
 from cm_tui.engine.memory.notes.scan import scan_folders
 from cm_tui.engine.memory.notes.topic_files import ArchivedTopics, is_archived
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.model.ids import ambiguous, quoted
 
 _TOPICS = "topics/"
 _BETWEEN = re.compile(r"[\W_]+")
@@ -38,7 +39,7 @@ def retired_named(notes: Notes, name: str) -> Found:
     found = _fitting([one for one, _ in ArchivedTopics(notes.root).all()], name)
     if found is None:
         raise NotFoundError(
-            f"Retired topic not found: {_shown(name)}.", hint="`cm topics list --retired` lists retired ones."
+            f"Retired topic not found: {quoted(name, 80)}.", hint="`cm topics list --retired` lists retired ones."
         )
     return found
 
@@ -85,8 +86,7 @@ def _fitting(places: list[Found], name: str) -> Found | None:
         [one for one in topics if is_archived(one.id) and _inside(one.id) == _inside(wanted) != ""],
     ):
         if len(fits) > 1:
-            ids = ", ".join(sorted(one.id for one in fits)[:5])
-            raise UsageError(f"{_shown(wanted)} matches more than one topic: {ids}.", hint="Use one of these ids.")
+            raise ambiguous(wanted, "topic", sorted(one.id for one in fits))
         if fits:
             return fits[0]
     return None
@@ -109,9 +109,5 @@ def _none(notes: Notes, name: str) -> Found:
         # Reports a place elsewhere.
         place = notes.named(name)
     except NotFoundError as error:
-        raise NotFoundError(f"Topic not found: {_shown(name)}.", hint=hint) from error
+        raise NotFoundError(f"Topic not found: {quoted(name, 80)}.", hint=hint) from error
     raise UsageError(f"{place.id} is a note, not a topic.", hint=hint)
-
-
-def _shown(name: str) -> str:
-    return repr(name[:80].encode("ascii", "backslashreplace").decode())

@@ -87,7 +87,9 @@ class NoteChanges:
         with note_file.writing():
             file = self._notes.file(place)
             if base is None and file.data is not None:
-                raise UsageError(f"The note {place.id} already exists.", hint="Use another name, or edit the existing note.")
+                raise UsageError(
+                    f"The note {place.id} already exists.", hint="Use another name, or edit the existing note."
+                )
             wanted = clean.text
             if base is not None and file.shown != base:
                 merged = merge(base, clean.text, file.shown, decision)

@@ -14,6 +14,7 @@ from cm_tui.engine.memory.notes.scan import scan_folders, stamp_of
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model.ids import ambiguous
 from cm_tui.same_names import name_key
 
 
@@ -110,5 +111,5 @@ class Notes:
 def _only(wanted: str, ids: Sequence[str]) -> str:
     """Return the only note with a name. Raises UsageError if there are several."""
     if len(ids) > 1:
-        raise UsageError(f"{wanted!r} matches more than one note: {', '.join(sorted(ids)[:5])}.", hint="Use one of these ids.")
+        raise ambiguous(wanted, "note", sorted(ids))
     return ids[0]

@@ -281,7 +281,8 @@ class Places:
             at /= spelled[-1]
         if not spelled[-1].endswith(ENDINGS):
             raise UsageError(
-                f"{at} exists, but its extension is not that of a note.", hint=f"Rename it: notes end in {' or '.join(ENDINGS)}."
+                f"{at} exists, but its extension is not that of a note.",
+                hint=f"Rename it: notes end in {' or '.join(ENDINGS)}.",
             )
         return folder.place_of("/".join(spelled))
 
@@ -346,9 +347,7 @@ def _check_parts(path: str, id_: str) -> None:
     if folders[:1] == [paths.PROJECT_FOLDER]:
         del folders[0]
     if hidden := next((part for part in folders if part.startswith(".")), ""):
-        raise UsageError(
-            f"{quoted(hidden, 80)} is a hidden folder, where no notes are read.", hint="Remove the dot."
-        )
+        raise UsageError(f"{quoted(hidden, 80)} is a hidden folder, where no notes are read.", hint="Remove the dot.")
     for part in parts:
         if (
             not part.isprintable()
@@ -368,6 +367,4 @@ def _check_parts(path: str, id_: str) -> None:
 
 
 def _outside(id_: str) -> RefusedError:
-    return RefusedError(
-        f"{quoted(id_, 80)} is outside the note folders.", hint="`cm notes list` lists notes."
-    )
+    return RefusedError(f"{quoted(id_, 80)} is outside the note folders.", hint="`cm notes list` lists notes.")

@@ -157,7 +157,9 @@ def refuse_broken_head(repository: Path) -> None:
     text = "" if head.is_dir() else (small_text(head) or "").strip()
     if _UNDERSTOOD.match(text):
         return
-    said = "a folder" if head.is_dir() else f"{text[:40]!r}, which is neither a branch nor a commit" if text else "empty"
+    said = (
+        "a folder" if head.is_dir() else f"{text[:40]!r}, which is neither a branch nor a commit" if text else "empty"
+    )
     raise RefusedError(
         f"{head} is damaged: it is {said}. Git cannot read this repository, so it can be neither indexed nor searched.",
         hint=f"Run {_command(folders, head)}",

@@ -173,9 +173,7 @@ class EndpointClient:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
             awaited = "vectors" if self._section == "embedding" else "a response of the API"
-            raise self.error(
-                f"did not answer with {awaited}: not JSON", f"Check {self._section}.base_url."
-            ) from error
+            raise self.error(f"did not answer with {awaited}: not JSON", f"Check {self._section}.base_url.") from error
 
     def _refusal(self, response: httpx.Response, body: bytes, failure: str, url: str) -> ModelError:
         status = response.status_code

@@ -52,11 +52,7 @@ class NamedPassages:
         rows = self._db.rows(
             "SELECT id FROM passage WHERE path IN (SELECT unnest(?::VARCHAR[])) ORDER BY id LIMIT ?", [paths, _MOST]
         )
-        note = (
-            ""
-            if len(paths) == 1
-            else f"{asked} matches {count(len(paths), 'file')}; their best passage is used."
-        )
+        note = "" if len(paths) == 1 else f"{asked} matches {count(len(paths), 'file')}; their best passage is used."
         return Named(tuple(row[0] for row in rows), paths[0] if len(paths) == 1 else "", note)
 
     def _of_place(self, asked: str) -> Named | None:

@@ -138,7 +138,8 @@ def _checked(mark: Mark) -> Mark:
         )
     if redact(wanted.question).text != wanted.question:
         raise RefusedError(
-            "The question seems to contain a secret, and marks may be committed.", hint="Remove the secret from the question."
+            "The question seems to contain a secret, and marks may be committed.",
+            hint="Remove the secret from the question.",
         )
     return wanted
 
