@@ -139,7 +139,7 @@ class ErasureMethods(MemoryMethods):
         self._snapshots.remove_naming(ids)
         stays = forget(self._root, ids)
         return (
-            [f"these values were changed after a pipeline wrote them, so they stay: {', '.join(stays)}"]
+            [f"these values changed after a pipeline wrote them and remain: {', '.join(stays)}"]
             if stays
             else []
         )

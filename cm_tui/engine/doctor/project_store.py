@@ -135,7 +135,7 @@ _LONGEST = 1_000_000
 _SMALL = {
     seal.FILE: ("records whether changes were lost, which is unknown until it is rewritten", "Run `cm index`."),
     by_source.FILE: ("names the model that made the vectors, which is determined again", "Run `cm index`."),
-    user_marks.FILE: ("holds where you last looked and where history was pruned; neither is known until set again", ""),
+    user_marks.FILE: ("records your last visit and where history was pruned; both are unknown until set again", ""),
 }
 
 

@@ -346,7 +346,7 @@ def _conflict_words(back: Undone) -> str:
     """Return the message for a later change of the written text."""
     one = back.conflicts[0]
     then = f"“{_short(one.yours)}” was written" if one.yours else "another text was written"
-    return f"{one.id} was changed since: {then}, and “{_short(one.now)}” is there now; nothing was changed"
+    return f"{one.id} has changed since: {then}, now it is “{_short(one.now)}”; nothing was changed"
 
 
 def _short(text: str) -> str:

@@ -239,7 +239,7 @@ def _proposal(
 
 
 def _derived(is_derived: bool) -> str:
-    return " (tags from headings and words, where none are named)" if is_derived else ""
+    return " (tags derived from headings and words)" if is_derived else ""
 
 
 def _origin(came_along: bool) -> str:

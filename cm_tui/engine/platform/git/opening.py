@@ -60,8 +60,8 @@ class UnreadableGit(NamedTuple):
         """What is missing and why, for the user."""
         way_out = f" {self.hint}" if self.hint else ""
         return (
-            f"Git data cannot be read here: {self.reason}. Files on disk and memory work; history, branches and what "
-            f"differs from the last commit are missing.{way_out}"
+            f"Git data cannot be read here: {self.reason}. Files on disk and memory work; history, branches and "
+            f"differences from the last commit are missing.{way_out}"
         )
 
 

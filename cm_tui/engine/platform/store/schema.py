@@ -45,7 +45,7 @@ def number_of(rows: Rows) -> int:
         tables = {row[0] for row in rows(_TABLES)}
         if lost := tables & {row[1] for row in expected_columns()}:
             raise UnreadableSchemaError(
-                f"the table meta is missing, though {', '.join(sorted(lost)[:3])} is there"
+                f"the table meta is missing, though {', '.join(sorted(lost)[:3])} exists"
             ) from None
         return 0
     if not found:
