@@ -56,7 +56,7 @@ def said_of(file: Path, text: str) -> str:
         (
             "[embedding.remote]\nbase_ur = 'a'\n",
             2,
-            "no setting embedding.remote.base_ur. Did you mean embedding.remote.base_url?",
+            "unknown setting embedding.remote.base_ur. Did you mean embedding.remote.base_url?",
         ),
         ("[embedding.batch]\nconcurrency = 0\n", 2, "embedding.batch.concurrency must be more than 0, not 0."),
         ("[history]\ndepth = -1\n", 2, "history.depth must be at least 0, not -1."),

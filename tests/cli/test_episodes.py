@@ -135,8 +135,8 @@ def test_what_is_forgotten_is_still_there_and_says_so(telling: Shop, told: list[
 def test_a_beginning_that_is_too_short_is_told(telling: Shop, told: list[str]):
     for words in (("episodes", "show", told[0][:3]), ("forget", told[0][:3]), ("remember", "--id", "abc")):
         done = telling.cm(*words)
-        assert (done.code, "at least 4 letters" in done.err) == (3, True), words
-    assert "letters" not in telling.cm("episodes", "show", "no-such-id").err
+        assert (done.code, "at least 4 characters" in done.err) == (3, True), words
+    assert "at least" not in telling.cm("episodes", "show", "no-such-id").err
 
 
 def test_a_session_goes_by_the_beginning_of_its_id(own_shop: Shop):

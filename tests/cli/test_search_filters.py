@@ -32,8 +32,8 @@ def test_what_is_no_filter_is_said(shop: Shop):
     done = shop.cm("search", "total kind:metod lang:pyhton")
     assert done.code == 0
     assert done.out
-    assert "Did you mean kind:method? Known are module," in done.err
-    assert "Did you mean lang:python? Known are " in done.err
+    assert "Did you mean kind:method? Available: module," in done.err
+    assert "Did you mean lang:python? Available: " in done.err
     assert "filters:" not in done.err
 
 

@@ -391,12 +391,12 @@ def test_hooks_that_are_switched_off_are_told(repo: Repo, cm: Fake, force: bool)
     found = git_hooks.status(repo.root)
     assert found.off
     assert states(found) == {"missing"}
-    assert "switched off" in found.notes[0]
-    with pytest.raises(RefusedError, match="switched off") as refused:
+    assert "disabled" in found.notes[0]
+    with pytest.raises(RefusedError, match="disabled") as refused:
         git_hooks.install(repo.root, force=force)
     assert "core.hooksPath" in refused.value.hint
     (layer,) = (one for one in outside_layers(repo.root) if one.name == "git hooks")
-    assert (layer.state, "switched off" in layer.note) == ("off", True)
+    assert (layer.state, "disabled" in layer.note) == ("off", True)
     git_hooks.uninstall(repo.root, force=force)
     assert not list((repo.root / ".git" / "hooks").iterdir())
 
@@ -428,7 +428,7 @@ def test_a_submodule_has_hooks_of_its_own(repo: Repo, cm: Fake, tmp_path: Path):
 
 
 def test_a_folder_without_git_has_no_hooks(tmp_path: Path):
-    with pytest.raises(NotFoundError, match="no git repository"):
+    with pytest.raises(NotFoundError, match="not a git repository"):
         git_hooks.install(tmp_path)
 
 

@@ -106,7 +106,7 @@ async def test_what_is_a_persons_is_only_proposed(own: Path):
         done = engine.decide(waiting[1].id, accept=True)
         assert done.entry is not None
         assert (done.entry.content, done.entry.actor) == ("Deploy on sundays.", "person")
-        with pytest.raises(RefusedError, match=r"It was: “Deploy on mondays\.”\. It is: “Deploy on sundays\.”"):
+        with pytest.raises(RefusedError, match=r"Before: “Deploy on mondays\.”\. Now: “Deploy on sundays\.”"):
             engine.decide(waiting[0].id, accept=True)
 
 

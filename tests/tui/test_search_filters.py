@@ -30,7 +30,7 @@ async def kinds_alone_are_listed(driver, project):
 async def an_unknown_kind_is_said_with_those_that_there_are(driver, project):
     await ask(driver, "sync kind:clas")
     words = " ".join(driver.text.split())
-    assert "Did you mean kind:class? Known are module," in words
+    assert "Did you mean kind:class? Available: module," in words
     assert "macro, section." in words
     assert screen_of(driver).session.hits
 

@@ -317,7 +317,7 @@ def test_a_snapshot_has_no_secret_and_none_is_kept_in_a_pause(engine: Engine, ro
     pauses.begin(folder_of(root).name, None)
     made = engine.assemble("how is the price made")
     assert made.id == ""
-    assert any("No snapshot was kept" in note for note in made.notes)
+    assert any("No snapshot was saved" in note for note in made.notes)
     assert len(engine.assemblies().rows) == 1
 
 

@@ -171,7 +171,7 @@ def test_a_damaged_file_is_kept_aside_and_told(root: Path, damage: bytes):
     file_of(root).write_bytes(damage)
     found = Entries(root).all()
     assert found.entries == ()
-    assert "cannot be understood" in found.notes[0]
+    assert "not valid" in found.notes[0]
     assert file_of(root).read_bytes() == damage
     _, notes = Entries(root).add("goes on", PERSON)
     [kept] = file_of(root).parent.glob("memory.damaged-*.json")

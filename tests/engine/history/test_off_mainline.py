@@ -226,7 +226,7 @@ def test_one_question_does_not_read_for_ever_and_the_next_goes_on(released, db, 
     batch = side_reader._Reading._batch
     monkeypatch.setattr(side_reader._Reading, "_batch", one_a_batch)
     view = read(db, released.root)
-    with pytest.raises(NotFoundError, match="1 of 6 files that differ are read"):
+    with pytest.raises(NotFoundError, match="1 of 6 differing files done"):
         view.files("v2", "")
     monkeypatch.setattr(side_reader, "LONGEST_SECONDS", 60.0)
     assert len(view.files("v2", "").rows) == 6

@@ -60,9 +60,9 @@ def test_what_is_text(text: str) -> None:
                               "Did you mean -kind:function? Available: module, namespace, class,")]),
         ("in:test", [("in:test: unknown group; it was searched as text. Did you mean in:tests? "
                      "Available: code, docs, tests.")]),
-        ("path:../../etc", ["path:../../etc: it leads out of the project; it was searched as text."]),
-        ("path:/etc/passwd", ["path:/etc/passwd: it leads out of the project; it was searched as text."]),
-        ("path:/home/me/shopping", ["path:/home/me/shopping: it leads out"]),
+        ("path:../../etc", ["path:../../etc: it is outside the project; it was searched as text."]),
+        ("path:/etc/passwd", ["path:/etc/passwd: it is outside the project; it was searched as text."]),
+        ("path:/home/me/shopping", ["path:/home/me/shopping: it is outside"]),
         ('find path:"src net', ['path:"src: its quote is not closed; it was searched as text.']),
     ],
 )  # fmt: skip

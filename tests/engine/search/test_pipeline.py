@@ -247,7 +247,7 @@ def test_an_empty_index_answers_nothing(project: Project) -> None:
 
 
 def test_unknown_profile_and_mode_are_refused(searcher: Searcher) -> None:
-    with pytest.raises(UsageError, match="no profile 'nope'"):
+    with pytest.raises(UsageError, match="Unknown profile: 'nope'"):
         searcher.search("cart", profile="nope")
     with pytest.raises(UsageError, match="Unknown mode"):
         searcher.search("cart", mode="psychic")

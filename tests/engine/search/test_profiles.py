@@ -197,6 +197,6 @@ def test_a_link_and_the_ends_of_lines_stay(root: Path, tmp_path_factory: pytest.
     outside.write_text("# theirs\n")
     file.unlink()
     file.symlink_to(outside)
-    with pytest.raises(RefusedError, match="out of the project"):
+    with pytest.raises(RefusedError, match="outside the project"):
         profile_file.save(profiles.make("code", {"limit": 9}), profiles.make("code", {}), file)
     assert outside.read_text() == "# theirs\n"

@@ -394,7 +394,7 @@ def test_a_link_out_of_the_project_is_refused(home: Path):
     outside = home / "outside.json"
     outside.write_text("{}\n")
     (where.root / ".mcp.json").symlink_to(outside)
-    with pytest.raises(RefusedError, match="leads out of the project"):
+    with pytest.raises(RefusedError, match="points outside the project"):
         install(agent, where)
     assert outside.read_text() == "{}\n"
     assert not (where.root / ".claude").exists()
