@@ -61,7 +61,7 @@ def id_named(name: str, ids: Iterable[str], what: str, listed: str, least: int =
 
 def ambiguous(name: str, what: str, found: Iterable[str], hint: str = "Use one of these ids.") -> UsageError:
     """Return the error for a name that matches more than one item. `what`: kind of item; `found`: the matching ids."""
-    return UsageError(f"{quoted(name)} matches more than one {what}: {', '.join([*found][:5])}.", hint=hint)
+    return UsageError(f"Ambiguous {what} {quoted(name)}: {', '.join([*found][:5])}.", hint=hint)
 
 
 def quoted(name: str, most: int = 40) -> str:

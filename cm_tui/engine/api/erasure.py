@@ -138,11 +138,7 @@ class ErasureMethods(MemoryMethods):
         self._recall_log.forget(ids)
         self._snapshots.remove_naming(ids)
         stays = forget(self._root, ids)
-        return (
-            [f"these values changed after a pipeline wrote them and remain: {', '.join(stays)}"]
-            if stays
-            else []
-        )
+        return [f"these values changed after a pipeline wrote them and remain: {', '.join(stays)}"] if stays else []
 
     def _recreate_memory(self) -> list[str]:
         """Rebuild the index's part of the journal in a new file: no deleted data is left on disk."""

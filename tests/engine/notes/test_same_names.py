@@ -83,7 +83,7 @@ def test_of_two_files_that_are_there_each_is_named_by_its_own_spelling(root: Pat
         assert file.read_text() == f"{file.stem}\n\nmore\n"
     with pytest.raises(UsageError, match=r"Router\.md and router\.md"):
         changes.append("more", "ROUTER", PERSON)
-    with pytest.raises(UsageError, match="more than one note"):
+    with pytest.raises(UsageError, match="Ambiguous note"):
         changes._notes.named("ROUTER")
     assert any("same name on macOS" in note for note in scan_folders(places_of(root)).notes)
     changes.move("Router", "gateway")

@@ -151,7 +151,7 @@ def test_of_a_folder_the_best_passage_stands_for_it(asked):
     standing = why.of(QUESTION, "more", mode="keyword")
     best = next(hit for hit in searcher.search(QUESTION, mode="keyword", limit=99).hits if hit.path.startswith("more/"))
     assert standing.hit == best
-    assert standing.notes[0].startswith("more matches 20 files")
+    assert standing.notes[0].startswith("more: 20 files match")
     assert standing.passages == 20
 
 

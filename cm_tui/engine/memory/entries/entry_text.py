@@ -53,7 +53,7 @@ def one_named(entries: Sequence[Entry], name: str, scope: Scope | None = None) -
         places = " and ".join(f"{one.id} ({one.scope})" for one in found[:4])
         in_both = len({one.id for one in found}) == 1
         hint = "Give the scope: user or project." if in_both else "Give more characters of the id."
-        raise UsageError(f"{wanted!r} matches more than one entry: {places}.", hint=hint)
+        raise UsageError(f"Ambiguous entry {wanted!r}: {places}.", hint=hint)
     return found[0]
 
 

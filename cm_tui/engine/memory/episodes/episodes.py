@@ -263,7 +263,9 @@ class Episodes:
         found = episode_named(tables, name, IN_SIGHT)
         session = tables.rows("SELECT session FROM episode WHERE seq = ?", [found.number])[0][0]
         if not session:
-            raise NotFoundError(f"The episode {found.id} does not belong to a session.", hint="It was recorded by hand.")
+            raise NotFoundError(
+                f"The episode {found.id} does not belong to a session.", hint="It was recorded by hand."
+            )
         return str(session)
 
     def newest_of(self, session: str, limit: int) -> list[tuple[str, float, EpisodeRecord]]:

@@ -241,9 +241,9 @@ class Deciding:
         if one.action == "remove" and decision.text is not None:
             raise UsageError(f"{one.id} removes a line, so it takes no text.", hint="Edit the note instead.")
         if not one.is_line and (decision.text is not None or decision.target):
-            raise UsageError(f"{one.id} changes topics, so it takes no text and no note.", hint="Use `cm topics`.")
+            raise UsageError(f"{one.id} is about topics, so it takes no text and no note.", hint="Use `cm topics`.")
         if decision.target and one.action != "add":
-            raise UsageError(f"{one.id} changes a line of {one.target}, so it cannot be written to another note.")
+            raise UsageError(f"{one.id} would change a line of {one.target}, so it cannot be written to another note.")
         if one.action in ("add", "replace"):
             one = replace(one, text=note_text(one.text if decision.text is None else decision.text))
         if decision.as_rule and (one.action != "add" or not (one.as_rule or decision.text is not None)):
