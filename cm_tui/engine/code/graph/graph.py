@@ -91,7 +91,7 @@ class Graph:
     def _list_unresolved(self, resolver: Resolver, missed: list[Edge]) -> Page[Edge]:
         rows = tuple(resolver.with_text(missed, self._read if self._snapshot != NOW else None))
         few = any(edge.candidates for edge in rows)
-        note = "each lists the definitions of that name in the project; none is selected" if few else ""
+        note = "each lists the definitions of that name in the project, none is selected" if few else ""
         return Page(rows, len(rows), note, unresolved=len(rows))
 
     def callees(
@@ -221,7 +221,7 @@ def _page(edges: list[Edge], depth: int) -> Page[Edge]:
     unsure = sum(e.resolution == "ambiguous" for e in rows)
     notes = (
         [
-            f"{unsure} of {len(rows)} {noun(unsure, 'is', 'are')} ambiguous: each lists all possible targets; none is selected"
+            f"{unsure} of {len(rows)} {noun(unsure, 'is', 'are')} ambiguous: each lists all possible targets, none is selected"
         ]
         if unsure
         else []
