@@ -58,9 +58,9 @@ def read(text: bytes, environment: Mapping[str, str], folder: str) -> Payload:
     try:
         data = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
-        raise PayloadError(f"what came on stdin is not JSON: {error}") from error
+        raise PayloadError(f"stdin is not JSON: {error}") from error
     if not isinstance(data, dict):
-        raise PayloadError("what came on stdin is not a JSON object")
+        raise PayloadError("stdin is not a JSON object")
     files = tuple(dict.fromkeys(_paths(data)))[:_PATHS]
     return Payload(
         session=_name(data.get("session_id") or data.get("conversation_id"), 200),

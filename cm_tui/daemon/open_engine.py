@@ -105,7 +105,7 @@ class _FollowedIndex:
                 pass
         except StoreReadOnlyError:
             # That it can only be read was said when it was opened; what it holds is answered all the same.
-            self._say("It could not be brought up to date: this is what was known before.")
+            self._say("It could not be updated; results may be outdated.")
         return ""
 
     def keep_fresh(self) -> None:
@@ -183,7 +183,7 @@ def secrets_of_all() -> SecretsReport:
                 else projects.scan_store(name)
             )
         except CmError as error:
-            notes.append(f"{name} could not be looked at: {error.message}")
+            notes.append(f"{name} could not be read: {error.message}")
     return SecretsReport(
         # Each of them has looked at the files that they share.
         tuple(dict.fromkeys(one for report in reports for one in report.findings)),

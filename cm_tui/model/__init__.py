@@ -43,7 +43,7 @@ _HOMES = {
     "episode": "Actor Conflict Edited Episode EpisodeEdit EpisodeFilter EpisodeState EpisodeStats EpisodeType Facet Forgetting Outcome PurgeReport RetentionReport RetentionRow Session Step StepKind Undone WorkState",
     "freshness": "Freshness LayerState Need",
     "history": "CommitPoint Drift DriftRow HistoryStatus PruneReport ResolvedRevision SymbolChange SymbolEvent SymbolHistory SymbolSpan",
-    "ids": "id_named kind_and_id plain_id quoted where_ids_are",
+    "ids": "ambiguous id_named kind_and_id plain_id quoted where_ids_are",
     "imports": "AGENT_TITLES AllImports ImportPlan ImportSource ImportSummary ProjectSessions RescuePlan RescueSource RescueSummary TranscriptCounts UnknownRecord",
     "narrator": "ConfidencePart Evidence FactKind ModelCost NarratedAction NarratedChange NarratedDecision NarratedFilter NarratedProposal NarratedState NarratorReport Relation Topic TopicAction TopicMap TopicOverlap Verdict",
     "note": "NOTES Decision Note NoteChange NoteConflict NoteKind NoteText RuleBlock",

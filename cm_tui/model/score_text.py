@@ -116,7 +116,7 @@ def lacks(one: Hit, other: Hit, name: str) -> str:
     """
     pairs = [pair for pair in side_by_side(one, other) if pair.name != SCALE]
     missing = [f"{pair.name} ({pair.difference:+.3f})" for pair in pairs if pair.difference < -_WORTH_SAYING][:_SAID]
-    return f"Against {name} it lacks most: {_listed(missing)}." if missing else ""
+    return f"Compared with {name} it lacks most: {_listed(missing)}." if missing else ""
 
 
 def _listed(words: Sequence[str]) -> str:

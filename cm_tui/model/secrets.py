@@ -83,5 +83,5 @@ def neighbours_note(ids: Sequence[str], named: int = 5) -> str:
     them = "it" if len(ids) == 1 else "them"
     return (
         f"{who} lines of the same patch or words: {', '.join(ids[:named])}{more}; "
-        f"`cm forget --erase ID --with-patches` takes {them} along"
+        f"`cm forget --erase ID --with-patches` erases {them} too"
     )

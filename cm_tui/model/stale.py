@@ -50,7 +50,7 @@ class Mention:
     def fate(self) -> str:
         """What became of it, without its name."""
         if self.state in ("alive", "unknown"):
-            return "which is there" if self.state == "alive" else "of which history does not tell"
+            return "which exists" if self.state == "alive" else "whose history is unknown"
         successor = f" to `{self.became}`" if self.became else ""
         return f"{self._change}{successor}{_since(self)}"
 

@@ -111,17 +111,17 @@ def test_what_cannot_be_handed_over_or_resumed_is_said(own_shop: Shop, tmp_path:
     record(own_shop.root, "in a chat", agent="other-agent", session="chat-1")
     record(own_shop.root, "odd", session="--version")
     for words, code, said in (
-        (("handoff", "nothing-like-it"), 3, "There is no session or episode"),
+        (("handoff", "nothing-like-it"), 3, "Session or episode not found"),
         (("handoff", "--to", "nobody"), 2, "claude-code"),
         (("handoff", "--force"), 2, "--out"),
         (("handoff", "--out", str(tmp_path / "no" / "file")), 1, "could not be written"),
-        (("resume", "nothing-like-it", "--print"), 3, "There is no session or episode"),
+        (("resume", "nothing-like-it", "--print"), 3, "Session or episode not found"),
         (("resume", "--print"), 2, "EPISODE_OR_SESSION"),
         (("resume", "chat-1", "--everywhere"), 2, "--everywhere"),
         (("resume", "chat-1"), 2, "other-agent"),
         (("resume", by_hand), 2, "by hand"),
-        (("resume", "--print", "--", "--version"), 2, "does not look like the id"),
-        (("resume", "session/--version", "--print"), 2, "does not look like the id"),
+        (("resume", "--print", "--", "--version"), 2, "does not look like a session id"),
+        (("resume", "session/--version", "--print"), 2, "does not look like a session id"),
     ):
         done = own_shop.cm(*words)
         assert (done.code, done.out) == (code, ""), words

@@ -126,7 +126,7 @@ def test_several_are_taken_back_each_by_itself(taught: Shop, rule: dict):
     some = taught.cm("proposals", "undo", *both)
     assert some.code == 1
     assert some.out.startswith(f"{both[1]}  undone")
-    assert f"{both[0]}: Nothing was decided on {both[0]}: it waits; nothing was undone" in some.err
+    assert f"{both[0]}: {both[0]} is still waiting: there is no decision to undo; nothing was undone" in some.err
     assert taught.cm("proposals", "undo").code == 2
 
 
@@ -268,7 +268,7 @@ def test_an_empty_name_of_a_note_is_not_another_one(taught: Shop, rule: dict):
     for name in ("", " ", "topics/", "user:", "user:topics/", ".cm/notes/"):
         done = taught.cm("proposals", "approve", rule["id"], "--to", name)
         assert done.code in (1, 2), name
-        assert ("names no note" if name.strip() else "needs the name of a note") in done.err, name
+        assert ("Not a note name" if name.strip() else "needs the name of a note") in done.err, name
     assert only(taught, "statement")["id"] == rule["id"]
     assert not note(taught)
 

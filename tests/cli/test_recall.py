@@ -77,7 +77,7 @@ def test_search_shows_it_beside_code(taxed: Shop, remembered: str):
 
 
 def test_bad_input_is_explained(taxed: Shop):
-    for words, said in ((["recall", " "], "The query is empty"), (["recall", "x", "--since", "soon"], "is no day")):
+    for words, said in ((["recall", " "], "The query is empty"), (["recall", "x", "--since", "soon"], "not a date")):
         result = taxed.cm(*words)
         assert result.code == 2
         assert said in result.err

@@ -257,7 +257,7 @@ async def an_episode_without_a_commit_says_why_it_cannot_be_shown_as_it_was(driv
     record(project, files=("src/store.py",))
     await driver.anew("5")
     await driver.press("enter", "s")
-    assert any("no commit was recorded" in words for words in driver.told)
+    assert any("no commit recorded" in words for words in driver.told)
     await driver.press("o")
     assert driver.app.current_mode == "symbols"
 
@@ -302,7 +302,7 @@ async def before_anything_was_recorded_the_list_says_how_there_will_be_something
     for key in ("enter", "space", "a", "p", "d", "o", "v", "z", "escape"):
         await driver.press(key)
     await driver.press("u")
-    assert any("no change of yours" in words for words in driver.told)
+    assert any("No change of yours" in words for words in driver.told)
 
 
 @pytest.mark.deep

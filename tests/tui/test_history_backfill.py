@@ -105,7 +105,7 @@ async def test_what_is_there_is_shown_while_the_history_is_read_and_the_rest_com
         await driver.until(lambda: "x stops" in driver.text)
         await driver.pilot.press("end")
         await driver.until(lambda: "History is being read: " in side(driver))
-        assert "cannot be answered" not in driver.text
+        assert "cannot be shown" not in driver.text
         assert "backfill" not in driver.text
         driver.app.screen.open_life("one")
         await driver.until(lambda: "earlier versions are added" in driver.text)

@@ -56,7 +56,7 @@ def test_a_number_is_the_commit_that_the_list_shows_before_it_is_a_name():
 
         def resolve(self, ref: str) -> str:
             if ref.startswith("#") and int(ref[1:]) > 1_700:
-                raise NotFoundError(f"There is no commit {ref}.")
+                raise NotFoundError(f"Commit not found: {ref}.")
             return ref
 
     for typed, found in (("1700", "#1700"), ("1,700", "#1700"), ("#1,700", "#1700"), ("#17", "#17"), ("2000", "2000")):
@@ -129,7 +129,7 @@ async def what_changed_since_an_age_or_a_day(driver, story):
         await driver.press("m", "m")
     await go_to(driver, "2 moons")
     told = " ".join(driver.text_in("#prompt-hint").split())
-    assert "Name a branch, a tag, a commit, #17, a date such as 2021-03-04, or an age such as 2w." in told
+    assert "Give a branch, a tag, a commit, #17, a date such as 2021-03-04, or an age such as 2w." in told
     await driver.press("escape")
 
 

@@ -247,7 +247,7 @@ async def a_note_that_is_no_text_says_so_and_stays(driver, told):
 async def a_note_that_is_gone_meanwhile_says_so(driver, told):
     (told / ".cm/notes/topics/router.md").unlink()
     await to(driver, "Router")
-    assert "There is no note" in driver.text
+    assert "Note not found" in driver.text
     screen_of(driver).reload()
     await driver.settle()
     assert "Router" not in titles(driver)

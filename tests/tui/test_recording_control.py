@@ -43,7 +43,7 @@ async def a_key_pauses_for_a_time_and_goes_on(driver, project):
     assert "Pause recording for how long?" in driver.text
     await driver.type("soon")
     await driver.press("enter")
-    assert "is no time to pause for" in driver.text
+    assert "Not a duration" in driver.text
     await driver.press(*["backspace"] * 4)
     await driver.type("90m")
     await driver.press("enter")

@@ -243,7 +243,7 @@ async def what_cannot_be_read_says_so(driver, narrated):
 async def one_that_is_gone_meanwhile_says_so(driver, narrated):
     del narrated.told.told["n000007"]
     await to(driver, "n000007")
-    assert "There is no proposal n000007. It was withdrawn." in panel_of(driver)
+    assert "Proposal not found: n000007. It was withdrawn." in panel_of(driver)
     assert screen_of(driver).command("review.approve").why_not(screen_of(driver))
 
 

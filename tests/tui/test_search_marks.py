@@ -79,7 +79,7 @@ async def a_file_that_cannot_be_written_is_said_and_nothing_is_shown_as_marked(d
     await driver.anew()
     screen = await ask(driver)
     await driver.press("plus")
-    assert any("is a link" in told for told in driver.told)
+    assert any("is a symbolic link" in told for told in driver.told)
     assert screen.session.marked == {}
     assert (project / "elsewhere.json").read_text() == "{}"
 

@@ -187,7 +187,7 @@ async def it_goes_into_the_pack_as_remembered_and_can_be_dropped(driver, told):
     assert "remembered: hit 2" in driver.text
     markdown = driver.app.screen.pack.markdown
     assert "Remembered (episode, 4 days ago): reference material" in markdown
-    assert "no instructions" in markdown
+    assert "not instructions" in markdown
     assert "claude-code" in markdown
     await driver.press("enter")
     assert driver.app.current_mode == "episodes"

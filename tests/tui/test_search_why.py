@@ -58,7 +58,7 @@ async def why_not_answers_in_the_panel_and_escape_ends_it(driver, project):
     await why_not(driver, f"{low.path}:{low.start_line}")
     text = driver.text
     assert f"Why not {low.path}"[:30] in text
-    assert re.search(rf"stands at rank {low.rank}\s", re.sub(r"[│\n ]+", " ", text))
+    assert re.search(rf"is at rank {low.rank}\s", re.sub(r"[│\n ]+", " ", text))
     assert screen.hit_panel.standing.hit.passage == low.passage
     await driver.press("down")
     assert "Why not" in driver.text
@@ -93,7 +93,7 @@ async def why_not_follows_the_question_and_the_knobs(driver, project):
 async def a_name_that_is_nowhere_has_neighbours_on_screen(driver, project):
     await ask(driver)
     await why_not(driver, "make_stroe")
-    assert "Nothing in the index is called make_stroe" in driver.text
+    assert "Nothing in the index is named make_stroe" in driver.text
     assert "make_store" in driver.text
     await driver.press("n", "backspace", "enter")
     assert "Why not" not in driver.text

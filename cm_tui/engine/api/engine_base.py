@@ -123,7 +123,7 @@ class EngineBase:
             return ""
         from cm_tui.engine.platform.store.failures import read_only
 
-        return f"{read_only(self._db.file).message} It is used as it is, and nothing is saved."
+        return f"{read_only(self._db.file).message} It is used unchanged, and nothing is saved."
 
     @property
     def must_reopen(self) -> bool:

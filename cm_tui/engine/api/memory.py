@@ -240,7 +240,7 @@ class MemoryMethods(IndexMethods):
     def _check_recorded(self, actor: model.Actor, session: str) -> None:
         """Refuse writes by anyone but the user while recording is off."""
         if actor != "person" and (reason := self._why_not_recorded(session)):
-            raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
+            raise RefusedError(f"Nothing was recorded: {reason}.", hint="Only the user can change that: `cm resume`.")
 
     @needs("nothing")
     def episode_moments(self) -> tuple[int, ...]:

@@ -222,7 +222,7 @@ def test_copies_of_a_section_are_one_hit(engine: Engine) -> None:
     assert {hit.path for hit in engine.search(f"{query} path:docs/old", limit=50).hits} == {"docs/old/guide.md"}
     said = engine.why_not(query, "docs/old/guide.md").said
     assert said.startswith("docs/guide.md:")
-    assert said.endswith("has the same text and stands for it at rank 1.")
+    assert said.endswith("has the same text and represents it at rank 1.")
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ class MainlineCommits:
     def mainline(self, match: str, before: int | None, limit: int) -> Page[CommitPoint]:
         """List commits, newest first; every word of `match` is in subject, author, date or sha."""
         self.ensure()
-        note = "" if self._repository.git else self._repository.git_problem or "No git: no history"
+        note = "" if self._repository.git else self._repository.git_problem or "No git, so no history"
         top = MOST_ROWS if before is None else bounded(before)
         words = match.lower().split()
         if not words:

@@ -242,7 +242,7 @@ def _session_named(episodes: Episodes, root: Path, name: str, open_turns: dict[s
     try:
         return episodes.session_of(name)
     except NotFoundError as error:
-        raise NotFoundError(f"There is no session or episode {name[:40]!r}.", hint=error.hint) from error
+        raise NotFoundError(f"Session or episode not found: {name[:40]!r}.", hint=error.hint) from error
 
 
 def _turns(episodes: Episodes, root: Path, session: str, open_turns: dict[str, UnderWay]) -> list[Turn]:

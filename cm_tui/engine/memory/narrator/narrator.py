@@ -23,7 +23,7 @@ from cm_tui.model import (
 )
 
 _REPORTED = 20
-_NOT_YET = "Nothing was looked at yet: `cm narrate` reads what sessions teach."
+_NOT_YET = "No sessions were analysed yet: run `cm narrate`."
 
 
 class Narrator:

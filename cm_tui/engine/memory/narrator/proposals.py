@@ -184,7 +184,7 @@ class Proposals:
             code = self._parts.code()
             return ([] if code is None else stale_facts.proposals(self._parts.root, code)), ""
         except CmError as error:
-            return [], f"Lines of notes that the code contradicts were not looked for: {error.message}"
+            return [], f"Lines of notes were not checked against the code: {error.message}"
 
     def _code(self) -> stale_facts.Code | None:
         # Problems of the history are reported with the stale lines.

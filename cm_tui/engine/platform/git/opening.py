@@ -61,8 +61,8 @@ class UnreadableGit(NamedTuple):
         """What is missing and why, for the user."""
         way_out = f" {self.hint}" if self.hint else ""
         return (
-            f"Git data cannot be read here: {self.reason}. Files on disk and memory work; history, branches and what "
-            f"differs from the last commit are missing.{way_out}"
+            f"Git data cannot be read here: {self.reason}. Files on disk and memory work; history, branches and "
+            f"differences from the last commit are missing.{way_out}"
         )
 
 
@@ -158,7 +158,9 @@ def refuse_broken_head(repository: Path) -> None:
     text = "" if head.is_dir() else (small_text(head) or "").strip()
     if _UNDERSTOOD.match(text):
         return
-    said = "a folder" if head.is_dir() else f"{text[:40]!r}, which is no branch and no commit" if text else "empty"
+    said = (
+        "a folder" if head.is_dir() else f"{text[:40]!r}, which is neither a branch nor a commit" if text else "empty"
+    )
     raise RefusedError(
         f"{head} is damaged: it is {said}. Git cannot read this repository, so it can be neither indexed nor searched.",
         hint=f"Run {_command(folders, head)}",
