@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -266,7 +267,7 @@ def work_text(state: WorkState, width: int, *, can_resume: bool) -> Content:
     rows = [
         ("", "$muted", f"{who} · {state.title}" if state.title else who),
         ("› ", "$foreground", state.request),
-        ("✓ ", "$soft", next((one for one in state.decisions if one != state.request), "")),
+        ("✓ ", "$soft", next((one for one in state.decisions if not _is_said(one, state.request)), "")),
         ("✖ ", "$error", f"{state.command}: {state.error}" if state.error else state.command),
         ("± ", "$soft", f"{count(files, 'uncommitted file')}: {', '.join(state.files)}" if files else ""),
         ("○ ", "$soft", f"{count(steps, 'open step')}: {'; '.join(state.steps)}" if steps else ""),
@@ -279,6 +280,12 @@ def work_text(state: WorkState, width: int, *, can_resume: bool) -> Content:
     resume = ", R there opens the agent at it" if can_resume else ""
     key = Content.assemble(("w", "bold $accent"), (f" reads it in Episodes{resume}", "$muted"))
     return Content("\n").join([*lines, *([key] if state.episode else [])])
+
+
+def _is_said(decision: str, request: str) -> bool:
+    """Return whether a request holds a decision, however it is punctuated: one line of both is enough."""
+    one, other = (" ".join(re.findall(r"\w+", text.casefold())) for text in (decision, request))
+    return one in other
 
 
 def error_text(view: ProjectView, *, can_repair: bool) -> Content:
