@@ -223,7 +223,11 @@ class LongTasks:
     def __init__(self, target: MessagePump) -> None:
         self._workers = WorkerThreads(target)
         self._runs: dict[RunKind, Cancel] = {}
+        self._opening = threading.Lock()
         self.engine: Engine | None = None
+
+    def reopen_failed_store(self) -> None:
+        """For a subclass: open a store again that answers nothing since a write failed."""
 
     @property
     def indexing(self) -> bool:
@@ -267,6 +271,7 @@ class LongTasks:
                 cancel.check()
         except Exception as error:  # noqa: BLE001 - shown on screen
             ended.error = as_cm_error(error)
+            self.reopen_failed_store()
         return ended
 
     def stop_run(self, kind: RunKind) -> None:
