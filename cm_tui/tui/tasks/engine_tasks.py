@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, TypeVar
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from cm_tui import model
 from cm_tui.errors import CancelledError, CmError
-from cm_tui.model import IndexSummary, Progress
 from cm_tui.tui.tasks.ask import Call, Engine, Fail, Then, as_cm_error
 from cm_tui.tui.tasks.long_tasks import NOWHERE, Answer, DelayedRequests, LongTasks, Origin
 
@@ -33,7 +33,7 @@ class JobEnded:
     """A job of the daemon has ended, or can no longer be followed."""
 
     job: str
-    summary: IndexSummary | None
+    summary: model.IndexSummary | None
     error: CmError | None
 
     @property
@@ -58,12 +58,12 @@ def listen(engine: Engine, event: Callable[[dict[str, Any]], None], deliver: Del
 
 
 def follow(
-    job: str, step: Callable[[str, Progress], None], end: Callable[[JobEnded], None], deliver: Deliver, stop: threading.Event
+    job: str, step: Callable[[str, model.Progress], None], end: Callable[[JobEnded], None], deliver: Deliver, stop: threading.Event
 ) -> None:  # fmt: skip
     """Deliver a job's steps and its end."""
     from cm_tui.daemon import subscribe
 
-    summary: IndexSummary | None = None
+    summary: model.IndexSummary | None = None
     try:
         for progress in subscribe.watch(job):
             if stop.is_set():
@@ -331,7 +331,7 @@ class EngineTasks(LongTasks):
         if self.engine is not None:
             self._workers.run_beside(partial(listen, self.engine, event, self._workers.deliver, self._workers.stopped))
 
-    def follow(self, job: str, step: Callable[[str, Progress], None], end: Callable[[JobEnded], None]) -> None:
+    def follow(self, job: str, step: Callable[[str, model.Progress], None], end: Callable[[JobEnded], None]) -> None:
         """Follow another client's job."""
         self._workers.run_beside(partial(follow, job, step, end, self._workers.deliver, self._workers.stopped))
 

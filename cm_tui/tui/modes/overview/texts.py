@@ -10,11 +10,10 @@ from pathlib import Path
 from rich.cells import cell_len
 from textual.content import Content
 
+from cm_tui import model
 from cm_tui.counts import noun
 from cm_tui.errors import StoreBusyError
-from cm_tui.model import AGENT_TITLES, IndexSummary, Progress, ProjectStatus, WorkState
 from cm_tui.model.dates import age
-from cm_tui.model.progress import WAIT
 from cm_tui.tui.state.project import ProjectView, when_indexed
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.split import facts_table, numbers_table
@@ -61,7 +60,7 @@ def project_text(view: ProjectView, root: Path, width: int) -> Content:
 _OFF = "vectors are switched off"
 
 
-def _mode_words(status: ProjectStatus) -> str:
+def _mode_words(status: model.ProjectStatus) -> str:
     how = {"graph": "approximate vector search", "exact": "exact vector search", "none": "no vectors"}
     return f"{status.mode}, {how.get(status.vectors, status.vectors) if status.has_vectors else _OFF}"
 
@@ -92,7 +91,7 @@ def _problem(view: ProjectView) -> list[Content]:
     return []
 
 
-def _state(status: ProjectStatus | None, *, after_problem: bool) -> list[Content]:
+def _state(status: model.ProjectStatus | None, *, after_problem: bool) -> list[Content]:
     """How far the index is; below a problem only when the last complete run was."""
     if status and status.indexed:
         when = when_indexed(status)
@@ -104,7 +103,7 @@ def _state(status: ProjectStatus | None, *, after_problem: bool) -> list[Content
     return [Content.styled("○ No index yet.", "$warning") if status else Content.styled("Opening…", "$muted")]
 
 
-def _summary(summary: IndexSummary) -> Content:
+def _summary(summary: model.IndexSummary) -> Content:
     total = sum(summary.seconds.values())
     if not summary.changed and not summary.blobs:
         return Content.styled(f"No changes; checked in {duration(total)}.", "$soft")
@@ -133,7 +132,7 @@ def _running(view: ProjectView, width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def _stages(step: Progress, width: int) -> Iterator[Content]:
+def _stages(step: model.Progress, width: int) -> Iterator[Content]:
     """Every stage of a run: done, at work, or still to come."""
     names = [name for name, _ in STAGES]
     now = names.index(step.stage) if step.stage in names else len(names)
@@ -146,7 +145,7 @@ def _stages(step: Progress, width: int) -> Iterator[Content]:
             yield Content.assemble("· ", (label, "$muted"))
 
 
-def _stage_at_work(step: Progress, label: str, width: int) -> Content:
+def _stage_at_work(step: model.Progress, label: str, width: int) -> Content:
     share = step.done / step.total if step.total else 0.0
     numbers = f" {step.done:,} of {step.total:,}" if step.total else f" {step.done:,}" if step.done else ""
     bar = share_bar(share, max(8, width - 15 - cell_len(numbers)), "$accent")
@@ -169,7 +168,7 @@ def languages_text(languages: Mapping[str, int], width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def skipped_text(skipped: Mapping[str, int], status: ProjectStatus | None) -> Content:
+def skipped_text(skipped: Mapping[str, int], status: model.ProjectStatus | None) -> Content:
     """List the number of skipped files by reason."""
     lines = numbers_table(skipped)
     if status and status.errors:
@@ -183,15 +182,15 @@ def skipped_text(skipped: Mapping[str, int], status: ProjectStatus | None) -> Co
 def _agents(view: ProjectView) -> str:
     """The agents whose sessions can be imported, in words."""
     names = [
-        AGENT_TITLES.get(source.agent, source.agent)
+        model.AGENT_TITLES.get(source.agent, source.agent)
         for source in (view.imports.sources if view.imports else ())
         if source.new
     ]
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def _how_far(step: Progress) -> str:
-    if step.stage == WAIT:
+def _how_far(step: model.Progress) -> str:
+    if step.stage == model.WAIT:
         return f": {one_line(step.message)}"
     return f": {step.done:,} of {step.total:,}, {step.message}" if step.total else ""
 
@@ -258,7 +257,7 @@ def next_text(view: ProjectView, width: int) -> Content:
     )
 
 
-def work_text(state: WorkState, width: int, *, can_resume: bool) -> Content:
+def work_text(state: model.WorkState, width: int, *, can_resume: bool) -> Content:
     """Show where the last session stopped; empty without a session."""
     if not state.session:
         return Content("")
