@@ -50,7 +50,7 @@ _HOMES = {
     "pack": "Pack PackFormat PackItem PackRequest",
     "page": "Page bounded",
     "profile": "Profile",
-    "progress": "IndexSummary Progress Tell ignore_progress",
+    "progress": "IndexSummary Progress Tell WAIT ignore_progress",
     "search": "CODE ENTRIES EPISODES RECALL By Candidates FileHits Hit Mode ScorePart SearchResult Standing Suggestion",
     "secrets": "ErasedEvent ErasureReport SecretFinding SecretsReport neighbours_note",
     "stale": "Mention MentionKind MentionState StaleItem",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from cm_tui.model.search import Hit, ScorePart
+if TYPE_CHECKING:
+    from cm_tui.model.search import Hit, ScorePart
 
 DIGITS = 4
 

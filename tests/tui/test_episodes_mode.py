@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from cm_tui.model import EpisodeFilter
 from cm_tui.tui.modes.episodes import view
 from cm_tui.tui.modes.episodes.session_list import SessionRow
 from cm_tui.tui.tasks import ask
-from tests.tui.mode_driver import Driver, at, driving, each
+from tests.tui.mode_driver import Driver, at, driving, each, starting
 from tests.tui.recorded_sessions import record
 
 
@@ -335,10 +336,18 @@ async def test_what_is_recorded_meanwhile_comes_by_itself_and_filter_and_session
         await driver.press("end")
         assert turns(driver) == ["why was the retry reverted"]
         await driver.press("q")
-    async with driving(told) as driver:
-        assert driver.app.current_mode == "episodes"
+    engine, go_on = Engine.open(told), threading.Event()
+    sessions_of = engine.sessions
+    engine.sessions = lambda **options: sessions_of(**options) if go_on.wait(60) else None
+    async with starting(told, open_engine=lambda: engine) as driver:
+        await driver.until(lambda: driver.app.current_mode == "episodes" and "of this session" in driver.text)
         assert driver.app.screen.filter_input.value == "outcome:ok,failed"
         assert turns(driver) == ["why was the retry reverted"]
+        assert "No sessions recorded" not in driver.text
+        go_on.set()
+        await driver.settle()
+        assert "why was the retry reverted" in driver.text_in("#story-head"), "a session that came late has its title"
+        assert driver.app.screen.session_list.current.key == driver.app.screen.session_key
 
 
 async def an_episode_is_erased_after_two_answers(driver, told):

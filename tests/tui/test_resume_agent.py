@@ -107,6 +107,10 @@ async def test_the_overview_shows_where_the_work_stopped_and_what_cannot_run_is_
         await driver.press("1")
         assert "a newer request" in driver.text_in("#ov-work")
         assert "R there opens the agent" in driver.text_in("#ov-work")
+        decided = "No, always use `just check` before you commit"
+        record(told, decided, session="s2")
+        await driver.press("6", "1")
+        assert driver.text_in("#ov-work").count("just check") == 1, "a decision that is the request is shown once"
         record(told, "asked elsewhere", session="s3", agent="some-agent")
         await driver.press("6", "1")
         assert "asked elsewhere" in driver.text_in("#ov-work")

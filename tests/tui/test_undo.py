@@ -6,6 +6,8 @@ import threading
 from pathlib import Path
 from unittest import mock
 
+from textual import events
+
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import PackRequest
 from cm_tui.tui.screens.question import ListDialog, Question
@@ -201,6 +203,34 @@ async def three_undos_at_once_are_one_with_a_sign_for_each(driver, told):
     assert states(told)[SLASH] == ((), 0, False, "shown")
 
 
+async def a_list_refuses_what_was_undone_while_it_was_open(driver, told):
+    before = states(told)[SLASH]
+    await driver.press("enter", "p")
+    engine, go_on = driver.app.tasks.engine, threading.Event()
+    undo = engine.undo
+    with mock.patch.object(engine, "undo", lambda **values: undo(**values) if go_on.wait(PATIENCE) else None):
+        await driver.pilot.press("u")
+        await driver.pilot.press("alt+u")
+        await driver.until(lambda: isinstance(driver.app.screen, ListDialog))
+        go_on.set()
+        await driver.settle()
+    await driver.press("enter")
+    assert "It was undone meanwhile" in driver.text
+    await driver.press("escape")
+    assert states(told)[SLASH] == before
+    await driver.press("U")
+    assert states(told)[SLASH][2] != before[2], "it can be redone all the same"
+    await driver.press("u")
+
+
+async def lines_pasted_into_a_dialog_are_all_kept(driver, told):
+    await driver.press("enter", "t")
+    driver.app.post_message(events.Paste("big\r\nbug\n"))
+    await driver.settle()
+    assert driver.app.focused.value == "big bug"
+    await driver.press("escape")
+
+
 async def messages_of_what_was_done_do_not_cover_a_dialog(driver, told):
     driver.app.tell("Saved to a file")
     driver.app.tell("That failed", severity="warning")
@@ -229,6 +259,8 @@ async def test_changes_of_all_modes_are_undone_and_redone(told: Path):
         a_list_undoes_what_nothing_else_builds_on,
         three_undos_at_once_are_one_with_a_sign_for_each,
         a_change_that_fails_is_none_to_undo,
+        a_list_refuses_what_was_undone_while_it_was_open,
+        lines_pasted_into_a_dialog_are_all_kept,
         messages_of_what_was_done_do_not_cover_a_dialog,
         mode="5",
     )

@@ -149,7 +149,7 @@ class EngineBase:
         self._close_parts()
         unused = (
             self._is_new
-            and not self._db.is_read_only
+            and not (self._db.is_read_only or self._db.must_reopen)
             and not self._db.value("SELECT count(*) FROM blob")
             and not self._db.get_meta("indexed_at")
             and not self._db.value("SELECT count(*) FROM narrator_turn")

@@ -255,9 +255,10 @@ class MemoryMethods(IndexMethods):
         any.
         """
         who = actor if actor == "person" else agent or actor
+        if not paths or self._why_not_recorded():
+            return
         # An agent that finds an item and then reads it has recalled it twice.
-        is_loop = actor == "person" and self._recall_log.is_repeat(paths, who)
-        if paths and not is_loop and not self._why_not_recorded():
+        if actor != "person" or not self._recall_log.is_repeat(paths, who):
             self._recall_log.note(paths, who)
 
     @needs("nothing")

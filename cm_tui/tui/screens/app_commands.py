@@ -113,6 +113,8 @@ def list_changes(screen: AnyMode) -> None:
         )  # fmt: skip
 
     def refused(row: UndoableChange) -> str:
+        if row not in history.newest_first:
+            return "It was undone meanwhile"
         later = history.builds_on(row)
         return f"A later change builds on it; undo that first: {one_line(later.label)}" if later is not None else ""
 

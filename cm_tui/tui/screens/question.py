@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Button, Input
 
-from cm_tui.model import Entry
+from cm_tui import model
 from cm_tui.model.text import harmless
 from cm_tui.tui.screens.commands import key_name
 from cm_tui.tui.widgets.rowlist import RowList
@@ -182,7 +182,7 @@ def confirm(
     ask(host, Question(text, [Option(yes, "y", then), *others, Option("Cancel", "n,escape", no)], detail=detail))
 
 
-def rule_text(entry: Entry) -> str:
+def rule_text(entry: model.Entry) -> str:
     """Return what agents get of an entry: its title unless the content repeats it, and the content."""
     return entry.content if entry.title in entry.content else f"{entry.title}\n{entry.content}"
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from cm_tui import model
 from cm_tui.errors import CmError
-from cm_tui.model import Progress
 from cm_tui.tui.tasks.background_runs import ProjectWork
 from cm_tui.tui.tasks.engine_tasks import JobEnded
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
@@ -153,7 +153,7 @@ class DaemonSync(ProjectWork):
         engine = self.tasks.engine
         return engine.own_jobs if engine is not None else set()
 
-    def stepped(self, job: str, progress: Progress) -> None:
+    def stepped(self, job: str, progress: model.Progress) -> None:
         """Show the progress of a job."""
         if job == self.view.job and job not in self._own:
             self.lifecycle.stepped(progress)

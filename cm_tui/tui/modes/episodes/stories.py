@@ -10,6 +10,7 @@ from textual.content import Content
 from cm_tui.counts import noun
 from cm_tui.model import Episode, Session, Step
 from cm_tui.model.dates import local_day, local_minute
+from cm_tui.tui.modes.episodes.query import is_session
 from cm_tui.tui.modes.episodes.story import OUTCOMES, PINNED, RATINGS, TYPES, Part, clock, day_name, signs, weight
 from cm_tui.tui.state.revision import agent_of, headline, name_of, short_name_of
 from cm_tui.tui.widgets.patches import FilePatch, file_patches
@@ -44,12 +45,13 @@ def turn_head(episode: Episode) -> Content:
     return Content("\n").join((_line(first), _line(second)))
 
 
-def session_head(session: Session | None, episodes: Sequence[Episode], *, by_hand: bool = False) -> Content:
+def session_head(session: Session | None, episodes: Sequence[Episode], key: str) -> Content:
     """Return what a session is called and how much there is of it."""
     if session is None:
-        whose = "by hand or in no session" if by_hand else "of every session"
+        # A session that is not read yet has its id alone.
+        whose = "of this session" if is_session(key) else "by hand or in no session" if key else "of every session"
         words = f"{count(len(episodes), 'episode')}, {whose}"
-        return Content.assemble((" The newest first", "bold"), f"\n {words}")
+        return Content.assemble((f" {one_line(key) if is_session(key) else 'The newest first'}", "bold"), f"\n {words}")
     title = " ".join(one_line(session.title[:400]).split()) or one_line(session.id)
     facts = [
         Content.styled(

@@ -10,9 +10,9 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
+from cm_tui import model
 from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, StoreDamagedError, StoreTooNewError
-from cm_tui.model import WorkState
 from cm_tui.tui.modes.overview import texts as text
 from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, not_open, show_mode, start_index, stop_index
 from cm_tui.tui.screens.commands import Command, unless
@@ -49,7 +49,7 @@ def _no_work(screen: OverviewScreen) -> str | None:
     return None if state.episode else "its first turn is still under way: it is listed once that ends"
 
 
-def _last_session(engine: Engine) -> tuple[WorkState, bool]:
+def _last_session(engine: Engine) -> tuple[model.WorkState, bool]:
     """Return where the last session stopped, and whether its agent can be opened at it."""
     # On the worker, as what knows the agents is slow to import.
     from cm_tui.tui.screens.episode_commands import cannot_resume
@@ -149,7 +149,7 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
         "queries answer as soon as its files are parsed, vectors fill in behind."
     )
 
-    work: WorkState | None = None
+    work: model.WorkState | None = None
     """Where the last session stopped; None: not asked yet."""
 
     def compose_body(self) -> Iterable[Widget]:
@@ -198,10 +198,10 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
 
     def _ask_work(self) -> None:
         if self.cm.project.engine == "open":
-            self.work = self.work or WorkState()
+            self.work = self.work or model.WorkState()
             self.ask("work", _last_session, self._got_work, self._no_work)
 
-    def _got_work(self, found: tuple[WorkState, bool]) -> None:
+    def _got_work(self, found: tuple[model.WorkState, bool]) -> None:
         self.work, can_resume = found
         self._put("work", partial(text.work_text, self.work, can_resume=can_resume))
         self.refresh_keys()

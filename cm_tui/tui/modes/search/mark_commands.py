@@ -39,7 +39,7 @@ def read_marks(screen: SearchView) -> None:
 Reason = Callable[[SearchView], str | None]
 no_hit: Reason = unless(lambda screen: screen.hit, "there is no result")
 no_file: Reason = unless(lambda screen: not is_memory(screen.hit), "a memory is not a file")
-no_knobs: Reason = unless(lambda screen: screen.has_class("-tuning"), "the numbers are not open (t opens them)")
+no_knobs: Reason = unless(lambda screen: screen.has_class("-tuning"), "open the profile's numbers with t first")
 _unread: Reason = unless(lambda screen: screen.session.factory, "the profiles are being read")
 FACTORY = (no_knobs, _unread)
 
@@ -96,7 +96,7 @@ def _mark(screen: SearchView, hit: Hit, *, right: bool) -> None:
 
 
 def reset_saved(screen: SearchView) -> None:
-    """Take back what the project's configuration changes of the profile, after a question."""
+    """Remove what the project's configuration changes of the profile, after a question."""
     before = screen.session.saved
     assert before is not None
     name = before.name
@@ -109,11 +109,11 @@ def reset_saved(screen: SearchView) -> None:
             screen.cm.tell(f"{name} is as it was before it was saved here.", timeout=4)
         screen.read_profiles()
 
-    def take_back() -> None:
+    def remove() -> None:
         write_profile(screen, f"removed the project's changes of the profile {name}", before, None, got)
 
-    question = f"Take back what .cm/config.toml changes of the profile {name}? The rest of the file stays."
-    confirm(screen, question, "Take it back", take_back)
+    question = f"Remove what .cm/config.toml changes of the profile {name}? The rest of the file stays."
+    confirm(screen, question, "Remove", remove)
 
 
 def write_profile(
@@ -146,7 +146,7 @@ def write_profile(
 
 
 _all_factory: Reason = unless(
-    lambda screen: screen.session.saved != screen.session.factory, "the saved numbers are as they come with cm"
+    lambda screen: screen.session.saved != screen.session.factory, "no numbers of this profile were saved"
 )
 
 
@@ -155,7 +155,7 @@ MARK_COMMANDS: tuple[Command[SearchView], ...] = (
             with_target(hit_of, partial(_mark, right=True)), bar=False, blocked=(no_hit, no_file)),
     Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark",
             with_target(hit_of, partial(_mark, right=False)), bar=False, blocked=(no_hit, no_file)),
-    Command("search.unsave", "R", "Take back", "Remove the project's saved numbers of the profile", reset_saved,
+    Command("search.unsave", "R", "Unsave", "Remove the project's saved numbers of the profile", reset_saved,
             bar=False, blocked=(*FACTORY, _all_factory)),
 )  # fmt: skip
 

@@ -28,9 +28,8 @@ def hit_name(hit: Hit, otherwise: str, width: int) -> tuple[str, str]:
 
 
 _INDENT = 2
-_LEAST_PATH = 24
 _LEAST_PASSAGE = 16
-"""Cells worth showing of a path and of the passage after it."""
+"""Cells worth showing of the passage after a path."""
 _ELIDED = "…/"
 
 
@@ -72,10 +71,11 @@ def words(row: FileRow | FurtherRow, width: int) -> Content:
     if isinstance(row, FurtherRow):
         return Content.assemble(" " * _INDENT, _passage(row.hit, width - _INDENT)).truncate(max(0, width), pad=True)
     path, more = one_line(row.file.path), _more(row.file)
-    need = cell_len(path + more) + 2
-    left = min(need, width - min(_LEAST_PASSAGE, cell_len(_name(row.hit) + lines_of(row.hit)) + 2))
-    # Folders give way to the passage, the file's name does not.
-    if left < min(need, _LEAST_PATH, cell_len(_ELIDED + path.rpartition("/")[2] + more) + 2):
+    need, least = cell_len(path + more) + 2, cell_len(_ELIDED + path.rpartition("/")[2] + more) + 2
+    named = cell_len(f"{_own_name(row.hit)} :{row.hit.start_line}")
+    # Folders give way to the passage's name, the file's name does not.
+    left = min(need, max(least, width - named))
+    if width - left < min(named, _LEAST_PASSAGE):
         return _path(row.file, width)
     return Content.assemble(_path(row.file, left - 2), "  ", _passage(row.hit, width - left))
 
@@ -97,6 +97,10 @@ def _path(file: FileHits, width: int) -> Content:
 def _name(hit: Hit) -> str:
     """Return the symbol, or the language without one."""
     return one_line(hit.symbol or hit.language)
+
+
+def _own_name(hit: Hit) -> str:
+    return hit_name(hit, hit.language, cell_len(_name(hit)))[1]
 
 
 def _passage(hit: Hit, width: int) -> Content:
