@@ -110,6 +110,22 @@ async def test_a_note_that_was_changed_meanwhile_is_shown_again_and_nothing_is_w
         assert one.text in texts(driver)
 
 
+async def test_a_note_that_may_be_written_again_is_written_at_the_next_key(taught: Path):
+    teach(taught, WORDS[:1])
+    note = taught / NOTE
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text("# Project\n", encoding="utf-8")
+    note.chmod(0o444)
+    async with driving(taught, mode="7") as driver:
+        await driver.press("n")
+        one = screen_of(driver).item
+        await driver.press("a")
+        assert any("is read-only" in words for words in driver.told)
+        note.chmod(0o644)
+        await driver.press("a")
+        assert one.text in note.read_text(encoding="utf-8")
+
+
 async def test_topics_are_made_split_retired_and_come_back(project: Path):
     topics = project / ".cm/notes/topics"
     topics.mkdir(parents=True)

@@ -56,12 +56,10 @@ DECIDE = (on_topics, _no_item, _decided)
 
 def _refused(screen: ReviewView) -> str | None:
     one = screen.proposal
-    if one is None:
-        return None
-    whole = screen.details.of(one)
-    if screen.is_refused(one) and whole is None:
+    # Only the engine knows whether a problem, such as a read-only note, is still there.
+    if one is not None and screen.is_refused(one) and screen.details.of(one) is None:
         return "it changed since you saw it: it is being read again"
-    return (whole or one).problem or None
+    return None
 
 
 APPROVE = (*DECIDE, lambda screen: cannot_fix(screen.item), _refused)
