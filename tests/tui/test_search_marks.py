@@ -91,9 +91,9 @@ async def a_saved_profile_is_taken_back_after_a_question(driver, project):
     await driver.anew()
     screen = await ask(driver)
     await driver.press("R")
-    assert any("the numbers are not open" in told for told in driver.told)
+    assert any("the numbers are hidden" in told for told in driver.told)
     await driver.press("t", "R")
-    assert "Take back what .cm/config.toml changes" in driver.text
+    assert "Remove the changes of the profile" in driver.text
     await driver.press("n")
     assert "limit = 3" in file.read_text()
     await driver.press("R", "y")
@@ -102,7 +102,7 @@ async def a_saved_profile_is_taken_back_after_a_question(driver, project):
     assert "# mine" in file.read_text()
     assert screen.session.profile == screen.session.factory
     await driver.press("R")
-    assert any("as they come with cm" in told for told in driver.told)
+    assert any("are the defaults" in told for told in driver.told)
 
 
 async def test_hits_are_marked(project):

@@ -166,7 +166,7 @@ async def enter_shows_an_entry_whole(driver, told):
     assert driver.app.current_mode == "memory"
     assert driver.app.screen.item.title == "Record names"
     assert driver.app.screen.item.category == "Rule"
-    assert "a person" in driver.text
+    assert "the user" in driver.text
     assert "Names have no slash at the end." in driver.text
     await driver.press("2")
     assert screen_of(driver).hit.source == "entry"

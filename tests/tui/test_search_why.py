@@ -102,14 +102,14 @@ async def a_name_that_is_nowhere_has_neighbours_on_screen(driver, project):
 @at((80, 24))
 async def why_not_needs_a_question_and_room(driver, project):
     await driver.press("2", "escape", "n")
-    assert any("nothing is asked yet" in told for told in driver.told)
+    assert any("no query yet" in told for told in driver.told)
     await driver.press("slash")
     await driver.type(ASKED)
     await driver.press("escape", "t", "escape", "t")
     assert driver.app.screen.has_class("-tuning")
     driver.app.screen.results.focus()
     await driver.press("n")
-    assert any("the numbers are open" in told for told in driver.told)
+    assert any("the numbers are shown" in told for told in driver.told)
 
 
 @at((80, 24), (200, 50))

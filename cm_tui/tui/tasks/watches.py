@@ -134,7 +134,7 @@ class RevisionTracker:
                 return
             if isinstance(error, NotFoundError):
                 self._revision.go(None)
-                self._tell(f"History was rewritten: {name_of(moment)} is gone, and you are back at now.")
+                self._tell(f"History was rewritten: {name_of(moment)} is gone; showing the current state.")
             else:
                 self._tell(error.one_line)
 

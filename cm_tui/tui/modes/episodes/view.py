@@ -237,7 +237,7 @@ class EpisodesView(ListMode):
         totals = self.totals
         rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand) if totals else []
         cursor = self.session_list.place_of(self.session_key or "", rows) or 0
-        empty = f"No episode fits {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
+        empty = f"No matches for {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
         if not self.sessions.rows:
             rows = []
         with self.session_list.prevent(SessionList.Highlighted):
@@ -250,10 +250,10 @@ class EpisodesView(ListMode):
         """Why no session is listed, and what can be done about it."""
         view = self.cm.project
         if view.importing:
-            return "Past sessions are being imported; they are listed as they are read."
+            return "Importing past sessions; they appear as they are read."
         if waiting := view.sessions_to_import:
             wait = noun(waiting, "waits", "wait")
-            return f"Nothing was recorded yet. {count(waiting, 'past session')} {wait} to be imported: m imports them."
+            return f"Nothing recorded yet. {count(waiting, 'past session')} {wait} to be imported; m imports them."
         return NOTHING
 
     def project_changed(self) -> None:
