@@ -1,4 +1,4 @@
-"""What all projects on this machine remember: asked and read, and never changed from here."""
+"""Memories of all projects on this machine, read-only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who wrote what is remembered, and what it is called: for every list that shows a piece of the memory."""
+"""Authors and titles of memories, for every list that shows one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes outside of the application and is looked at again and again: what is checked out, what is recorded."""
+"""Polling of what changes outside the application: the checkout and recording."""
 
 from __future__ import annotations
 

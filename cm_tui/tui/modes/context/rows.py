@@ -1,4 +1,4 @@
-"""Rows of the list: sources of an assembly, what is switched off, and snapshots."""
+"""Rows of the list: sources of an assembly, disabled ones, and snapshots."""
 
 from __future__ import annotations
 

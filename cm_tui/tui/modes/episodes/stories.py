@@ -1,4 +1,4 @@
-"""One episode as a story: what was asked, the plan, what was done, what was answered, what changed, the verdict."""
+"""One episode as a story: prompts, plan, steps, answer, changes and verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the history mode shows: the point on the mainline, and what the tabs tell of it."""
+"""View of the history mode: the point on the mainline, and its tabs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pack: what was collected, within a budget of tokens, ready to be pasted into a chat."""
+"""Pack: collected pieces within a budget of tokens, ready to be pasted into a chat."""
 
 from __future__ import annotations
 

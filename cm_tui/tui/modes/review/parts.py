@@ -1,4 +1,4 @@
-"""The list of topics, what the panel says of one, and how far a pass of the narrator is."""
+"""The list of topics, the panel of a topic, and the progress of a narrator pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the panel says of a proposal: what it would write and where, why, how often, how sure, beside what, on what evidence."""
+"""Lines of the panel for a proposal: what it would write and where, why, how often, how sure, next to what, and its evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The panel of relations: tabs, rows, and the line of source that the row under the cursor stands for."""
+"""The panel of relations: tabs, rows, and the line of source of the row under the cursor."""
 
 from __future__ import annotations
 
