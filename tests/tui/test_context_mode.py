@@ -161,7 +161,7 @@ async def what_is_missing_is_said(driver, project):
     await driver.press("escape", "e")
     assert any("no source under the cursor" in words for words in driver.told)
     await driver.press("v", "v", "v")
-    assert "your own." in driver.text
+    assert "Create your first" in driver.text
     await driver.press("v", "slash")
     await driver.type("see @src/sto")
     await driver.settle()

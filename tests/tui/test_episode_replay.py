@@ -87,7 +87,7 @@ async def what_an_agent_saw_is_chosen_from_the_list_and_shown_in_every_mode(driv
     assert "return 11" in driver.text
     assert "return gone" not in driver.text
     await driver.press("v")
-    assert "callers are those of a symbol" in side(driver)
+    assert "callers exist for symbols only" in side(driver)
     await driver.press("v", "v", "down")
     assert "EVIL·[31m" in driver.text
     assert "\x1b" not in driver.text

@@ -163,7 +163,7 @@ async def history_is_dropped_after_it_was_counted_and_asked(driver, story):
     await go_to(driver, "#4")
     await driver.press("d", "enter")
     text = " ".join(driver.text.replace("│", " ").split())
-    assert "Drop 3 commits, " in text
+    assert "Remove 3 commits, " in text
     assert "#4" in text
     await driver.press("n")
     assert known(driver) == 16
@@ -209,7 +209,7 @@ async def all_of_it_and_nothing_of_it(driver, story):
         await driver.press("backspace")
     await driver.type("all")
     await driver.press("enter")
-    assert "Drop 15 commits" in driver.text
+    assert "Remove 15 commits" in driver.text
     await driver.press("y")
     await driver.until(lambda: known(driver) == 0)
     await driver.press("i")

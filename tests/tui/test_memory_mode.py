@@ -103,7 +103,7 @@ async def entries_and_notes_are_listed_by_group_with_honest_counts(driver, told)
     await driver.press("enter")
     text = " ".join(driver.text.split())
     assert "Nobody builds it by hand." in text
-    for fact in ("Rule", "for this project", "a person", "tokens when injected", "not recalled yet"):
+    for fact in ("Rule", "for this project", "the user", "tokens when injected", "not recalled yet"):
         assert fact in text, fact
     await driver.press("escape")
     await to(driver, "Router")
@@ -188,7 +188,7 @@ def test_a_line_is_a_filter():
     )  # fmt: skip
     found, wrong = read_line("kind:nonsense state:")
     assert found == MemoryFilter()
-    assert wrong.startswith("kind: there is no 'nonsense'")
+    assert wrong.startswith("kind: unknown value 'nonsense'")
     assert with_field("a show:notes b", "show", "entries") == "a b show:entries"
     assert with_field("a show:notes b", "show", "") == "a b"
 

@@ -121,7 +121,7 @@ async def two_hits_stand_side_by_side(driver, project):
     assert re.search(r"1 (?:\S* +)?◆ ", driver.text)
     await driver.press("down")
     text = driver.text
-    assert "#2 beside #1" in text
+    assert "#2 vs. #1" in text
     assert re.search(r"part +#2 +#1 +differs", text)
     panel = screen.hit_panel
     assert (panel.marked.passage, screen.hit.passage) == (first.passage, second.passage)

@@ -168,4 +168,4 @@ async def test_a_saved_weight_goes_back_to_what_it_came_as(project):
         assert screen.session.saved == came
         assert not load_config(project).profiles
         await driver.press("f")
-        assert any("are the defaults" in words for words in driver.told)
+        assert any("all numbers are defaults" in words for words in driver.told)

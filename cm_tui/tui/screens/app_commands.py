@@ -251,7 +251,7 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
     Command("app.narrower", "less_than_sign", "Narrower", "Less room for the panel on the left", narrow, bar=False,
             blocked=_no_split),
     Command("app.theme", "ctrl+t", "Theme", "Choose a theme: dark, light or another", lambda screen: screen.app.search_themes(), bar=False),
-    Command("app.trust", "T", "Trust", "Review what in this repository needs your trust", lambda screen: screen.cm.show_trust(),
+    Command("app.trust", "T", "Trust", "Review what needs your trust", lambda screen: screen.cm.show_trust(),
             bar=False),
     Command("app.pause", "Z", "Pause recording", "Pause or resume recording of agents",
             lambda screen: screen.cm.pause_recording(), bar=False),
