@@ -1,4 +1,4 @@
-"""Writing a file so that it is there whole or not at all, and reading one that may be anything but what it says."""
+"""Atomic writes, and safe reads of files that may be anything."""
 
 from __future__ import annotations
 

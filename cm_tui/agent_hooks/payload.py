@@ -1,4 +1,4 @@
-"""The payload that an agent gives to a hook: each agent has fields of its own, read into one record."""
+"""The payload of an agent's hook: the fields of each agent, read into one record."""
 
 from __future__ import annotations
 

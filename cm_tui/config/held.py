@@ -1,4 +1,4 @@
-"""What a repository's settings ask for that a person has not trusted, in words that say what would happen."""
+"""Settings of a repository that the user has not trusted, described by their effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the daemon is asked, started and ended: little enough to import that a hook can afford it."""
+"""Requesting, starting and stopping the daemon, with few imports so that hooks stay fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the daemon does with a request, on a thread: find the project, bring its index to what is asked, ask the engine."""
+"""The daemon's handling of a request, on a thread: find the project, update its index as needed, call the engine."""
 
 from __future__ import annotations
 

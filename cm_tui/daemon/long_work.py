@@ -1,4 +1,4 @@
-"""Long work on a project, as jobs: index runs in one queue, reading the history in another beside it."""
+"""Long work on a project, as jobs: index runs in one queue, reading history in another."""
 
 from __future__ import annotations
 

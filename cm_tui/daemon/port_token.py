@@ -1,4 +1,4 @@
-"""The token that requests on the daemon's port carry: a file of its own, which stays the same from daemon to daemon.
+"""The token for requests on the daemon's port, in a file that all daemons of the user share.
 
 An agent's settings hold it, so it must not change with each start; and it opens the port alone, not the socket.
 """

@@ -1,4 +1,4 @@
-"""The projects that the daemon has open: one engine a store, opened when asked for, closed when idle."""
+"""The projects that the daemon has open: one engine per store, opened on request, closed when idle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools for assembly: what is handed over for a task, and what an agent keeps for its turn."""
+"""Tools for assembly: context for a task, and notes that an agent keeps for its turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that look into the past, and say how far the index is behind."""
+"""Tools for past revisions and for drift of the index."""
 
 from __future__ import annotations
 

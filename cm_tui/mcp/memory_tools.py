@@ -1,4 +1,4 @@
-"""Tools for what is remembered: recall it, write it down, propose to forget it, record a task."""
+"""Tools for memories: recall, remember, propose to forget, record a task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools for what is to be written down: list what is proposed, propose something. A person decides; no tool can."""
+"""Tools for proposals: list and propose. Only the user decides; no tool can."""
 
 from __future__ import annotations
 

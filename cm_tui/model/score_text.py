@@ -1,4 +1,4 @@
-"""Scores as they are printed: rounded parts that add up to the rounded score, and products that hold as they stand."""
+"""Scores as they are printed: rounded parts that add up to the rounded score, and products that hold as printed."""
 
 from __future__ import annotations
 

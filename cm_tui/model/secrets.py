@@ -1,4 +1,4 @@
-"""Records of what looks like a secret in what is stored, and of what was erased."""
+"""Records of possible secrets in stored data, and of erased data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of mentions: the names of the code in what is remembered, and what became of them."""
+"""Records of mentions: names of code in memories, and their current state."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class Teller(Engine):
         if one.state in ("approved", "rejected"):
             return NarratedChange(id_, "", done=False, problem=f"{id_} was {one.state}: `cm`", proposal=one)
         if digest != one.digest:
-            return NarratedChange(id_, "", done=False, problem="Its note was changed since it was shown.", proposal=one)
+            return NarratedChange(id_, "", done=False, problem="Its note has changed since it was shown.", proposal=one)
         if one.problem and decision.verdict == "approve":
             return NarratedChange(id_, "", done=False, problem=one.problem, proposal=one)
         state = _AFTER[decision.verdict]

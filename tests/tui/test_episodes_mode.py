@@ -54,7 +54,7 @@ async def sessions_by_day_their_episodes_and_the_story_of_one(driver, told):
     for words in ("1. keep the slash", "Done: the slash stays", "2. run the tests", "look into the remote"):
         assert words in story(driver)
     await driver.press("v")
-    assert driver.told == ["Unfold: nothing here is folded"]
+    assert driver.told == ["Unfold: nothing is folded here"]
     await driver.press("enter")
     screen = driver.app.screen
     assert screen.focused is screen.turn_list
@@ -136,12 +136,12 @@ async def words_and_fields_filter_and_a_wrong_value_is_told(driver, told):
         assert turns(driver) == left, line
     driver.app.screen.filter_input.value = "outcome:lost"
     await driver.settle()
-    assert "there is no 'lost'" in driver.text
+    assert "unknown value 'lost'" in driver.text
     assert "ok, failed, interrupted" in driver.text
     assert turns(driver) == ["look into the remote"], "what is shown stays"
     driver.app.screen.filter_input.value = "nothing-of-that-kind"
     await driver.settle()
-    assert "No episode fits nothing-of-that-kind" in " ".join(driver.text.replace("│", " ").split())
+    assert "No matches for nothing-of-that-kind" in " ".join(driver.text.replace("│", " ").split())
 
 
 async def what_there_is_to_filter_by_is_listed_with_counts(driver, told):
@@ -352,7 +352,7 @@ async def test_what_is_recorded_meanwhile_comes_by_itself_and_filter_and_session
 
 async def an_episode_is_erased_after_two_answers(driver, told):
     await driver.press("enter", "down", "delete")
-    await driver.until(lambda: "for good?" in driver.text)
+    await driver.until(lambda: "permanently?" in driver.text)
     await driver.press("y")
     await driver.type("erase")
     await driver.press("enter")

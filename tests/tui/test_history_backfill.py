@@ -108,7 +108,7 @@ async def test_what_is_there_is_shown_while_the_history_is_read_and_the_rest_com
         assert "cannot be shown" not in driver.text
         assert "backfill" not in driver.text
         driver.app.screen.open_life("one")
-        await driver.until(lambda: "earlier versions are added" in driver.text)
+        await driver.until(lambda: "earlier versions follow" in driver.text)
         asked = len(lives)
         for known_so_far in (3, 4, 5):
             history = driver.app.project.history
@@ -163,7 +163,7 @@ async def history_is_dropped_after_it_was_counted_and_asked(driver, story):
     await go_to(driver, "#4")
     await driver.press("d", "enter")
     text = " ".join(driver.text.replace("│", " ").split())
-    assert "Drop 3 commits, " in text
+    assert "Remove 3 commits, " in text
     assert "#4" in text
     await driver.press("n")
     assert known(driver) == 16
@@ -199,7 +199,7 @@ async def all_of_it_and_nothing_of_it(driver, story):
     for words in ("9000d", "#1"):
         await driver.type(words)
         await driver.press("enter")
-        assert any("nothing to drop" in told for told in driver.told)
+        assert any("Nothing to remove" in told for told in driver.told)
         driver.app.clear_notifications()
         await driver.press("d")
     await driver.type("no-such-ref")
@@ -209,7 +209,7 @@ async def all_of_it_and_nothing_of_it(driver, story):
         await driver.press("backspace")
     await driver.type("all")
     await driver.press("enter")
-    assert "Drop 15 commits" in driver.text
+    assert "Remove 15 commits" in driver.text
     await driver.press("y")
     await driver.until(lambda: known(driver) == 0)
     await driver.press("i")
@@ -305,7 +305,7 @@ async def test_a_commit_that_git_removed_leads_back_to_now(story):
         await driver.press("i")
         await driver.settle()
         assert driver.app.revision.moment is None
-        assert any("back at now" in words for words in driver.told)
+        assert any("showing the current state" in words for words in driver.told)
         assert "amended" in driver.text
 
 

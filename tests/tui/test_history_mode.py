@@ -208,7 +208,7 @@ async def commits_are_found_by_words(driver, story):
     await driver.settle()
     assert rows(driver) == [("~", "one", "changed")]
     await driver.type("zzz")
-    await driver.until(lambda: "No commit matches" in driver.text)
+    await driver.until(lambda: "No commits match" in driver.text)
     await driver.press("escape")
     assert "16 commits" in driver.text
 
@@ -317,16 +317,16 @@ def footer(driver) -> str:
 @at((80, 24))
 async def drift_is_listed_and_mended_by_its_key(driver, story):
     await driver.press("t", "t", "t")
-    assert "nothing has drifted" in side(driver)
+    assert "no drift" in side(driver)
     assert "Fix" not in footer(driver)
     await driver.press("v")
-    assert driver.told == ["Panel: no symbol is under the cursor"]
+    assert driver.told == ["Panel: no symbol under the cursor"]
     story.write("shop/cart.py", EDITED)
     await driver.press("1", "4")
     assert drifted(driver) == DRIFTED
     assert "i Fix drift" in footer(driver)
     await driver.press("i")
-    assert "nothing has drifted" in side(driver)
+    assert "no drift" in side(driver)
     assert "Fix" not in footer(driver)
 
 
@@ -339,7 +339,7 @@ async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driv
     assert driver.app.screen.panel.tabs.counts["drift"] == "3"
     story.write("shop/cart.py", story_text)
     await driver.press("t", "t", "t")
-    assert "nothing has drifted" in side(driver)
+    assert "no drift" in side(driver)
     assert "Fix" not in footer(driver)
     story.write("shop/cart.py", EDITED)
     await driver.press("t", "t", "t", "t", "t")
@@ -382,7 +382,7 @@ async def test_through_an_owner_that_does_not_watch_drift_stays_until_it_is_mend
             assert drifted(driver) == DRIFTED
             assert engine.drift().total == 3
             await driver.press("i")
-            await driver.until(lambda: "nothing has drifted" in side(driver))
+            await driver.until(lambda: "no drift" in side(driver))
 
 
 async def test_a_project_that_is_opening_is_not_said_to_have_no_index():

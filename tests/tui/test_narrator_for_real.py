@@ -58,7 +58,7 @@ def texts(driver: Driver) -> list[str]:
 async def test_a_pass_proposes_and_twenty_are_decided_in_a_row_and_written_as_they_were_shown(taught: Path):
     teach(taught, WORDS)
     async with driving(taught, mode="7") as driver:
-        assert "Nothing is proposed" in " ".join(driver.text.replace("│", " ").split())
+        assert "No proposals" in " ".join(driver.text.replace("│", " ").split())
         await driver.press("n")
         assert {f"always {one}" for one in WORDS} <= {*texts(driver)}
         assert any(f"{3 * len(WORDS)} episodes read" in words for words in driver.told)
@@ -106,7 +106,7 @@ async def test_a_note_that_was_changed_meanwhile_is_shown_again_and_nothing_is_w
         note.write_text(changed, encoding="utf-8")
         await driver.press("a")
         assert note.read_text(encoding="utf-8") == changed
-        assert any("stays as it was, marked ▲" in words for words in driver.told)
+        assert any("was not changed, marked ▲" in words for words in driver.told)
         assert one.text in texts(driver)
 
 

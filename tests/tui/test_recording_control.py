@@ -73,7 +73,7 @@ async def test_a_folder_that_is_never_recorded_says_so(project: Path, monkeypatc
     async with driving(project) as driver:
         await driver.until(lambda: "○ never recorded" in head(driver))
         await driver.press("Z")
-        assert any("ever recorded in this folder" in text for text in driver.told)
+        assert any("This folder is never recorded" in text for text in driver.told)
 
 
 async def test_the_list_of_projects_opens_one_or_says_why_not(project: Path, tmp_path: Path):
@@ -86,7 +86,7 @@ async def test_the_list_of_projects_opens_one_or_says_why_not(project: Path, tmp
     (broken / ".cm" / "config.toml").write_text("[index]\nnonsense = 1\n")
     shutil.rmtree(gone)
     async with driving(project, mode="2") as driver:
-        for name, words in (("broken", "nonsense"), ("gone", "no longer where it was"), (project.name, "open already")):
+        for name, words in (("broken", "nonsense"), ("gone", "no longer at that path"), (project.name, "already open")):
             await driver.press("ctrl+e")
             await driver.type(name)
             await driver.press("enter")

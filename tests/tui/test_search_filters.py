@@ -38,7 +38,7 @@ async def an_unknown_kind_is_said_with_those_that_there_are(driver, project):
 @at((80, 24))
 async def a_suggestion_is_taken_by_a_key_while_typing_and_from_the_results(driver, project):
     screen = await ask(driver, "how does make_stroe work")
-    assert "▲ Did you mean make_store? ^b takes it." in driver.text
+    assert "▲ Did you mean make_store? ^b uses it." in driver.text
     assert "^b Correct" in driver.text
     await driver.press("ctrl+b")
     assert screen.query_input.value == "how does make_store work"

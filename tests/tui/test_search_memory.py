@@ -166,7 +166,7 @@ async def enter_shows_an_entry_whole(driver, told):
     assert driver.app.current_mode == "memory"
     assert driver.app.screen.item.title == "Record names"
     assert driver.app.screen.item.category == "Rule"
-    assert "a person" in driver.text
+    assert "the user" in driver.text
     assert "Names have no slash at the end." in driver.text
     await driver.press("2")
     assert screen_of(driver).hit.source == "entry"
@@ -216,7 +216,7 @@ async def beside_another_hit_a_memory_is_named_by_kind_and_age(driver, told):
     screen = await ask(driver)
     await driver.press("escape", "x", "b")
     assert is_memory(screen.hit)
-    assert re.search(r"#\d+ beside #1", driver.text)
+    assert re.search(r"#\d+ vs\. #1", driver.text)
     assert f"#{screen.hit.rank} {screen.hit.source} · " in driver.text
     assert f"{screen.hit.source}/" not in driver.text
     await driver.press("escape")

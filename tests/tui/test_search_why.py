@@ -102,14 +102,14 @@ async def a_name_that_is_nowhere_has_neighbours_on_screen(driver, project):
 @at((80, 24))
 async def why_not_needs_a_question_and_room(driver, project):
     await driver.press("2", "escape", "n")
-    assert any("nothing is asked yet" in told for told in driver.told)
+    assert any("no query yet" in told for told in driver.told)
     await driver.press("slash")
     await driver.type(ASKED)
     await driver.press("escape", "t", "escape", "t")
     assert driver.app.screen.has_class("-tuning")
     driver.app.screen.results.focus()
     await driver.press("n")
-    assert any("the numbers are open" in told for told in driver.told)
+    assert any("the numbers are shown" in told for told in driver.told)
 
 
 @at((80, 24), (200, 50))
@@ -121,7 +121,7 @@ async def two_hits_stand_side_by_side(driver, project):
     assert re.search(r"1 (?:\S* +)?◆ ", driver.text)
     await driver.press("down")
     text = driver.text
-    assert "#2 beside #1" in text
+    assert "#2 vs. #1" in text
     assert re.search(r"part +#2 +#1 +differs", text)
     panel = screen.hit_panel
     assert (panel.marked.passage, screen.hit.passage) == (first.passage, second.passage)

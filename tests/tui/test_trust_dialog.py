@@ -111,7 +111,7 @@ async def test_each_one_is_decided_on_in_review(cloned):
         await driver.until(lambda: held(cloned) == [True, True])
         await driver.until(lambda: "2 waiting" in driver.text)
         await driver.press("x", "x")
-        await driver.until(lambda: "Nothing can be proposed" in driver.text)
+        await driver.until(lambda: "No proposals yet" in driver.text)
         assert "Everything that waits for your decision" in driver.text
     assert held_entries(cloned).state == "refused"
 
@@ -122,7 +122,7 @@ async def test_left_out_is_not_asked_again_at_the_start(cloned):
     async with driving(cloned) as driver:
         assert ASKED not in driver.text
         await driver.press("T")
-        assert "You left them out." in driver.text
+        assert "You excluded them." in driver.text
     assert held(cloned) == [True, True]
 
 
@@ -132,7 +132,7 @@ def test_more_than_are_read_at_once_are_not_trusted_at_once():
         asked = about_entries(HeldEntries("/r", "/r/.cm/memory.json", "held", (entry,) * many, 0), lambda _: None)
         too_much = (many, text) != (MOST, "Text.")
         assert [one.label for one in asked._options if one.disabled] == ["Trust"] * too_much
-        assert ("select what you read in Review" in asked._detail) == too_much
+        assert ("select individual ones in Review" in asked._detail) == too_much
 
 
 async def test_settings_are_asked_about_first(cloned):
@@ -185,7 +185,7 @@ async def files_that_change_while_they_are_asked_about_wait_and_are_decided_toge
     await driver.press("T", "right", "enter")
     write_definition(project, "s.yaml", SENDS.replace("name: r", "name: s"))
     await driver.press("T")
-    assert "This file waits" in driver.text
+    assert "This file is held" in driver.text
     assert "You trusted this file to" in driver.text
     await driver.press("right", "enter")
     assert [one.trusted for one in asking_files(project)] == [False, False]

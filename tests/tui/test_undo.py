@@ -32,7 +32,7 @@ async def a_change_of_another_mode_is_undone_and_redone_after_a_question(driver,
     assert "u Undo" in bottom(driver)
     await driver.press("u")
     assert isinstance(driver.app.screen, Question)
-    assert "Undo what was done in Episodes, just now?" in driver.text
+    assert "Undo the change made in Episodes, just now?" in driver.text
     assert "pinned: 1 episode" in driver.text
     await driver.press("n")
     assert is_pinned(told)
@@ -40,7 +40,7 @@ async def a_change_of_another_mode_is_undone_and_redone_after_a_question(driver,
     assert not is_pinned(told)
     assert "Undone: pinned: 1 episode: “keep the slash of a record”" in bottom(driver)
     await driver.press("u")
-    assert any("nothing was changed yet" in words for words in driver.told)
+    assert any("no changes yet" in words for words in driver.told)
     await driver.press("U", "n")
     assert not is_pinned(told)
     await driver.press("U", "y")
@@ -120,8 +120,8 @@ async def an_entry_is_written_again_and_what_others_undid_is_said(driver, told):
     with Engine.open(told) as other:
         other.undo()
     await driver.press("u")
-    assert any("undone already" in words for words in driver.told)
-    assert any("undone already" in words and "Tests need redis" in words for words in driver.told)
+    assert any("already undone" in words for words in driver.told)
+    assert any("already undone" in words and "Tests need redis" in words for words in driver.told)
     assert driver.app.history.last is None
 
 
@@ -171,7 +171,7 @@ async def a_list_undoes_what_nothing_else_builds_on(driver, told):
     assert "just now" in rows[2]
     await driver.press("end", "enter")
     assert isinstance(driver.app.screen, ListDialog)
-    assert "A later change builds on it; undo that first: tagged big" in driver.text
+    assert "A later change depends on it; undo that first: tagged big" in driver.text
     await driver.press("up", "enter")
     assert states(told)[SLASH] == ((), 0, True, "shown")
     assert states(told)["run the tests"][1] == 1
@@ -195,7 +195,7 @@ async def three_undos_at_once_are_one_with_a_sign_for_each(driver, told):
     with mock.patch.object(engine, "undo", slowly):
         await driver.pilot.press("u", "u", "u")
         await driver.until(lambda: "◐ Undo…" in bottom(driver))
-        assert "Undo: the one before is not done yet" in driver.told
+        assert "Undo: the previous one is still running" in driver.told
         go_on.set()
         await driver.settle()
     assert states(told)[SLASH] == ((), 1, True, "shown")

@@ -247,7 +247,7 @@ class ModeApp(App[int]):
             return False
         if origin.screen is self.screen and (not origin.command or origin.step == self._step):
             return False
-        words = f"{origin.command or 'A question'}: not shown, as you went on. Ask again to see it."
+        words = f"{origin.command or 'A request'}: result not shown, as you moved on. Repeat it to see it."
         if words != self._notice:
             self.refuse(words)
         return True

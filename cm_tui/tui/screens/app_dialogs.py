@@ -72,7 +72,7 @@ class ProjectChooser:
             )
             ask(self._cm, ListDialog(
                 " Open another project ", " enter opens · esc closes ", found, project_row, self._chosen, close="ctrl+e",
-                empty="No project of that name.", finder=finder,
+                empty="No matching projects.", finder=finder,
             ))  # fmt: skip
 
         self._cm.tasks.attempt(call, got, self._cm.tell_error, topic="app.projects")
@@ -80,9 +80,9 @@ class ProjectChooser:
     def _chosen(self, one: model.KnownProject) -> None:
         here = self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
         if not one.roots:
-            self._cm.tell(f"{one.name} is no longer where it was. Open it where it is now.", severity="warning")
+            self._cm.tell(f"{one.name} is no longer at that path. Open it at its new path.", severity="warning")
         elif Path(one.roots[0]) == here:
-            self._cm.tell("That project is open already.")
+            self._cm.tell("That project is already open.")
         else:
             self.open(Path(one.roots[0]))
 
@@ -109,7 +109,7 @@ class ProjectChooser:
         def got(found: MemoryLink) -> None:
             if not found.linked and found.gone and found.gone == found.shared_with:
                 # No single key links.
-                options = [Option("Not now", "escape"), Option("Take its memory along", then=lambda: self._link(found))]
+                options = [Option("Not now", "escape"), Option("Keep its memory", then=lambda: self._link(found))]
                 title = "Was this project moved?"
                 ask(self._cm, Question("", options, title=title, detail=moved_question(found), look="large"))
 
@@ -129,7 +129,7 @@ class ProjectChooser:
         self._cm.tasks.attempt(call, linked, self._cm.tell_error, topic="app.moved")
 
 
-_HINT = "Such as 30m, 2h or 1d; empty: until you record again. Nothing that agents do is written down meanwhile."
+_HINT = "Examples: 30m, 2h, 1d; empty: until you resume. Meanwhile nothing that agents do is recorded."
 
 
 class RecordingControl:
@@ -152,9 +152,9 @@ class RecordingControl:
             everywhere = error is not None or (state is not None and state.everywhere)
             self._do(lambda: _resume(root, everywhere=everywhere))
         elif state is not None and state.state == "never":
-            self._cm.tell("Nothing is ever recorded in this folder: memory.never_record of your settings names it.")
+            self._cm.tell("This folder is never recorded: it is listed in memory.never_record of your settings.")
         elif state is not None and state.state == "off":
-            self._cm.tell("Nothing is recorded: agents.record is switched off in the settings.")
+            self._cm.tell("Recording is off: agents.record is false in the settings.")
         else:
             line = Line(lambda answer: self._pause(root, answer), hint=_HINT, check=_wrong)
             ask_line(self._cm, "Pause recording for how long?", line)
@@ -172,10 +172,10 @@ class RecordingControl:
 
     def _done(self, found: model.RecordingState) -> None:
         if found.state == "paused":
-            end = f"until {local_moment(found.until, time.time())}" if found.until else "until you record again"
-            self._cm.tell(f"Nothing is recorded {end}.")
+            end = f"until {local_moment(found.until, time.time())}" if found.until else "until you resume it"
+            self._cm.tell(f"Recording is paused {end}.")
         else:
-            self._cm.tell("What agents do is recorded again.")
+            self._cm.tell("Recording resumed.")
         self._look()
 
 

@@ -154,13 +154,13 @@ class ProjectView:
     def why_not_searchable(self) -> str | None:
         """What a mode that needs the index says instead of its content; None when there is one."""
         if self.engine == "failed":
-            return "The project could not be opened; the Overview says why."
+            return "The project could not be opened; see the Overview."
         if self.engine == "opening":
             return "Opening the project…"
         if self.searchable:
             return None
         if self.progress:
-            return "Indexing; search answers as soon as the files are parsed."
+            return "Indexing; search works as soon as the files are parsed."
         if self.status is None and self.status_error is None:
             return "Opening the project…"
-        return "There is no index yet. Start one from the Overview."
+        return "No index yet. Start one from the Overview."

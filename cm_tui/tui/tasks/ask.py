@@ -52,9 +52,7 @@ def as_cm_error(error: Exception) -> CmError:
         return StoreError(
             f"{what}: {error.filename}" if error.filename else f"A file cannot be read or written: {what}."
         )
-    return CmError(
-        f"{type(error).__name__}: {error}", hint="This should not have happened; `cm doctor` checks the installation."
-    )
+    return CmError(f"{type(error).__name__}: {error}", hint="This is a bug; `cm doctor` checks the installation.")
 
 
 R = TypeVar("R")

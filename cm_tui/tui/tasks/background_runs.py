@@ -72,7 +72,7 @@ class SessionImport(ProjectWork):
 
         def failed(error: CmError) -> None:
             self._answered = True
-            self.log.add(f"Past sessions were not looked for: {error.message}", "warning")
+            self.log.add(f"Could not look for past sessions: {error.message}", "warning")
             fail(error)
 
         where = environment(os.environ)
@@ -148,7 +148,7 @@ class NarratorRun(ProjectWork):
 
     def start(self) -> None:
         """Have the narrator look at what is new."""
-        words = "The narrator looks at what is new."
+        words = "The narrator is reading new episodes."
         if self.start_run("narrate", lambda engine, cancel: engine.narrate(cancel=cancel), words):
             self.view.narrating = model.Progress("read", 0, 0)
         self.changed()
@@ -166,7 +166,7 @@ class NarratorRun(ProjectWork):
         """Show what came of it; returns that in words, empty where it failed."""
         self.view.narrating = None
         self.log_end(message)
-        words = "The pass was stopped; what it read is kept, and the next one goes on." if message.cancelled else ""
+        words = "The pass was stopped; its progress is kept, and the next one continues." if message.cancelled else ""
         if message.narrated is not None:
             words = report_words(message.narrated)
             self.log.add(words, "ok")

@@ -96,11 +96,11 @@ class DaemonSync(ProjectWork):
         self._wait = AFTER_HANDOVER if record.get("handover") else AFTER_END
 
     def _on_disconnected(self, _: dict[str, Any]) -> None:
-        words = "The daemon ended" if self._wait else "The daemon was lost"
+        words = "The daemon stopped" if self._wait else "The daemon was lost"
         self.view.daemon, self.view.job = "lost", ""
         if not self.tasks.indexing:
             self.view.progress = None
-        self.log.add(f"{words}; looking for the next.", "warning")
+        self.log.add(f"{words}; waiting for the next one.", "warning")
         self.app.tell(f"{words}. Reconnecting…", timeout=3)
         if self._wait:
             self.app.set_timer(self._wait, self._reconnect)
@@ -184,7 +184,7 @@ class DaemonSync(ProjectWork):
             if message.summary.changed:
                 self.log.add_summary(message.summary, who="Another client's index run")
         elif message.error is not None and self.view.daemon == "connected":
-            words = f"An index run of another client: {message.error.message}"
+            words = f"Index run of another client: {message.error.message}"
             self.log.add(words, "warning" if message.cancelled else "error")
 
     # --- stopping ---

@@ -253,7 +253,7 @@ class ProjectLifecycle(ProjectWork):
         self.view.reading_error = None if message.cancelled else message.error
         self.log_end(message)
         if message.error is None:
-            self.log.add("History is read.", "ok")
+            self.log.add("History has been read.", "ok")
         self.changed()
         self.refresh_history()
         waiting, self._after_history = self._after_history, None

@@ -1,4 +1,4 @@
-"""What changes outside of the application and is looked at again and again: what is checked out, what is recorded."""
+"""Polling of what changes outside the application: the checkout and recording."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class RevisionTracker:
                 return
             if isinstance(error, NotFoundError):
                 self._revision.go(None)
-                self._tell(f"History was rewritten: {name_of(moment)} is gone, and you are back at now.")
+                self._tell(f"History was rewritten: {name_of(moment)} is gone; showing the current state.")
             else:
                 self._tell(error.one_line)
 

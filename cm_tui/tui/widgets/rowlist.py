@@ -20,7 +20,7 @@ from textual.visual import Visual
 from cm_tui.lru import LRU
 
 R = TypeVar("R")
-_LEAVE_FILTER = "Esc leaves the filter, where keys are typed."
+_LEAVE_FILTER = "Esc leaves the filter input."
 
 
 class RowList(ScrollView, Generic[R], can_focus=True):

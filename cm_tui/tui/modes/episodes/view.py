@@ -244,7 +244,7 @@ class EpisodesView(ListMode):
             return
         rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand)
         cursor = self.session_list.place_of(self.session_key or "", rows) or 0
-        empty = f"No episode fits {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
+        empty = f"No matches for {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
         if not self.sessions.rows:
             rows = []
         with self.session_list.prevent(SessionList.Highlighted):
@@ -257,10 +257,10 @@ class EpisodesView(ListMode):
         """Why no session is listed, and what can be done about it."""
         view = self.cm.project
         if view.importing:
-            return "Past sessions are being imported; they are listed as they are read."
+            return "Importing past sessions; they appear as they are read."
         if waiting := view.sessions_to_import:
             wait = noun(waiting, "waits", "wait")
-            return f"Nothing was recorded yet. {count(waiting, 'past session')} {wait} to be imported: m imports them."
+            return f"Nothing recorded yet. {count(waiting, 'past session')} {wait} to be imported; m imports them."
         return NOTHING
 
     def project_changed(self) -> None:

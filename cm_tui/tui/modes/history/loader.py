@@ -149,7 +149,7 @@ class HistoryLoader:
 
         def got(page: Page[SymbolChange]) -> None:
             found = rows.of_changes(page.rows, older, newer)
-            self._filled("changes", Filled.of(found, page, f"No symbol was changed {words}.", words, page.note))
+            self._filled("changes", Filled.of(found, page, f"No symbols changed {words}.", words, page.note))
 
         def call(engine: Engine) -> Page[SymbolChange]:
             return all_added(engine, newer) if older == BEFORE_FIRST else engine.changes(older, newer, limit=MOST)
@@ -165,7 +165,7 @@ class HistoryLoader:
         def got(page: Page[Symbol]) -> None:
             hint = "s shows all of them in Symbols" if page.total > len(page.rows) else ""
             found = rows.of_symbols(page.rows, at)
-            self._filled("symbols", Filled.of(found, page, "No symbols were there.", page.note, hint))
+            self._filled("symbols", Filled.of(found, page, "No symbols existed.", page.note, hint))
 
         self._put("symbols", lambda engine: engine.symbols_at(at, limit=MOST), got, reading(self.point))
 
@@ -177,7 +177,7 @@ class HistoryLoader:
         subject = self.subject
         if subject is None:
             self._filled(
-                "life", Filled((), "L on a symbol shows its life; L here asks for a name, also of what is gone.")
+                "life", Filled((), "L on a symbol shows its life; L here asks for a name, also of removed symbols.")
             )
             return
 
@@ -185,9 +185,9 @@ class HistoryLoader:
             page, history = answer
             found = tuple(row for life in page.rows for row in rows.of_life(life, history))
             some = number_of(len(page.rows), page.total) if page.total > len(page.rows) else ""
-            note = page.note if found else page.note or "Nothing of that name is known."
+            note = page.note if found else page.note or "No symbol of that name is known."
             if self._progress():
-                note = "History is being read: earlier versions are added once that is done."
+                note = "History is being read; earlier versions follow."
             self._filled("life", Filled(found, note, some))
 
         name = subject if isinstance(subject, str) else subject.qualname
@@ -214,7 +214,9 @@ class HistoryLoader:
 
     def _episode(self) -> None:
         if self.episode is None:
-            words = "e leads to the recorded episodes; r shows one here, and every panel shows the commit that it started from."
+            words = (
+                "e opens the recorded episodes; r shows one here, with the commit that it started from in every panel."
+            )
             self._filled("episode", Filled((), words))
         else:
             self._filled("episode", Filled(tuple(of_episode(self.episode)), f"what {agent_of(self.episode)} saw"))
@@ -235,7 +237,7 @@ class HistoryLoader:
                 return
             if isinstance(error, NotFoundError) and (words := self._progress()):
                 self.unread.add(tab)
-                self._filled(tab, Filled((), f"{words}. This commit is shown as soon as it is read."))
+                self._filled(tab, Filled((), f"{words}. This commit appears once it is read."))
             else:
                 self._filled(tab, Filled((), error.one_line))
 
@@ -246,7 +248,7 @@ class HistoryLoader:
 def all_added(engine: Engine, first: str) -> Page[SymbolChange]:
     """What the first commit here brought: everything, as there is nothing to compare it with."""
     page = engine.symbols_at(first, limit=MOST)
-    note = "the first commit here: everything that it holds counts as added"
+    note = "the first commit here: all of its content counts as added"
     return Page(tuple(SymbolChange("added", symbol) for symbol in page.rows), page.total, note)
 
 
@@ -258,8 +260,8 @@ def drift_shown(drift: Drift) -> Filled:
         notes = " · ".join((count(drift.files, "file"), *drift.notes))
         found.insert(0, rows.heading(f"{head} ({notes})"))
     elif not drift.current:
-        found.append(rows.heading("No symbol differs, but the index is of another commit; press i to update"))
-    words = "The index reflects HEAD and the working tree: nothing has drifted."
+        found.append(rows.heading("No symbols differ, but the index is of another commit; press i to update"))
+    words = "The index matches HEAD and the working tree: no drift."
     if drift.looked is not None:
         words += f" You last looked at {name_of(drift.looked)}; w shows what changed since."
     empty = " ".join(drift.notes) or words if not found else ""

@@ -136,7 +136,7 @@ def of_life(life: SymbolHistory, history: HistoryStatus) -> list[HistoryRow]:
     rows = [heading(f"{life.key.qualname} · {life.key.kind} · {life.key.path} · {state}")]
     rows.append(HistoryRow("", "", life_words(life), life=(life, history)))
     if life.first_seen is None:
-        rows.append(heading("It was there already where the known history begins.", bold=False))
+        rows.append(heading("It already existed where the known history begins.", bold=False))
     rows += [_of_event(life, event) for event in life.events]
     rows += [heading(note, bold=False) for note in life.notes]
     callers = life.callers_before
@@ -266,7 +266,7 @@ def _of_patch(episode: Episode) -> list[HistoryRow]:
     rows += [_of_file(part, episode) for part in parts]
     known = {part.path for part in parts}
     rows += [
-        HistoryRow("·", "$muted", path, word="touched", word_style="$muted", body=f"There is no patch of {path}.")
+        HistoryRow("·", "$muted", path, word="touched", word_style="$muted", body=f"No patch for {path}.")
         for path in episode.files
         if path not in known
     ]
@@ -283,13 +283,11 @@ def _of_file(part: FilePatch, episode: Episode) -> HistoryRow:
 def _notes(episode: Episode) -> list[str]:
     notes = [one_line(episode.note)]
     if not episode.patch and not episode.note and episode.moment is not None:
-        notes.append("Nothing differed from that commit when it stopped.")
+        notes.append("No differences from that commit when it stopped.")
     if episode.head != episode.sha:
-        notes.append(
-            f"HEAD was {episode.head[:8] or 'nothing'} when it stopped: the patch holds what it committed too."
-        )
+        notes.append(f"HEAD was {episode.head[:8] or 'nothing'} when it stopped; the patch includes what it committed.")
     if episode.patch_cut:
-        notes.append("The patch was too long to keep: this is its beginning.")
+        notes.append("The patch was too long to keep; this is its beginning.")
     if episode.redacted:
         notes.append(f"{count(episode.redacted, 'secret')} redacted in the patch.")
     return [note for note in notes if note]

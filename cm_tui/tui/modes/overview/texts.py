@@ -57,7 +57,7 @@ def project_text(view: ProjectView, root: Path, width: int) -> Content:
     return facts_table(rows, width, _LABEL)
 
 
-_OFF = "vectors are switched off"
+_OFF = "vectors are disabled"
 
 
 def _mode_words(status: model.ProjectStatus) -> str:
@@ -71,9 +71,7 @@ def index_text(view: ProjectView, width: int) -> Content:
         return _running(view, width)
     problem, status = _problem(view), view.status
     if status and status.indexed and not status.files and not problem:
-        return Content.assemble(
-            ("○ There are no files to index here.\n", "$warning"), ("Add some, then press i.", "$soft")
-        )
+        return Content.assemble(("○ No files to index here.\n", "$warning"), ("Add some, then press i.", "$soft"))
     lines = [*problem, *_state(status, after_problem=bool(problem))]
     if view.summary:
         lines.append(_summary(view.summary))
@@ -87,7 +85,7 @@ def _problem(view: ProjectView) -> list[Content]:
         lines = [Content.styled(f"✖ {view.index_error.message}", "$error")]
         return [*lines, Content.styled(view.index_error.hint, "$soft")] if view.index_error.hint else lines
     if view.cancelled:
-        return [Content.styled("■ Stopped. What was done is kept; i goes on.", "$warning")]
+        return [Content.styled("■ Stopped. Completed work is kept; i continues.", "$warning")]
     return []
 
 
@@ -127,7 +125,7 @@ def _running(view: ProjectView, width: int) -> Content:
         lines.append(Content.styled(step.message, "$muted"))
     if view.job:
         lines.append(Content.styled("Runs in the daemon.", "$muted"))
-    can = "Keyword and symbol queries answer now." if view.searchable else "Search answers once the files are parsed."
+    can = "Keyword and symbol queries work now." if view.searchable else "Search works once the files are parsed."
     lines.append(Content.styled(can, "$success" if view.searchable else "$muted"))
     return Content("\n").join(lines)
 
@@ -197,7 +195,7 @@ def _how_far(step: model.Progress) -> str:
 
 def _memory(view: ProjectView) -> str:
     if view.waiting and (rules := view.waiting.rules):
-        return f"{count(rules, 'Rule')} of agents {noun(rules, 'waits', 'wait')} for your approval; no agent follows {noun(rules, 'it', 'them')} before"
+        return f"{count(rules, 'Rule')} of agents {noun(rules, 'waits', 'wait')} for your approval; agents do not follow {noun(rules, 'it', 'them')} until then"
     return "Memory: entries and notes"
 
 
@@ -241,7 +239,7 @@ def next_text(view: ProjectView, width: int) -> Content:
     elif view.progress is None and view.status:
         rows.append(("i", "Start indexing"))
     if view.progress:
-        rows.append(("x", "Stop the index run; it goes on where it stopped"))
+        rows.append(("x", "Stop the index run; the next one continues from there"))
     rows += _sessions(view)
     if view.status and view.status.conflicts:
         rows.append(
@@ -276,7 +274,7 @@ def work_text(state: model.WorkState, width: int, *, can_resume: bool) -> Conten
         for sign, style, words in rows
         if words
     ]
-    resume = ", R there opens the agent at it" if can_resume else ""
+    resume = ", R there resumes it" if can_resume else ""
     key = Content.assemble(("w", "bold $accent"), (f" reads it in Episodes{resume}", "$muted"))
     return Content("\n").join([*lines, *([key] if state.episode else [])])
 

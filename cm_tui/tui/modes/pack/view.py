@@ -133,10 +133,9 @@ def budget_line(used: int, chosen: int, budget: int, width: int) -> Content:
 
 
 NO_PIECES = (
-    "Nothing is collected yet. Press a on a hit in Search or on a symbol in Symbols, "
-    "or press / here and ask a question."
+    "The pack is empty. Press a on a hit in Search or on a symbol in Symbols, or press / here and ask a question."
 )
-NO_MARKDOWN = "What goes into the chat is shown here."
+NO_MARKDOWN = "The Markdown for the chat is shown here."
 
 
 class PackView(ModeScreen):

@@ -65,7 +65,7 @@ def note_decision(screen: ReviewView, names: Sequence[str], decision: NarratedDe
             refused = [one for one in changes if not one.done]
             forget_decisions(screen.cm.history, {one.id for one in refused})
             if refused:
-                screen.cm.tell(f"It waits: {one_line(refused[0].problem)}", severity="warning", timeout=8)
+                screen.cm.tell(f"Still waiting: {one_line(refused[0].problem)}", severity="warning", timeout=8)
             if len(refused) < len(changes):
                 finish("")
             screen.cm.show_undone()
@@ -102,7 +102,7 @@ def undo_last_decision(screen: ReviewView) -> None:
 
     def found(last: NarratedProposal | None) -> None:
         if last is None:
-            screen.cm.refuse("Undo: nothing was decided yet")
+            screen.cm.refuse("Undo: there is no decision yet")
         else:
             _undo_earlier(screen, last)
 
@@ -152,7 +152,7 @@ def undo_decisions(
     def done(changes: list[NarratedChange]) -> None:
         stays = [change for change in changes if not change.done]
         if stays:
-            words = f"It stays as it was decided: {one_line(stays[0].problem)}"
+            words = f"The decision was not undone: {one_line(stays[0].problem)}"
             screen.cm.tell(words, severity="warning", timeout=8)
         if len(stays) < len(changes):
             forget_decisions(screen.cm.history, {change.id for change in stays})
@@ -254,10 +254,10 @@ def _decided_elsewhere(screen: ReviewView, items: Sequence[NarratedProposal]) ->
     screen.stock.done(key_of(one) for one in items)
     if items:
         one = items[0]
-        by = "a person" if one.decided_by in ("", "person") else f"the {one_line(one.decided_by)}"
+        by = "the user" if one.decided_by in ("", "person") else f"the {one_line(one.decided_by)}"
         when = f" {age(time.time() - one.decided)}" if one.decided is not None else ""
         more = f", and {count(len(items) - 1, 'more', 'more')}" if len(items) > 1 else ""
-        words = f"{_named([one])}{more} was {one.state} elsewhere by {by}{when}. Nothing was changed; u undoes that."
+        words = f"{_named([one])}{more} was {one.state} elsewhere by {by}{when}. Nothing was changed; u undoes it."
         screen.cm.tell(words, severity="warning", timeout=8)
         screen.show_done("")
         screen.show_rows()
@@ -275,8 +275,8 @@ def show_failed(screen: ReviewView, refused: Sequence[tuple[Item, str]]) -> None
     if refused:
         one, why = refused[0]
         forget_decisions(screen.cm.history, {each.id for each, _ in refused})
-        more = f" So did {count(len(refused) - 1, 'more', 'more')}." if len(refused) > 1 else ""
-        words = f"“{elide_end(title_of(one), _LONGEST)}” stays as it was, marked ▲: {one_line(why)}{more}"
+        more = f" {count(len(refused) - 1, 'more', 'more')} failed too." if len(refused) > 1 else ""
+        words = f"“{elide_end(title_of(one), _LONGEST)}” was not changed, marked ▲: {one_line(why)}{more}"
         screen.cm.tell(words, severity="warning", timeout=8)
         screen.show_done("")
         screen.show_rows()
@@ -292,7 +292,7 @@ def accept(screen: ReviewView, item: Other) -> None:
     if isinstance(record, Proposal) and record.after is not None and record.after.category == "Rule":
         confirm_rule(screen, rule_text(record.after), record.after.scope, "Accept", do)
     elif isinstance(record, Entry):
-        words = "Trust this entry? Agents may then take it for your own words."
+        words = "Trust this entry? Agents may then treat it as your own words."
         ask(screen, words, "Trust", do, detail=f"{record.title}\n\n{record.content}")
     else:
         do()

@@ -83,14 +83,14 @@ def approve(screen: ReviewView) -> None:
         return
     ready = [one for one in chosen if not cannot_fix(one) and not (isinstance(one, NarratedProposal) and one.problem)]
     if not ready:
-        screen.cm.refuse("Approve: none of the selected ones can be approved")
+        screen.cm.refuse("Approve: none of the selected items can be approved")
         return
     stays = (
-        f" {len(chosen) - len(ready):,} of the selected ones cannot be approved." if len(ready) < len(chosen) else ""
+        f" {len(chosen) - len(ready):,} of the selected items cannot be approved." if len(ready) < len(chosen) else ""
     )
     them, each = ("them", "each") if len(ready) > 1 else ("it", "it")
     words = (
-        f"Approve {count(len(ready), 'item')}? Agents may then take {them} for your own words.{stays} u undoes {each}."
+        f"Approve {count(len(ready), 'item')}? Agents may then treat {them} as your own words.{stays} u undoes {each}."
     )
     do = partial(_decide_together, screen, ready, NarratedDecision("approve"), accept_read)
     ask_whether(screen, words, "Approve", do, detail="\n\n".join(map(whole_text, ready)))
@@ -136,7 +136,7 @@ def edit(screen: ReviewView, one: NarratedProposal) -> None:
 def edit_outside(screen: ReviewView, one: NarratedProposal) -> None:
     """Change the line in the person's own editor, then have it written."""
     before = (screen.details.of(one) or one).text
-    edited = edited_outside(screen, one.id, before, "the proposal waits as it is")
+    edited = edited_outside(screen, one.id, before, "the proposal is unchanged")
     if edited is not None:
         shutil.rmtree(edited[1].parent, ignore_errors=True)
         line = " ".join(edited[0].split())
@@ -240,7 +240,7 @@ def approve_kind(screen: ReviewView, one: NarratedProposal) -> None:
         fit = [each for each in page.rows if not each.problem and each.relation != "contradicts"]
         left = len(page.rows) - len(fit)
         if not fit:
-            screen.cm.refuse("Approve all: each of them is to be looked at by itself")
+            screen.cm.refuse("Approve all: review each of them individually")
             return
         words = _all_words(one.kind, fit, left)
         ask_whether(screen, words, "Approve all", lambda: decide(screen, fit, NarratedDecision("approve")))
@@ -251,7 +251,7 @@ def approve_kind(screen: ReviewView, one: NarratedProposal) -> None:
 def _all_words(kind: str, fit: list[NarratedProposal], left: int) -> str:
     lines = [f"· {elide_end(title_of(each), _LONGEST)}" for each in fit[:_LISTED]]
     lines += [f"· and {count(len(fit) - _LISTED, 'more', 'more')}"] if len(fit) > _LISTED else []
-    stays = f"\n\n{left:,} that contradict what is known, or cannot be written, wait on." if left else ""
+    stays = f"\n\n{left:,} that contradict saved memories, or cannot be written, keep waiting." if left else ""
     listed = "\n".join(lines)
     return f"Approve {count(len(fit), 'proposal')} of the kind “{kind_words(kind)}”?\n\n{listed}{stays}\n\nu undoes all of it."
 
@@ -284,7 +284,7 @@ def _newest_of(screen: ReviewView, session: str) -> None:
 
     def got(found: Episode | None) -> None:
         if found is None:
-            screen.cm.refuse("Evidence: nothing of that session was recorded")
+            screen.cm.refuse("Evidence: that session was not recorded")
         else:
             screen.post_message(ReadEpisode(found.id, found.session))
 
@@ -362,7 +362,7 @@ def read(screen: ReviewView) -> None:
 def copy(screen: ReviewView) -> None:
     """Copy the panel's text."""
     text = "\n".join(line.content.plain.rstrip() for line in screen.panel.lines.rows)
-    copy_and_report(screen, text, "What the panel says is copied.")
+    copy_and_report(screen, text, "Panel text copied.")
 
 
 def run_pass(screen: ReviewView) -> None:
@@ -379,15 +379,14 @@ def run_pass(screen: ReviewView) -> None:
 
 def cost_words(cost: ModelCost) -> str:
     """Return what a pass would take of a model."""
-    ceiling = f", and {cost.ceiling:,} at most: what is left then is done without it" if cost.ceiling else ""
+    ceiling = f", and {cost.ceiling:,} at most; the rest is done without it" if cost.ceiling else ""
     notes = "".join(f"\n{one_line(note)}" for note in cost.notes)
     return (
-        f"Look at what is new with the model {one_line(cost.model)}?\n\n"
-        f"About {cost.estimated:,} tokens{ceiling}.{notes}"
+        f"Run the narrator with the model {one_line(cost.model)}?\n\nAbout {cost.estimated:,} tokens{ceiling}.{notes}"
     )
 
 
 def stop_pass(screen: ReviewView) -> None:
     """Stop the pass."""
     screen.cm.narrator_run.stop()
-    screen.cm.tell("The pass is being stopped. What it read is kept; the next one goes on there.")
+    screen.cm.tell("Stopping the pass. Its progress is kept; the next one continues from there.")

@@ -1,4 +1,4 @@
-"""What stands between the rank of a row and its name: how far it moved, and how it is marked."""
+"""Signs between the rank of a row and its name: how far it moved, and its mark."""
 
 from __future__ import annotations
 
