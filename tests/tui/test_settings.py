@@ -52,7 +52,9 @@ def test_a_key_that_is_handed_on_takes_nothing_away():
 
 def test_what_no_terminal_sends_and_what_moves_in_lists():
     assert said_of(search__tune="ctlr+x") == ["tui.keys: search.tune: unknown key ctlr+x."]
-    assert said_of(search__tune="j") == ["tui.keys: search.tune: j moves the cursor in lists, which take the key first."]
+    assert said_of(search__tune="j") == [
+        "tui.keys: search.tune: j moves the cursor in lists, which take the key first."
+    ]
     for fine in ("ctrl+s", "shift+f3", "Ä", "!", "alt+left", "insert,f10"):
         assert said_of(pack__question=fine) == [], fine
 
