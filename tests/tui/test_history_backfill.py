@@ -15,7 +15,6 @@ from tests.tui.story import tell
 from tests.tui.test_history_mode import go_to, rows, side
 
 
-
 @pytest.fixture
 def unread(tmp_path, cm_home) -> Repo:
     """A story that nobody indexed yet."""
