@@ -15,7 +15,7 @@ from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import PackRequest, Step
 from cm_tui.tui.state.pack_selection import PackFile
-from tests.cli.conftest import Shop, opened_once, git
+from tests.cli.conftest import Shop, git, opened_once
 from tests.planted import GITHUB
 
 SESSION = "0198c0de-aaaa-4aaa-8aaa-111111111111"
