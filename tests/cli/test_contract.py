@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
@@ -12,7 +13,13 @@ import pytest
 
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
-from tests.cli.conftest import Shop, git
+from tests.cli.conftest import Shop, git, opened_once
+
+
+@pytest.fixture(scope="module")
+def shop(shop: Shop) -> Iterator[Shop]:
+    with opened_once(shop):
+        yield shop
 
 
 def test_index_ends_with_a_summary(new_shop: Shop):

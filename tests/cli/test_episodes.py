@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 
 from cm_tui.engine.platform.journal.journal import Journal
-from tests.cli.conftest import Shop, ShopTemplate
+from tests.cli.conftest import Shop, ShopTemplate, opened_once
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +33,10 @@ def tell(shop: Shop) -> list[str]:
 
 
 @pytest.fixture
-def telling(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
+def telling(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     """A project with two episodes."""
-    return kept.put_back(monkeypatch)
+    with opened_once(kept.put_back(monkeypatch)) as shop:
+        yield shop
 
 
 @pytest.fixture
@@ -162,7 +164,9 @@ def test_without_an_index_nothing_is_said_of_commits(new_shop: Shop):
     assert new_shop.cm("episodes").out.count("(not in this repository)") == 1
 
 
-def test_retention_asks_unless_it_is_told(telling: Shop, told: list[str]):
+def test_retention_asks_unless_it_is_told(kept: ShopTemplate, told: list[str], monkeypatch: pytest.MonkeyPatch):
+    # Deleting for good puts another file in place of the store's.
+    telling = kept.put_back(monkeypatch)
     report = telling.cm("episodes", "retention", "--older-than", "0", "--json").json
     assert (report["archived"], report["dry_run"]) == (2, True)
     refused = telling.cm("episodes", "retention", "--older-than", "0", "--apply")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import PackRequest, Step
 from cm_tui.tui.state.pack_selection import PackFile
-from tests.cli.conftest import Shop, git
+from tests.cli.conftest import Shop, git, opened_once
 from tests.planted import GITHUB
 
 SESSION = "0198c0de-aaaa-4aaa-8aaa-111111111111"
@@ -33,7 +34,7 @@ def record(root: Path, prompt: str, **fields: Any) -> str:
 
 
 @pytest.fixture
-def worked(own_shop: Shop) -> Shop:
+def worked(own_shop: Shop) -> Iterator[Shop]:
     """A project in which a session stopped in the middle."""
     record(own_shop.root, "We decided to keep amounts in integer cents.", at=time.time() - 900, answer="Noted.")
     record(
@@ -42,7 +43,8 @@ def worked(own_shop: Shop) -> Shop:
         plan="- [x] read\n- [ ] write a test",
     )  # fmt: skip
     (own_shop.root / "shop" / "money.py").write_text("TAX_PERCENT = 20\n")
-    return own_shop
+    with opened_once(own_shop):
+        yield own_shop
 
 
 def test_a_session_without_a_title_is_called_by_its_first_request(own_shop: Shop):

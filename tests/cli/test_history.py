@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 
 from cm_tui.cli.output import follow
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import Progress
-from tests.cli.conftest import Shop, ShopTemplate, git
+from tests.cli.conftest import Shop, ShopTemplate, git, opened_once
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +20,10 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> ShopTemplate:
 
 
 @pytest.fixture
-def grown(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
+def grown(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     """Three commits: `receipt` goes with the second, `refund` comes with the third."""
-    return kept.put_back(monkeypatch)
+    with opened_once(kept.put_back(monkeypatch)) as shop:
+        yield shop
 
 
 def grow(shop: Shop) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from tests.cli.conftest import Shop, ShopTemplate
+from tests.cli.conftest import Shop, ShopTemplate, opened_once
 from tests.cli.taught import COMMAND, teach
 
 NOTE = ".cm/notes/project.md"
@@ -20,9 +21,10 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> ShopTemplate:
 
 
 @pytest.fixture
-def taught(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
+def taught(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     """A project whose sessions taught a rule and a command, and of which nothing was decided yet."""
-    return kept.put_back(monkeypatch)
+    with opened_once(kept.put_back(monkeypatch)) as shop:
+        yield shop
 
 
 def teach_and_narrate(shop: Shop) -> dict:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
-from tests.cli.conftest import Shop, ShopTemplate
+from tests.cli.conftest import Shop, ShopTemplate, opened_once
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +28,10 @@ def remember(shop: Shop) -> str:
 
 
 @pytest.fixture
-def taxed(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
+def taxed(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     """A project in which something was said about the cart's tax."""
-    return kept.put_back(monkeypatch)
+    with opened_once(kept.put_back(monkeypatch)) as shop:
+        yield shop
 
 
 @pytest.fixture

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.conftest import Shop
+from tests.cli.conftest import Shop, opened_once
 
 QUESTION = "tax of the money in a cart"
+
+
+@pytest.fixture(scope="module")
+def shop(shop: Shop) -> Iterator[Shop]:
+    with opened_once(shop):
+        yield shop
 
 
 def test_why_not_names_rank_parts_and_what_would_lift_it(shop: Shop):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -13,7 +14,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError
 from cm_tui.model import CommitPoint
 from cm_tui.model.dates import day
-from cm_tui.tui.modes.history import detail_panel
+from cm_tui.tui.modes.history import detail_panel, view
 from cm_tui.tui.modes.history.detail_panel import DetailPanel
 from cm_tui.tui.modes.history.prompts import named_revision
 from cm_tui.tui.state.project import ProjectView
@@ -347,10 +348,9 @@ async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driv
     story.write("shop/cart.py", story_text)
 
 
-async def test_drift_comes_by_itself_while_somebody_looks(story, monkeypatch):
-    monkeypatch.setattr("cm_tui.tui.modes.history.view.LOOK_AGAIN", 0.05)
-    monkeypatch.setattr("cm_tui.tui.modes.history.view.DRIFT_AGAIN", 0.1)
-    async with driving(story.root, mode="4") as driver:
+async def drift_comes_by_itself_while_somebody_looks(driver, story):
+    with mock.patch.object(view, "LOOK_AGAIN", 0.05), mock.patch.object(view, "DRIFT_AGAIN", 0.1):
+        await driver.anew("4")
         await driver.press("t", "t", "t")
         story.write("shop/cart.py", EDITED)
         await driver.until(lambda: drifted(driver) == DRIFTED)
@@ -564,6 +564,7 @@ async def test_the_line_its_commits_and_the_past_in_other_modes(story):
         the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows,
         themes_and_zoom,
         at_the_smallest_size_the_footer_has_what_is_done_in_time,
+        drift_comes_by_itself_while_somebody_looks,
         mode="4",
         root=story.root,
     )

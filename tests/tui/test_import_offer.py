@@ -39,10 +39,6 @@ async def test_past_sessions_are_offered_once_and_imported(project: Path, transc
 
 
 async def test_episodes_offers_past_sessions_where_nothing_was_recorded(project: Path, transcripts: Path):
-    async with driving(project, mode="5") as driver:
-        assert "No sessions recorded yet. `cm agent install" in " ".join(driver.text.split())
-        await driver.press("m")
-        assert any("no past sessions to import" in told for told in driver.told)
     claude, codex = Claude(transcripts / "claude", project), Codex(transcripts / "codex", project)
     claude.write(claude.turn("First", "One."))
     codex.write([codex.meta(), *codex.turn("Second", "Two.")])
@@ -77,9 +73,15 @@ async def test_sessions_that_are_deleted_soon_are_copied_after_a_question(
         await driver.until(lambda: any("1 episode of 1 session recorded." in told for told in driver.told))
 
 
-async def test_sessions_that_were_held_since_the_start_are_found(project: Path, transcripts: Path):
-    async with driving(project) as driver:
-        await driver.press("f1", "m")
+async def test_none_is_said_and_sessions_that_were_held_since_the_start_are_found(project: Path, transcripts: Path):
+    async with driving(project, mode="5") as driver:
+        assert "No sessions recorded yet. `cm agent install" in " ".join(driver.text.split())
+        await driver.press("m")
+        assert any("no past sessions to import" in told for told in driver.told)
+        await driver.press("f1", "M")
+        assert "past session" not in driver.text
+        assert any("no session is being imported" in told for told in driver.told)
+        await driver.press("m")
         assert any("past sessions found are already imported" in told for told in driver.told)
         claude = Claude(transcripts / "claude", project)
         claude.write(claude.turn("First", "One."))
@@ -97,14 +99,6 @@ async def test_an_offer_that_another_client_took_imports_nothing(project: Path, 
             pass
         await driver.press("m")
         await driver.until(lambda: any("Nothing new to import" in told for told in driver.told))
-
-
-@pytest.mark.deep
-async def test_where_there_are_none_nothing_is_offered(project: Path):
-    async with driving(project) as driver:
-        await driver.press("f1", "M")
-        assert "past session" not in driver.text
-        assert any("no session is being imported" in told for told in driver.told)
 
 
 class Slow:

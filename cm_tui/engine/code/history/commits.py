@@ -151,7 +151,7 @@ class MainlineCommits:
 
     def many(self, ordinals: Collection[int]) -> dict[int, CommitPoint]:
         """Return commits by ordinal."""
-        found = self._select("ord IN (SELECT unnest(?::INTEGER[]))", sorted(ordinals))
+        found = self._select("ord IN (SELECT unnest(?::INTEGER[]))", sorted(ordinals)) if ordinals else ()
         return {commit.ordinal: commit for commit in found}
 
     def of_shas(self, shas: Collection[str]) -> dict[str, CommitPoint]:
