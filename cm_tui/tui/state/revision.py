@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cm_tui import model
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model.dates import day
 from cm_tui.tui.widgets.text import one_line
+
+if TYPE_CHECKING:
+    from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
 
 SHORT_SHA = 8
 
@@ -22,11 +24,11 @@ class ShownRevision:
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
-        self.moment: model.CommitPoint | None = None
+        self.moment: CommitPoint | None = None
         """None: now."""
         self.note = ""
         """Why it is not exactly what was asked for."""
-        self.episode: model.Episode | None = None
+        self.episode: Episode | None = None
         """Who saw it, where that is why it is shown."""
         self.requested = ""
         """The commit that was asked for; empty: now."""
@@ -37,12 +39,7 @@ class ShownRevision:
         return self.moment.sha if self.moment else None
 
     def go(
-        self,
-        moment: model.CommitPoint | None,
-        note: str = "",
-        episode: model.Episode | None = None,
-        *,
-        requested: str = "",
+        self, moment: CommitPoint | None, note: str = "", episode: Episode | None = None, *, requested: str = ""
     ) -> None:
         """Show a revision, as an agent saw it where an episode is given; None: now."""
         self.requested = requested or (moment.sha if moment else "")
@@ -51,7 +48,7 @@ class ShownRevision:
             self._changed()
 
 
-def name_of(moment: model.CommitPoint) -> str:
+def name_of(moment: CommitPoint) -> str:
     """`#3,112 · 2021-03-04 · 1a2b3c4d`; off the mainline `1a2b3c4d 2021-03-04, off the mainline, 143 after #3112`.
 
     The latter is readable as a whole in the bar of the smallest screen.
@@ -62,23 +59,23 @@ def name_of(moment: model.CommitPoint) -> str:
     return f"#{moment.ordinal:,} · {day(moment.time)} · {moment.sha[:SHORT_SHA]}"
 
 
-def reading(moment: model.CommitPoint | None) -> str:
+def reading(moment: CommitPoint | None) -> str:
     """What is said where the data of a revision is still on its way; None: now."""
     return f"Reading #{moment.ordinal:,}…" if moment else "Reading now…"
 
 
-def agent_of(episode: model.Episode) -> str:
+def agent_of(episode: Episode) -> str:
     """Who it was."""
     return one_line(episode.agent).strip() or "an agent"
 
 
-def query_text(episode: model.Episode) -> str:
+def query_text(episode: Episode) -> str:
     """What it was asked first, in one line."""
     first = next((prompt for prompt in episode.prompts if prompt.strip()), "")
     return " ".join(one_line(first).split()) or "(no prompt)"
 
 
-def headline(episode: model.Episode) -> str:
+def headline(episode: Episode) -> str:
     """Return what it was about, in one line: what was asked, else what was answered."""
     prompt = query_text(episode)
     if any(prompt.strip() for prompt in episode.prompts) or not episode.answer.strip():
@@ -86,21 +83,21 @@ def headline(episode: model.Episode) -> str:
     return " ".join(one_line(episode.answer[:400]).split())
 
 
-def before(moment: model.CommitPoint) -> str:
+def before(moment: CommitPoint) -> str:
     """The first parent of a commit, as the engine takes it; `BEFORE_FIRST` before the first of the mainline."""
     return f"{moment.sha}~1" if moment.ahead else f"#{moment.ordinal - 1}"
 
 
-def short_name_of(moment: model.CommitPoint) -> str:
+def short_name_of(moment: CommitPoint) -> str:
     """`#3,112`, or `1a2b3c4d` off the mainline."""
     return moment.sha[:SHORT_SHA] if moment.ahead else f"#{moment.ordinal:,}"
 
 
-def files_of(engine: Engine, at: str | None) -> model.Page[model.FileEntry]:
+def files_of(engine: Engine, at: str | None) -> Page[FileEntry]:
     """Every file at a revision."""
     return engine.files() if at is None else engine.files_at(at)
 
 
-def symbols_of(engine: Engine, at: str | None, **filters: Any) -> model.Page[model.Symbol]:
+def symbols_of(engine: Engine, at: str | None, **filters: Any) -> Page[Symbol]:
     """Symbols at a revision, chosen as `Engine.symbols` does."""
     return engine.symbols(**filters) if at is None else engine.symbols_at(at, **filters)

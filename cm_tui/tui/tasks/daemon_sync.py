@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from cm_tui import model
 from cm_tui.errors import CmError
 from cm_tui.tui.tasks.background_runs import ProjectWork
-from cm_tui.tui.tasks.engine_tasks import JobEnded
+from cm_tui.tui.tasks.long_tasks import RunEnded
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class DaemonSync(ProjectWork):
     _listening: bool = False
     _wait: float = 0.0
     """Seconds to leave a daemon that is ending before the next question starts another one; 0.0: it did not say so."""
-    _undecided: list[JobEnded] = field(default_factory=list)
+    _undecided: list[RunEnded] = field(default_factory=list)
     """Ends that came while a run of this application was under way, whose number is known only when it ends."""
 
     def begin(self) -> None:
@@ -158,7 +158,7 @@ class DaemonSync(ProjectWork):
         if job == self.view.job and job not in self._own:
             self.lifecycle.stepped(progress)
 
-    def ended(self, message: JobEnded) -> None:
+    def ended(self, message: RunEnded) -> None:
         """Report the end of another client's job; this engine's own run reports itself."""
         if message.job == self.view.job:
             self.view.job = ""
@@ -178,7 +178,7 @@ class DaemonSync(ProjectWork):
             if message.job not in self._own:
                 self._note(message)
 
-    def _note(self, message: JobEnded) -> None:
+    def _note(self, message: RunEnded) -> None:
         if message.summary is not None:
             self.view.summary = message.summary
             if message.summary.changed:

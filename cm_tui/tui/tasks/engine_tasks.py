@@ -18,28 +18,14 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from cm_tui import model
-from cm_tui.errors import CancelledError, CmError
+from cm_tui.errors import CmError
 from cm_tui.tui.tasks.ask import Call, Engine, Fail, Then, as_cm_error
-from cm_tui.tui.tasks.long_tasks import NOWHERE, Answer, DelayedRequests, LongTasks, Origin
+from cm_tui.tui.tasks.long_tasks import NOWHERE, Answer, DelayedRequests, LongTasks, Origin, RunEnded
 
 # --- what other clients do: the daemon's events and jobs ---
 
 Deliver = Callable[[Callable[[], None]], None]
 """Has a function called on the application's thread."""
-
-
-@dataclass
-class JobEnded:
-    """A job of the daemon has ended, or can no longer be followed."""
-
-    job: str
-    summary: model.IndexSummary | None
-    error: CmError | None
-
-    @property
-    def cancelled(self) -> bool:
-        """True when it was stopped."""
-        return isinstance(self.error, CancelledError)
 
 
 def listen(engine: Engine, event: Callable[[dict[str, Any]], None], deliver: Deliver, stop: threading.Event) -> None:
@@ -58,22 +44,21 @@ def listen(engine: Engine, event: Callable[[dict[str, Any]], None], deliver: Del
 
 
 def follow(
-    job: str, step: Callable[[str, model.Progress], None], end: Callable[[JobEnded], None], deliver: Deliver, stop: threading.Event
+    job: str, step: Callable[[str, model.Progress], None], end: Callable[[RunEnded], None], deliver: Deliver, stop: threading.Event
 ) -> None:  # fmt: skip
     """Deliver a job's steps and its end."""
     from cm_tui.daemon import subscribe
 
-    summary: model.IndexSummary | None = None
+    ended = RunEnded("index", job=job)
     try:
         for progress in subscribe.watch(job):
             if stop.is_set():
                 return
-            summary = progress.summary or summary
+            ended.add(progress)
             deliver(partial(step, job, progress))
     except Exception as error:  # noqa: BLE001 - shown on screen
-        deliver(partial(end, JobEnded(job, summary, as_cm_error(error))))
-    else:
-        deliver(partial(end, JobEnded(job, summary, None)))
+        ended.error = as_cm_error(error)
+    deliver(partial(end, ended))
 
 
 # --- the way from screens to the engine, and back ---
@@ -331,7 +316,7 @@ class EngineTasks(LongTasks):
         if self.engine is not None:
             self._workers.run_beside(partial(listen, self.engine, event, self._workers.deliver, self._workers.stopped))
 
-    def follow(self, job: str, step: Callable[[str, model.Progress], None], end: Callable[[JobEnded], None]) -> None:
+    def follow(self, job: str, step: Callable[[str, model.Progress], None], end: Callable[[RunEnded], None]) -> None:
         """Follow another client's job."""
         self._workers.run_beside(partial(follow, job, step, end, self._workers.deliver, self._workers.stopped))
 

@@ -199,6 +199,8 @@ class RunEnded(Message):
     imported: model.ImportSummary | None = None
     narrated: model.NarratorReport | None = None
     rescued: model.RescueSummary | None = None
+    job: str = ""
+    """Number of another client's job in the daemon, which ended or can no longer be followed; empty: a run of this engine."""
 
     def add(self, step: model.Progress) -> None:
         """Take the summaries of a step."""

@@ -242,11 +242,9 @@ class EpisodesView(ListMode):
         totals = self.totals
         if totals is None:
             return
-        rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand)
+        rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand) if self.sessions.rows else []
         cursor = self.session_list.place_of(self.session_key or "", rows) or 0
         empty = f"No matches for {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
-        if not self.sessions.rows:
-            rows = []
         with self.session_list.prevent(SessionList.Highlighted):
             self.session_list.set_rows(rows, cursor=cursor, empty=empty)
         total, known = self.sessions.total, len(self.sessions.rows)

@@ -12,18 +12,8 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
 
+from cm_tui import model
 from cm_tui.errors import CmError, NotFoundError
-from cm_tui.model import (
-    CommitPoint,
-    Drift,
-    Episode,
-    HistoryStatus,
-    Page,
-    Symbol,
-    SymbolChange,
-    SymbolHistory,
-    SymbolKey,
-)
 from cm_tui.model.history import BEFORE_FIRST
 from cm_tui.tui.modes.history import rows
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, of_episode
@@ -52,7 +42,7 @@ class Filled:
     total: str = ""
 
     @classmethod
-    def of(cls, found: Iterable[HistoryRow], page: Page[Any], empty: str, *notes: str) -> Filled:
+    def of(cls, found: Iterable[HistoryRow], page: model.Page[Any], empty: str, *notes: str) -> Filled:
         """Return the rows of a page with what is said beside the title, or why there are none."""
         rows_ = tuple(found)
         note = " · ".join(filter(None, notes)) if rows_ else page.note or empty
@@ -84,13 +74,13 @@ class HistoryLoader:
     _progress: Callable[[], str]
     unread: set[str] = field(default_factory=set)
     """Tabs that show nothing yet because the history that they need is being read."""
-    point: CommitPoint | None = None
-    mark: CommitPoint | None = None
+    point: model.CommitPoint | None = None
+    mark: model.CommitPoint | None = None
     is_since: bool = False
     """True when what changed since the mark was asked for."""
-    subject: SymbolKey | str | None = None
+    subject: model.SymbolKey | str | None = None
     """Whose life is shown."""
-    episode: Episode | None = None
+    episode: model.Episode | None = None
     """What an agent saw and did."""
     drifted: bool = False
     """True when index and checkout were found to differ."""
@@ -116,7 +106,7 @@ class HistoryLoader:
         low, high = self._ends(self.mark, self.point)
         return f"from {short_name_of(low)} to {short_name_of(high)}"
 
-    def _ends(self, mark: CommitPoint, point: CommitPoint) -> tuple[CommitPoint, CommitPoint]:
+    def _ends(self, mark: model.CommitPoint, point: model.CommitPoint) -> tuple[model.CommitPoint, model.CommitPoint]:
         """Return the mark and the point, the earlier one first; what is off the mainline comes after its nearest ancestor there."""
         if self.is_since and mark.ahead:
             # It may have been HEAD once, and what it is compared with an ancestor of it.
@@ -147,11 +137,11 @@ class HistoryLoader:
         older, newer = self.span
         words = self.span_words
 
-        def got(page: Page[SymbolChange]) -> None:
+        def got(page: model.Page[model.SymbolChange]) -> None:
             found = rows.of_changes(page.rows, older, newer)
             self._filled("changes", Filled.of(found, page, f"No symbols changed {words}.", words, page.note))
 
-        def call(engine: Engine) -> Page[SymbolChange]:
+        def call(engine: Engine) -> model.Page[model.SymbolChange]:
             return all_added(engine, newer) if older == BEFORE_FIRST else engine.changes(older, newer, limit=MOST)
 
         self._put("changes", call, got, reading(self.point))
@@ -162,7 +152,7 @@ class HistoryLoader:
             return
         at = self.point.sha
 
-        def got(page: Page[Symbol]) -> None:
+        def got(page: model.Page[model.Symbol]) -> None:
             hint = "s shows all of them in Symbols" if page.total > len(page.rows) else ""
             found = rows.of_symbols(page.rows, at)
             self._filled("symbols", Filled.of(found, page, "No symbols existed.", page.note, hint))
@@ -181,7 +171,7 @@ class HistoryLoader:
             )
             return
 
-        def got(answer: tuple[Page[SymbolHistory], HistoryStatus]) -> None:
+        def got(answer: tuple[model.Page[model.SymbolHistory], model.HistoryStatus]) -> None:
             page, history = answer
             found = tuple(row for life in page.rows for row in rows.of_life(life, history))
             some = number_of(len(page.rows), page.total) if page.total > len(page.rows) else ""
@@ -201,11 +191,11 @@ class HistoryLoader:
     def look_for_drift(self) -> None:
         """Ask how index and checkout differ; what is on screen stays until the answer is there."""
 
-        def call(engine: Engine) -> tuple[Drift, float]:
+        def call(engine: Engine) -> tuple[model.Drift, float]:
             begun = time.monotonic()
             return engine.drift(limit=MOST), time.monotonic() - begun
 
-        def got(answer: tuple[Drift, float]) -> None:
+        def got(answer: tuple[model.Drift, float]) -> None:
             drift, self.drift_seconds = answer
             self.drifted = not drift.current
             self._filled("drift", drift_shown(drift))
@@ -245,14 +235,14 @@ class HistoryLoader:
         self._ask(tab, call, take, failed, delay=SETTLING)
 
 
-def all_added(engine: Engine, first: str) -> Page[SymbolChange]:
+def all_added(engine: Engine, first: str) -> model.Page[model.SymbolChange]:
     """What the first commit here brought: everything, as there is nothing to compare it with."""
     page = engine.symbols_at(first, limit=MOST)
     note = "the first commit here: all of its content counts as added"
-    return Page(tuple(SymbolChange("added", symbol) for symbol in page.rows), page.total, note)
+    return model.Page(tuple(model.SymbolChange("added", symbol) for symbol in page.rows), page.total, note)
 
 
-def drift_shown(drift: Drift) -> Filled:
+def drift_shown(drift: model.Drift) -> Filled:
     """Compare index and checkout, with the key that updates the index."""
     found = list(rows.of_drift(drift.rows, drift.indexed_head))
     if found:

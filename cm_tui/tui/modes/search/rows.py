@@ -72,7 +72,8 @@ def words(row: FileRow | FurtherRow, width: int) -> Content:
         return Content.assemble(" " * _INDENT, _passage(row.hit, width - _INDENT)).truncate(max(0, width), pad=True)
     path, more = one_line(row.file.path), _more(row.file)
     need, least = cell_len(path + more) + 2, cell_len(_ELIDED + path.rpartition("/")[2] + more) + 2
-    named = cell_len(f"{_own_name(row.hit)} :{row.hit.start_line}")
+    own = hit_name(row.hit, row.hit.language, cell_len(_name(row.hit)))[1]
+    named = cell_len(f"{own} :{row.hit.start_line}")
     # Folders give way to the passage's name, the file's name does not.
     left = min(need, max(least, width - named))
     if width - left < min(named, _LEAST_PASSAGE):
@@ -97,10 +98,6 @@ def _path(file: FileHits, width: int) -> Content:
 def _name(hit: Hit) -> str:
     """Return the symbol, or the language without one."""
     return one_line(hit.symbol or hit.language)
-
-
-def _own_name(hit: Hit) -> str:
-    return hit_name(hit, hit.language, cell_len(_name(hit)))[1]
 
 
 def _passage(hit: Hit, width: int) -> Content:
