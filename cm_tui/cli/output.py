@@ -119,12 +119,13 @@ def print_page(
     row: Callable[[Any], Any] = plain,
     more: Mapping[str, Any] | None = None,
 ) -> None:
-    """A list: `{"rows": […], "total": N}` as JSON, with its generation; else a row's line (or lines) and an honest count.
+    """A list: `{"rows": […], "total": N}` as JSON, with its generation and note; else a row's line (or lines) and an honest count.
 
     `line`: a row as text; `row`: a row as it stands in JSON; `more`: what the JSON has beside rows and total.
     """
     if wants_json():
         named = {} if page.generation is None else {"generation": page.generation}
+        named |= {"note": page.note} if page.note else {}
         print_json({"rows": [row(item) for item in page.rows], "total": page.total, **named, **(more or {})})
         if page.note:
             narrate(page.note)
