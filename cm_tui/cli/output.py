@@ -67,7 +67,7 @@ def print_json(value: Any) -> None:
     unicode = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
     if unicode and not _SURROGATE.search(text):
         # JSON itself escapes only those below the space.
-        _put(CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        _put(CONTROLS.sub(lambda found: json.dumps(found[0])[1:-1], text))
     else:
         _put(json.dumps(plain(value), indent=2))
 
