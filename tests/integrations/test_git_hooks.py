@@ -307,11 +307,13 @@ def test_what_another_program_writes_meanwhile_stays(
     file = repo.root / ".git" / "hooks" / "post-commit"
     if change == git_hooks.uninstall:
         git_hooks.install(repo.root)
-    theirs = file.read_bytes() + b"echo theirs\n"
+    before = file.read_bytes()
+    theirs = before + b"echo theirs\n"
     without = git_hook_file.without_block
 
     def overtaken(script: bytes) -> bytes:
-        file.write_bytes(theirs)
+        if script == before:
+            file.write_bytes(theirs)
         return without(script)
 
     monkeypatch.setattr(git_hook_file, "without_block", overtaken)
