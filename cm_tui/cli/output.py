@@ -124,8 +124,8 @@ def print_page(
     `line`: a row as text; `row`: a row as it stands in JSON; `more`: what the JSON has beside rows and total.
     """
     if wants_json():
-        named = {} if page.generation is None else {"generation": page.generation}
-        named |= {"note": page.note} if page.note else {}
+        named = {"generation": page.generation, "note": page.note or None}
+        named = {key: value for key, value in named.items() if value is not None}
         print_json({"rows": [row(item) for item in page.rows], "total": page.total, **named, **(more or {})})
         if page.note:
             narrate(page.note)
