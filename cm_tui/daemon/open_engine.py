@@ -17,7 +17,7 @@ from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreReadOnly
 if TYPE_CHECKING:
     from cm_tui.daemon.rpc import ProjectRef
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import LayerState, Progress, SecretsReport
+    from cm_tui.model import LayerState, Need, Progress, SecretsReport
 
 
 def open_engine(
@@ -78,7 +78,6 @@ def open_fresh_engine(folder: Path | None = None, *, of_memory: bool = False, sa
         if not of_memory:
             engine.close()
             raise
-        return engine
     except BaseException:
         engine.close()
         raise
@@ -96,9 +95,9 @@ def _bring_to_head(engine: Engine, reason: str, say: Say) -> None:
 
 
 def with_edits(engine: Engine, command: str, say: Say = lambda _: None) -> Engine:
-    """Return an engine whose responses reflect edited files where they need to, as the daemon's do.
+    """Return an engine whose responses reflect edited files where they need to, or have a note, as the daemon's do.
 
-    `command`: named in the notes on what is still missing; `say`: told that where a result has no place for notes.
+    `command`: brings the index up to date, for the note; `say`: told that where a result has no place for notes.
     """
     return engine if engine.uses_daemon else cast("Engine", _CheckedEngine(engine, command, say))
 
@@ -114,11 +113,12 @@ class _CheckedEngine:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._engine, name)
-        if not is_request(method) or declaration_of(method).need != "files":
+        need = declaration_of(method).need if is_request(method) else "nothing"
+        if need not in ("files", "head"):
             return method
 
         def ask(*args: Any, **kwargs: Any) -> Any:
-            note = self._follow() if need_of_call("files", kwargs) == "files" else ""
+            note = self._follow(need_of_call(need, kwargs))
             try:
                 result = method(*args, **kwargs)
             except NotFoundError as error:
@@ -129,10 +129,13 @@ class _CheckedEngine:
 
         return ask
 
-    def _follow(self) -> str:
-        with self._lock:
-            missing = self._engine.follow_edits()
-        return f"{missing}; {self._command} brings it up to date." if missing else ""
+    def _follow(self, need: Need) -> str:
+        try:
+            with self._lock:
+                why = self._engine.stale_reason() or (self._engine.follow_edits() if need == "files" else "")
+        except NotIndexedError:
+            return ""
+        return f"The index is behind: {why}; {self._command} brings it up to date." if why else ""
 
 
 def _open_here(folder: Path | None, *, create: bool, force: bool) -> Engine:

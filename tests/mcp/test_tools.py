@@ -241,7 +241,9 @@ async def test_edits_are_in_the_answer_or_noted_in_it(own: Path, monkeypatch: py
         await asked.refused("codememory_definitions", symbol="pay")
         monkeypatch.setattr(policy, "QUICK_BYTES", 10)
         (own / "shop/refund.py").write_text("def refund():\n    return 22\n\n\ndef later():\n    return 1\n")
-        missing = "1 file changed since the last index run; codememory_ingest brings it up to date."
+        missing = (
+            "The index is behind: 1 file changed since the last index run; codememory_ingest brings it up to date."
+        )
         text, record = await asked.ok("codememory_definitions", symbol="refund")
         assert record["notes"] == [missing]
         assert missing in text

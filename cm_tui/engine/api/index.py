@@ -63,11 +63,11 @@ class IndexMethods(EngineBase):
     def follow_edits(self) -> str:
         """Index what was edited since the last run, up to `QUICK_BYTES`; return what is still missing, in words.
 
-        For requests without a daemon. An index that does not reflect HEAD is left to `stale_reason`.
+        For requests without a daemon, to an index that reflects HEAD.
         """
         from cm_tui.engine.code.freshness.policy import QUICK_BYTES
 
-        size, why = (0, "") if self.stale_reason() else self._edited()
+        size, why = self._edited()
         if not why or size > QUICK_BYTES:
             return why
         try:
@@ -83,7 +83,7 @@ class IndexMethods(EngineBase):
 
         edits = find_edits(self._db, self._root, self.config.index)
         if edits is None:
-            return math.inf, "Files that changed since the last index run are not included"
+            return math.inf, "files may have changed since the last index run"
         return edits.bytes, f"{count(len(edits.paths), 'file')} changed since the last index run" if edits.paths else ""
 
     @needs("nothing", shared=False, of_index=True)
