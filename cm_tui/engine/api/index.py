@@ -54,10 +54,11 @@ class IndexMethods(EngineBase):
 
         Raises NotIndexedError if there is no index yet.
         """
-        from cm_tui.engine.code.freshness.policy import unwatched
+        from cm_tui.engine.code.freshness.watcher import NAME
 
-        behind = self.stale_reason() or self._edited()[1]
-        return unwatched(behind, self._db.get_meta("indexed_at"), self._external_layers(self._root))
+        why, ran_at = self.stale_reason() or self._edited()[1], self._db.get_meta("indexed_at")
+        layers = (model.LayerState(NAME, "off", note="no daemon runs"), *self._external_layers(self._root))
+        return model.Freshness(bool(why), why, ran_at=float(ran_at) if ran_at else None, layers=layers)
 
     @in_process
     def follow_edits(self) -> str:
@@ -84,7 +85,8 @@ class IndexMethods(EngineBase):
         edits = find_edits(self._db, self._root, self.config.index)
         if edits is None:
             return math.inf, "files may have changed since the last index run"
-        return edits.bytes, f"{count(len(edits.paths), 'file')} changed since the last index run" if edits.paths else ""
+        paths, size = edits
+        return size, f"{count(len(paths), 'file')} changed since the last index run" if paths else ""
 
     @needs("nothing", shared=False, of_index=True)
     @of_one_generation

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from cm_tui.config import IndexConfig
 from cm_tui.engine.code.index.stored_state import StoredState, digest_of_rules, load
@@ -127,16 +126,8 @@ _MOST_DIFFERING = 2_000
 """Files that differ from HEAD up to which they are read before a response; without git, all files do."""
 
 
-class Edits(NamedTuple):
-    """Paths whose content on disk is not the indexed one."""
-
-    paths: tuple[str, ...]
-    bytes: int
-    """Size of what is to be read."""
-
-
-def find_edits(db: Database, root: Path, config: IndexConfig) -> Edits | None:
-    """Compare the files on disk with an index that reflects HEAD.
+def find_edits(db: Database, root: Path, config: IndexConfig) -> tuple[tuple[str, ...], int] | None:
+    """Return the paths whose content on disk is not the indexed one, and its size; the index reflects HEAD.
 
     Files that git reports as equal to HEAD are not read. None: a response cannot wait for it, as there are too many, or
     other rules decided what is in the index.
@@ -149,11 +140,11 @@ def find_edits(db: Database, root: Path, config: IndexConfig) -> Edits | None:
     repository = Repository(root.resolve(), db.folder / "shadow")
     differing = {*repository.status(), *(path for (path,) in db.rows("SELECT path FROM worktree"))}
     if not differing or len(differing) > _MOST_DIFFERING:
-        return None if differing else Edits((), 0)
+        return None if differing else ((), 0)
     stored = load(db, EXTRACTOR_VERSION, rules)
     tree = WorkingTreeScan(repository, config, ContentReader(repository), stored.sizes, differing.__contains__)
     scan = tree.run()
     now = _now(scan, stored, tree.rules, {})
     indexed = {path: held.oid for path in differing if (held := stored.at(path)) is not None}
     paths = tuple(sorted(path for path in differing if now.get(path) != indexed.get(path)))
-    return Edits(paths, sum(scan.sizes.get(path, 0) for path in paths))
+    return paths, sum(scan.sizes.get(path, 0) for path in paths)
