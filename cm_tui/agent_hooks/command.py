@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from cm_tui import paths
 from cm_tui.agent_hooks import payload, settings, stdin
 from cm_tui.engine.api.project_lookup import root_around
-from cm_tui.errors import CmError
+from cm_tui.errors import CmError, DaemonError
 
 USAGE = f"usage: cm hook {'|'.join(payload.EVENTS[:-1])} [--agent NAME], or cm hook git NAME [ARGUMENT]..."
 
@@ -274,7 +274,11 @@ def _hook_output(
     while True:
         is_starting = session_state.is_starting()
         # Nothing listens yet where a daemon is starting, which may have left another one's address.
-        found = bootstrap.ask(path, {**question, "seconds": left}, left) if _daemon_may_run() else None
+        try:
+            found = bootstrap.ask(path, {**question, "seconds": left}, left) if _daemon_may_run() else None
+        except DaemonError as error:
+            # The event is in the journal; this is why the agent gets no context.
+            raise DaemonError(f"nothing was added to the prompt: {error.message}") from error
         if found is not None:
             return reply.answer(words.agent, words.event, str(found.get("context") or ""))
         left = until - time.monotonic() - _PAUSE_S

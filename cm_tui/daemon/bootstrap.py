@@ -29,8 +29,6 @@ GRACE_SECONDS = 3.0
 KILLED_SECONDS = 20.0
 """How long the system may take to clear away a killed one, on a busy machine."""
 _LIMIT = 1_000_000
-_NOTHING = "nothing was added to the prompt"
-"""The event is in the journal anyway; this explains to the user why the agent got no context."""
 
 
 def request(method: str, path: str, body: Any = None, *, timeout: float = 10.0) -> tuple[int, bytes] | None:
@@ -86,9 +84,9 @@ def ask(path: str, question: Mapping[str, Any], seconds: float) -> dict[str, Any
                 answer += piece
         return _record(bytes(answer))
     except TimeoutError as error:
-        raise DaemonError(f"{_NOTHING}: the daemon took longer than {seconds:.2g} s (agents.wait_seconds).") from error
+        raise DaemonError(f"the daemon took longer than {seconds:.2g} s (agents.wait_seconds).") from error
     except (OSError, ValueError) as error:
-        raise DaemonError(f"{_NOTHING}: {error}") from error
+        raise DaemonError(str(error)) from error
 
 
 def _record(answer: bytes) -> dict[str, Any]:

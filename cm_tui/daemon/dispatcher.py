@@ -21,10 +21,11 @@ from cm_tui.daemon.turns import Turns
 from cm_tui.daemon.upkeep import Upkeep
 from cm_tui.engine.api.needs import Written
 from cm_tui.engine.code.freshness import policy
+from cm_tui.engine.code.freshness.policy import accepts_notes, noted, with_note
 from cm_tui.engine.code.freshness.watcher import NAME as WATCHER
 from cm_tui.engine.platform.shared_results import SharedResults
 from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreBusyError, UsageError
-from cm_tui.model import Candidates, Freshness, Page
+from cm_tui.model import Candidates, Freshness
 
 if TYPE_CHECKING:
     from cm_tui.engine.code.index.index_run import IndexOutcome
@@ -132,23 +133,6 @@ def ask(project: Project, name: str, values: dict[str, Any]) -> Any:
 def other_checkout_note(root: str, reflects: str = "reflects") -> str:
     """Return the note on a result or state of another checkout."""
     return f"The index {reflects} another checkout, {root}."
-
-
-def accepts_notes(result: Any) -> bool:
-    """Return whether a note can be left on a result."""
-    return isinstance(result, Page) or hasattr(result, "notes")
-
-
-def with_note(result: Any, note: str) -> Any:
-    """A result with a note, where its record has room for one."""
-    if isinstance(result, Page):
-        return replace(result, note="; ".join(filter(None, (result.note, note))))
-    return replace(result, notes=(*result.notes, note)) if accepts_notes(result) else result
-
-
-def noted(error: NotFoundError, note: str) -> NotFoundError:
-    """Return a failure to find something that says of the index what an answer would have said."""
-    return type(error)(error.message, hint=f"{error.hint} {note}".strip(), finding=error.finding)
 
 
 # --- what the daemon does with a request, on a thread ---

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.counts import count
-from cm_tui.daemon.checkout_waiters import CheckoutWaiters
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import ALL_STORES, Job, Jobs, Waits
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.daemon.turns import Turns
+from cm_tui.daemon.turns import CheckoutWaiters, Turns
 from cm_tui.engine.api import projects
 from cm_tui.engine.platform.store import memory
 from cm_tui.errors import CmError

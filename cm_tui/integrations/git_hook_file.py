@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui.errors import RefusedError
-from cm_tui.files import SUFFIX, read_bounded, shared_dir, write_atomically
+from cm_tui.files import SUFFIX, read_bounded, shared_dir, write_if_unchanged
 from cm_tui.model.freshness import GitHook
 
 BEGIN = b"# >>> cm-tui >>> "
@@ -124,12 +124,12 @@ class HookFile:
         shared_dir(self._folder)
         script = self._script()
         again = script is not None and self._was_moved_by_an_older_cm(script)
-        wanted = None if again else self._target_content()
+        wanted = None if again else self._target_content(script)
         if wanted is None:
             moved = self._move_aside(self._folder / self._moved_names[1] if again else self.path)
-            wanted = wrapper(self._lines, moved)
-        if self.path.is_symlink() or _read(self.path) != wanted:
-            write_atomically(self.path, wanted, permissions=_mode(self.path) if self.path.is_file() else _MODE)
+            script, wanted = (script if again else None), wrapper(self._lines, moved)
+        if script != wanted:
+            self._write(wanted, script)
         if self._moved_name() == self._moved_names[0]:
             self._link_siblings()
         return self.status()
@@ -148,8 +148,13 @@ class HookFile:
         elif rest == without_block(alone(self._lines)):
             self.path.unlink()
         else:
-            write_atomically(self.path, rest, permissions=_mode(self.path))
+            self._write(rest, script)
         return self.status()
+
+    def _write(self, script: bytes, before: bytes | None) -> None:
+        """Write the hook. `before`: what it held; None: nothing. Raises RefusedError if another program changed it since."""
+        if not write_if_unchanged(self.path, script, before, _mode(self.path) if self.path.is_file() else _MODE):
+            raise RefusedError(f"{self.path} was changed by another program just now.", hint="Run the command again.")
 
     def status(self) -> GitHook:
         """Return how it lies there."""
@@ -173,9 +178,8 @@ class HookFile:
             return f"then runs {moved_name}, the previous hook"
         return "" if script == alone(self._lines) else "together with the previous hook"
 
-    def _target_content(self) -> bytes | None:
-        """Return what the file shall hold; None when what is there has to be moved first."""
-        script = self._script()
+    def _target_content(self, script: bytes | None) -> bytes | None:
+        """Return what the file shall hold in place of a script; None when what is there has to be moved first."""
         if script is None:
             return self._without_script()
         if has_block(script):

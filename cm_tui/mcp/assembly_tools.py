@@ -49,12 +49,12 @@ def assemble(
 
     One call instead of many reads; strictly within the budget. Mention @file, @symbol or @note.
     """
-    engine, behind = where.indexed()
+    engine = where.indexed()
     made = engine.assemble(
         question, budget=budget, session=session, agent=where.agent, files=files or (), without=without or ()
     )
     where.note_recalled(engine, made.recalled)
-    notes = [*made.notes, *behind, *([] if neighbours else [_NEIGHBOURS])]
+    notes = [*made.notes, *([] if neighbours else [_NEIGHBOURS])]
     record = assembled(made, notes)
     given = [one for one in made.sources if one.text]
     head = f"{len(given)} of {count(len(made.sources), 'source')}, {made.tokens:,} of {made.budget:,} tokens"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cm_tui.daemon import bootstrap
 from cm_tui.daemon.daemon_use import uses_daemon
-from cm_tui.daemon.open_engine import open_engine
+from cm_tui.daemon.open_engine import open_engine, with_edits
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, RefusedError, StoreBusyError, UsageError
@@ -106,7 +106,7 @@ class EnginePool:
             # The folder became part of another project since it was looked at.
             engine.close()
             raise self._access.refusal(root)
-        return engine
+        return with_edits(engine, "codememory_ingest")
 
     def _refuse_shared(self, root: Path, store: Path) -> None:
         others = [other for other, (held, _) in self._open.items() if held == store]

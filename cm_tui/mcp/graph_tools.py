@@ -26,8 +26,7 @@ def definitions(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Symbols]:  # fmt: skip
     """Where a name is defined: path:start-end, kind, signature. Distinguishes symbols of the same name."""
-    engine, notes = where.indexed()
-    return listed(DEFINITIONS, engine.definitions(symbol), limit, offset, max_chars, notes)
+    return listed(DEFINITIONS, where.indexed().definitions(symbol), limit, offset, max_chars)
 
 
 def callers(
@@ -38,10 +37,8 @@ def callers(
 
     Ambiguous calls are listed as such, never guessed; unresolved ones are counted.
     """
-    engine, notes = where.indexed()
-    page = engine.callers(symbol, depth=depth, unresolved=unresolved)
-    more = {"unresolved": page.unresolved}
-    return listed(CALLERS, page, limit, offset, max_chars, notes, more)
+    page = where.indexed().callers(symbol, depth=depth, unresolved=unresolved)
+    return listed(CALLERS, page, limit, offset, max_chars, more={"unresolved": page.unresolved})
 
 
 def callees(
@@ -49,8 +46,7 @@ def callees(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Calls]:  # fmt: skip
     """What a symbol calls: each call with its line and the definition that it reaches."""
-    engine, notes = where.indexed()
-    return listed(CALLEES, engine.callees(symbol, depth=depth), limit, offset, max_chars, notes)
+    return listed(CALLEES, where.indexed().callees(symbol, depth=depth), limit, offset, max_chars)
 
 
 def dependencies(
@@ -58,8 +54,7 @@ def dependencies(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Imports]:  # fmt: skip
     """What a file imports, and which file of the project each import brings in."""
-    engine, notes = where.indexed()
-    return listed(IMPORTS, engine.dependencies(path), limit, offset, max_chars, notes)
+    return listed(IMPORTS, where.indexed().dependencies(path), limit, offset, max_chars)
 
 
 def importers(
@@ -67,8 +62,7 @@ def importers(
     where: Where, limit: Limit = 100, offset: Offset = 0, max_chars: MaxChars = 8000, project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Imports]:  # fmt: skip
     """Which files import a module, a package or a file."""
-    engine, notes = where.indexed()
-    return listed(IMPORTS, engine.importers(target), limit, offset, max_chars, notes)
+    return listed(IMPORTS, where.indexed().importers(target), limit, offset, max_chars)
 
 
 # --- rows ---

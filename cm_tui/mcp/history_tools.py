@@ -68,7 +68,7 @@ def at_sha(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.StateAt]:
     """Symbols or files that existed at a past commit, including removed ones."""
-    engine, _ = where.indexed()
+    engine = where.indexed()
     _read_history_to(engine, sha)
     if label == "File":
         files = replace(engine.files_at(sha), note="")
@@ -90,7 +90,7 @@ def callers_at_sha(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.CallsAt]:
     """Who called a symbol at a past commit. What called it before it was removed?"""
-    engine, _ = where.indexed()
+    engine = where.indexed()
     _read_history_to(engine, sha)
     page = engine.callers(symbol, depth=depth, at=sha, unresolved=unresolved)
     return _listed_at(CALLERS_AT, page, where, sha, sha_ord, limit, offset, max_chars, unresolved=page.unresolved)
@@ -101,13 +101,12 @@ def _listed_at(
     **more: int,
 ) -> CallToolResult:  # fmt: skip
     """Return a part of a list of the past, with its revision; resolved last, when its missing files are known."""
-    engine, behind = where.indexed()
+    engine = where.indexed()
     place = engine.resolve(sha)
     own = replace(page, note=page.note.removesuffix(place.said).rstrip("; "))
-    notes = [*_revision_notes(place, ordinal), *behind]
     moment = _moment(place)
     more_fields = {"moment": moment, "generation": None, **more}
-    return listed(view, own, limit, offset, room, notes, more_fields, at=_title(moment))
+    return listed(view, own, limit, offset, room, _revision_notes(place, ordinal), more_fields, at=_title(moment))
 
 
 def drift(
@@ -124,7 +123,7 @@ def drift(
 
     tombstoned: gone since it was indexed, or at that commit; drifted: its lines differ; unindexed: not in the index.
     """
-    engine, _ = where.indexed()
+    engine = where.indexed()
     state, plan = where.projects.state(engine), engine.plan()
     changes = changes_of(plan)
     rows, total, current, place = _rows(engine, head_sha, offset + limit)

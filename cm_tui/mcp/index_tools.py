@@ -57,7 +57,7 @@ async def reingest(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Work]:
     """Index single files again, right after editing them; many in one call."""
-    engine, _state = await run_in_thread(where.indexed)
+    engine = await run_in_thread(where.indexed)
     paths = [path] if isinstance(path, str) else path
     try:
         summary = await follow(lambda cancel: engine.index(paths=paths, cancel=cancel), ctx)

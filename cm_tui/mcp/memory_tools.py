@@ -14,7 +14,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import UsageError
 from cm_tui.mcp import memory_records
-from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where
 from cm_tui.mcp.retrieval_tools import PathArgument, Query
 from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, indented, joined, record_of, remembered_text, result
 from cm_tui.model import Category, EntryEdit, Hit, MemoryChange, Outcome, Scope
@@ -49,17 +49,15 @@ def recall(
     """Recall what was decided, learned or done before: entries and past sessions, with who wrote them and when."""
     # What people and agents left behind needs no index.
     engine = where.engine()
-    state = where.projects.state(engine)
     found = engine.recall(question, limit=limit)
     authors = {path: _author(engine, path) for path in dict.fromkeys(hit.path for hit in found.hits)}
     memories = [_memory(hit, authors[hit.path]) for hit in found.hits]
     texts = fitting(memories, _memory_text, max_chars)
     where.note_recalled(engine, (row.path for row in memories[: len(texts)]))
-    notes = [*found.notes, *notes_of(engine, state)]
-    record = record_of(memory_records.Recalled, found, about=DATA, rows=memories[: len(texts)], notes=notes)
+    record = record_of(memory_records.Recalled, found, about=DATA, rows=memories[: len(texts)])
     head = f"{len(texts):,} of {count(found.total, 'memory', 'memories')}, {found.mode}"
     marked = fenced("\n\n".join(texts), DATA) if texts else "No matching memories."
-    return result(joined(head, marked, footer(None, notes), between="\n\n"), record)
+    return result(joined(head, marked, footer(None, found.notes), between="\n\n"), record)
 
 
 def _memory(hit: Hit, by: str) -> memory_records.Memory:

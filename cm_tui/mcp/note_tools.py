@@ -12,7 +12,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.mcp import records
-from cm_tui.mcp.project_resolver import ProjectPath, Where, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Where, notes_on_index
 from cm_tui.mcp.retrieval_tools import MEMORY, ROOM, PathArgument, Query, narrowed, of_stale, passage, read_lines
 from cm_tui.mcp.safe_text import fitting, footer, joined, record_of, remembered_text, result
 from cm_tui.model import Hit
@@ -40,7 +40,7 @@ def search(
     state = where.projects.state(engine)
     found = engine.search_notes(query, limit=max_results, min_score=min_score)
     told = (state.fallback,) if state.fallback and state.fallback not in found.notes else ()
-    notes = [*found.notes, *told, *notes_of(engine, state)]
+    notes = [*found.notes, *told]
     rows = [_note_row(hit) for hit in found.hits]
     where.note_recalled(engine, (hit.path for hit in found.hits))
     record = records.Remembered(
@@ -81,11 +81,11 @@ def get(
         record = _value_lines(engine, path, start, lines)
         return result(joined(_head(record), fenced(record.text, MEMORY), _more(record), between="\n\n"), record)
     try:
-        record = read_lines(where.indexed()[0], path, start, lines)
+        record = read_lines(where.indexed(), path, start, lines)
     except NotFoundError as error:
         record = _note_lines(engine, path, start, lines, error)
         where.note_recalled(engine, [f"{NOTES}/{record.path}"])
-    notes = notes_of(engine, state)
+    notes = [] if engine.uses_daemon or not state.indexed else notes_on_index(state)
     return result(joined(_head(record), record.text, _more(record), of_stale(record), footer(None, notes)), record)
 
 

@@ -75,7 +75,7 @@ def project_overview(ctx: Request, project: Given | None = None) -> str:
 def _indexed(projects: ProjectResolver, project: str | None) -> Engine:
     """Return the engine of an indexed project. Raises NotIndexedError if it has no index yet."""
     engine = projects.engine(project)
-    projects.indexed(engine)
+    projects.check_indexed(engine)
     return engine
 
 

@@ -52,7 +52,7 @@ def cut(text: str, limit: int) -> str:
 
 def remembered_text(text: str) -> str:
     """Return a memory's text without terminal escapes and characters that only a model would see."""
-    return visible(harmless(text))
+    return harmless(visible(text))
 
 
 def indented(text: str) -> str:
@@ -142,7 +142,7 @@ def listed(
     limit: int,
     offset: int,
     room: int,
-    notes: Sequence[str],
+    notes: Sequence[str] = (),
     more: Mapping[str, Any] | None = None,
     *,
     at: str = "",

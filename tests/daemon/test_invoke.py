@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.daemon.dispatcher import noted, with_note
+from cm_tui.engine.code.freshness.policy import noted, with_note
 from cm_tui.errors import NotFoundError, NotIndexedError
 from cm_tui.model import Page
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -259,7 +260,7 @@ def test_a_hook_of_a_killed_installation_comes_back(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(git_hook_file, "write_atomically", dies)
+        patch.setattr(git_hook_file, "write_if_unchanged", dies)
         with pytest.raises(KeyboardInterrupt):
             git_hook_file.HookFile(repo.root / ".git/hooks", "post-merge", None).install()
     assert not os.path.lexists(repo.root / ".git/hooks/post-merge")
@@ -296,6 +297,29 @@ def test_what_was_added_to_our_hook_stays(repo: Repo, cm: Fake):
     git_hooks.uninstall(repo.root)
     assert b"echo mine\n" in file.read_bytes()
     assert b"cm hook git" not in file.read_bytes()
+
+
+@pytest.mark.parametrize("change", [git_hooks.install, git_hooks.uninstall])
+def test_what_another_program_writes_meanwhile_stays(
+    repo: Repo, cm: Fake, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
+):
+    hook(repo, "post-commit", SCRIPTS["sh"])
+    file = repo.root / ".git" / "hooks" / "post-commit"
+    if change == git_hooks.uninstall:
+        git_hooks.install(repo.root)
+    before = file.read_bytes()
+    theirs = before + b"echo theirs\n"
+    without = git_hook_file.without_block
+
+    def overtaken(script: bytes) -> bytes:
+        if script == before:
+            file.write_bytes(theirs)
+        return without(script)
+
+    monkeypatch.setattr(git_hook_file, "without_block", overtaken)
+    with pytest.raises(RefusedError, match="changed by another program just now"):
+        change(repo.root)
+    assert file.read_bytes() == theirs
 
 
 def test_an_older_block_is_replaced(repo: Repo, cm: Fake, monkeypatch: pytest.MonkeyPatch):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.code.freshness import policy
 from tests.mcp.served import answering
 
 
@@ -229,6 +230,24 @@ async def test_a_moved_head_is_told_with_every_answer(own: Path):
         await asked.ok("codememory_ingest", confirmed=True)
         _, record = await asked.ok("codememory_retrieve", query="cart")
         assert record["notes"] == []
+
+
+async def test_edits_are_in_the_answer_or_noted_in_it(own: Path, monkeypatch: pytest.MonkeyPatch):
+    async with answering(own) as asked:
+        (own / "shop/refund.py").write_text("def refund():\n    return 1\n")
+        (own / "shop/checkout.py").unlink()
+        _, record = await asked.ok("codememory_definitions", symbol="refund")
+        assert (record["total"], record["notes"]) == (1, [])
+        await asked.refused("codememory_definitions", symbol="pay")
+        monkeypatch.setattr(policy, "QUICK_BYTES", 10)
+        (own / "shop/refund.py").write_text("def refund():\n    return 22\n\n\ndef later():\n    return 1\n")
+        missing = (
+            "The index is behind: 1 file changed since the last index run; codememory_ingest brings it up to date."
+        )
+        text, record = await asked.ok("codememory_definitions", symbol="refund")
+        assert record["notes"] == [missing]
+        assert missing in text
+        assert missing in await asked.refused("codememory_definitions", symbol="later")
 
 
 async def test_lines_without_end_are_cut(own: Path):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui import model
+from cm_tui.counts import count
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine_base import EngineBase, of_one_generation
 from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.engine.platform import lazy
-from cm_tui.errors import NotIndexedError
+from cm_tui.errors import CmError, NotIndexedError
 
 if TYPE_CHECKING:
     from cm_tui.engine.code.index.index_run import IndexOutcome
@@ -53,9 +55,39 @@ class IndexMethods(EngineBase):
 
         Raises NotIndexedError if there is no index yet.
         """
-        from cm_tui.engine.code.freshness.policy import unwatched
+        from cm_tui.engine.code.freshness.watcher import NAME
 
-        return unwatched(self.stale_reason(), self._db.get_meta("indexed_at"), self._external_layers(self._root))
+        why, ran_at = self.stale_reason() or self._edited()[1], self._db.get_meta("indexed_at")
+        layers = (model.LayerState(NAME, "off", note="no daemon runs"), *self._external_layers(self._root))
+        return model.Freshness(bool(why), why, ran_at=float(ran_at) if ran_at else None, layers=layers)
+
+    @in_process
+    def follow_edits(self) -> str:
+        """Index what was edited since the last run, up to `QUICK_BYTES`; return what is still missing, in words.
+
+        For requests without a daemon, to an index that reflects HEAD.
+        """
+        from cm_tui.engine.code.freshness.policy import QUICK_BYTES
+
+        size, why = self._edited()
+        if not why or size > QUICK_BYTES:
+            return why
+        try:
+            for _ in self.index():
+                pass
+        except CmError as error:
+            return f"{why}, and could not be indexed: {error.message.rstrip('.')}"
+        return ""
+
+    def _edited(self) -> tuple[float, str]:
+        """Return how many bytes were edited since the last run, and that in words; empty: none."""
+        from cm_tui.engine.code.index.plan import find_edits
+
+        edits = find_edits(self._db, self._root, self.config.index)
+        if edits is None:
+            return math.inf, "files may have changed since the last index run"
+        paths, size = edits
+        return size, f"{count(len(paths), 'file')} changed since the last index run" if paths else ""
 
     @needs("nothing", shared=False, of_index=True)
     @of_one_generation

@@ -253,9 +253,17 @@ def hits_for(budget: int) -> int:
 
 
 def auto_pack(
-    question: str, budget: int, neighbours: bool, *, search: Callable[[str], SearchResult], source: ReadSource,
-    symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare = no_preparation,
-) -> Pack:  # fmt: skip
+    question: str,
+    budget: int,
+    neighbours: bool,
+    *,
+    search: Callable[[str], SearchResult],
+    source: ReadSource,
+    symbol_at: SymbolAt,
+    callers: Edges,
+    callees: Edges,
+    prepare: Prepare = no_preparation,
+) -> Pack:
     """Choose code for a question, within a budget of tokens.
 
     Extents of hits by expected value per token, interrupted by the graph neighbours of the best ones where it gets low.

@@ -1,8 +1,7 @@
-"""State of a session's work: last request, decisions, changed files, failures, open parts of the plan.
+"""The last session of a project with its turns, and the state of its work.
 
-A pure function over the turns of a session and git's report; it reads and stores nothing.
-
-The last session of a project's work with its turns: finished ones, and the current one.
+The state (last request, decisions, changed files, failures, open parts of the plan) is a pure function of the turns and
+git's report.
 """
 
 from __future__ import annotations

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -30,9 +28,8 @@ from cm_tui.engine.platform.git.trees import TreeEntry, entries_of, files_of
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.history import SHORT_SHA
 
-_FAR_DOWN = 20
-"""Nesting depth beyond which git's library is slow to decide on ignored paths: it looks into every parent folder, so a
-thousand levels took it 10 s."""
+_UNREADABLE = (KeyError, ValueError, OSError, pygit2.GitError)
+"""What git's library raises for data that it cannot read."""
 
 
 def untracked(root: Path, repository: pygit2.Repository) -> Iterator[tuple[str, FileStatus]]:
@@ -58,21 +55,28 @@ def untracked(root: Path, repository: pygit2.Repository) -> Iterator[tuple[str, 
                 yield (f"{path}/" if is_folder else path), FileStatus.WT_NEW
 
 
-def is_passed(repository: pygit2.Repository, folder: str) -> bool:
-    """Whether a comparison skips a folder: ignored, with nothing tracked in it."""
+def passed_folders(repository: pygit2.Repository) -> Callable[[str], bool]:
+    """Return a test whether a comparison skips a folder, given with `/` at its end: ignored, with nothing tracked in it.
+
+    Folders with tracked files are not looked up in the rules: a thousand levels down, that took git's library 10 s.
+    """
+    tracked: set[str] = set()
     try:
-        if folder.count("/") > _FAR_DOWN and _holds_tracked(repository, folder):
+        for entry in repository.index:
+            folder = entry.path.rpartition("/")[0]
+            while folder and folder not in tracked:
+                tracked.add(folder)
+                folder = folder.rpartition("/")[0]
+    except _UNREADABLE:
+        return lambda _: False
+
+    def is_passed(folder: str) -> bool:
+        try:
+            return folder[:-1] not in tracked and bool(repository.path_is_ignored(folder))
+        except _UNREADABLE:
             return False
-        return bool(repository.path_is_ignored(folder)) and not _holds_tracked(repository, folder)
-    except (KeyError, ValueError, pygit2.GitError):
-        return False
 
-
-def _holds_tracked(repository: pygit2.Repository, folder: str) -> bool:
-    index = repository.index
-    # Sorted by bytes, as in git.
-    at = bisect_left(range(len(index)), os.fsencode(folder), key=lambda n: os.fsencode(index[n].path))
-    return at < len(index) and index[at].path.startswith(folder)
+    return is_passed
 
 
 _ALIKE = 50
@@ -204,7 +208,7 @@ class Repository:
         Raises RefusedError if there is a pipe or a device instead of an ignore file.
         """
         if self._unreadable is None:
-            self._unreadable = refuse_special_below(self.root, partial(is_passed, self._opened))
+            self._unreadable = refuse_special_below(self.root, passed_folders(self._opened))
         return self._unreadable
 
     def ignored(self, path: str) -> bool:
