@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -156,11 +157,13 @@ class Query:
         """Return the title of the report part that gives each index term most weight; empty for a question."""
         return {term: NAMES[one.kind] for term, one in self.report.terms(wording).items()} if self.report else {}
 
-    def written_in(self, wording: Wording) -> dict[str, str]:
-        """Return each index term as written in the query: `color` for `col`; of several words, the first."""
+    def written_in(self, wording: Wording, wanted: Set[str]) -> dict[str, str]:
+        """Return wanted index terms as written in the query: `color` for `col`; of several words, the first."""
         found: dict[str, str] = {}
         for word in dict.fromkeys([*self.words, *chain(*(self.report.words if self.report else ()))]):
-            pieces, split = tokens.parts(word), wording.split(word)
+            if wanted.isdisjoint(split := wording.split(word)):
+                continue
+            pieces = tokens.parts(word)
             # The whole word comes before its pieces, if it has several.
             shown = [word] if len(split) == len(pieces) == 1 else [word] * (len(split) - len(pieces)) + pieces
             for term, text in zip(split, shown, strict=True):
