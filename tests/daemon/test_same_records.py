@@ -390,6 +390,13 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: type(failure(lambda: engine.ingest_again(engine.ingest("keep", "Fine.").id))).__name__,
     ],
     "doctor": [lambda engine: [check.name for check in engine.doctor()]],
+    "reminders": [
+        lambda engine: engine.reminders(paths=["shop/cart.py"]),
+        lambda engine: engine.reminders(command="ls"),
+    ],
+    "team_vectors": [lambda engine: engine.team_vectors()],
+    "publish_vectors": [lambda engine: engine.publish_vectors(dry_run=True).model],
+    "pull_vectors": [lambda engine: type(failure(engine.pull_vectors)).__name__],
 }
 
 

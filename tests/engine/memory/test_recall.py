@@ -169,7 +169,7 @@ def test_an_unknown_profile_beside_is_refused(tmp_path: Path):
     from cm_tui.engine.search.ranking import profiles
     from cm_tui.errors import ConfigError
 
-    with pytest.raises(ConfigError, match="no profile 'nothing'"):
+    with pytest.raises(ConfigError, match="unknown profile 'nothing'"):
         profiles.load({"code": {"beside": "nothing"}})
 
 
