@@ -29,7 +29,7 @@ def locate(folder: Path | None, *, force: bool = False, around: bool = False) ->
     root = find_root(folder, force=force, around=around)
     identity = identify(root)
     refuse_other(identity)
-    return root, identity.folder
+    return root, identity.store_of(root)
 
 
 def root_of(folder: Path | None, *, around: bool = False) -> Path:
@@ -149,20 +149,22 @@ def scan_files() -> model.SecretsReport:
 
 
 def remove_store(store: Path, *, keep: str = "") -> None:
-    """Remove a store, or with `keep` all its files but that one; no daemon may have it open.
+    """Remove a store and its worktrees' copies, or with `keep` all its own files but that one.
 
-    Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
+    No daemon may have it open. Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """
     import shutil
 
+    from cm_tui.engine.api.worktree_stores import copies_of
     from cm_tui.engine.platform.store.rewrite import refuse_busy
 
-    if not store.exists():
-        return
-    refuse_busy(store)
+    stores = [one for one in (*(() if keep else copies_of(store)), store) if one.exists()]
+    for one in stores:
+        refuse_busy(one)
     try:
         if not (store / keep).is_file():
-            shutil.rmtree(store)
+            for one in stores:
+                shutil.rmtree(one)
             return
         for entry in store.iterdir():
             if entry.is_dir() and not entry.is_symlink():
@@ -208,13 +210,13 @@ def drop_episodes(name: str) -> None:
 
 
 def clear_store(store: Path) -> None:
-    """Remove a store's rebuildable data: all but the user's marks.
+    """Remove a store's rebuildable data: all but the user's marks, and that a worktree has its own one.
 
     Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """
     from cm_tui.engine.code.mainline.user_marks import FILE
 
-    remove_store(store, keep=FILE)
+    remove_store(store, keep=FILE if store == paths.project_store(store) else paths.STORE_MANIFEST)
 
 
 def plan_rebuild(folder: Path | None = None) -> model.IndexPlan:
