@@ -33,7 +33,7 @@ _CACHES_S = 60.0
 _SHARED_S = 30.0
 """How long a worktree shares its project's store before a copy is tried again."""
 _CANDIDATES = 16
-_MOST_OPEN = 6
+_MOST_OPEN = 4
 """Most unused projects that stay open; the least recently used are closed."""
 
 _log = logging.getLogger(__name__)
@@ -105,6 +105,8 @@ class ProjectPool:
         self._waiting: dict[Path, list[_Ticket]] = {}
         self._closed_at: float | None = clock.monotonic()
         """Time at which a project was closed whose memory was not released yet; at first, that of the start."""
+        self._released = 0.0
+        """Time at which freed memory was returned last."""
         self._emptied = 0.0
         """Time of the last use of a project before caches were emptied."""
         self._located: LRU[ProjectRef, tuple[float, Path, Path]] = LRU(_LOCATED)
@@ -148,7 +150,7 @@ class ProjectPool:
                 self._close(store)
                 own = worktree_stores.own_store(root, store, self._remove)
         except CmError as error:
-            # It is reported by whoever uses the store.
+            # The next user of the store reports it.
             _log.warning("%s has no store of its own: %s", root, error.message)
         finally:
             self._release(store)
@@ -355,7 +357,10 @@ class ProjectPool:
                 project.settled = project.used
             finally:
                 self._release(project.store)
-        if self._closed_at is not None and self._clock.monotonic() - self._closed_at >= _REST_S:
+        now = self._clock.monotonic()
+        # With many in turn, one is closed every second, and there is never a pause.
+        is_due = self._closed_at is not None and now - self._released >= _REST_S
+        if self._closed_at is not None and now - self._closed_at >= _REST_S:
             # Background work of a closed project has released it.
             self._closed_at = None
             has_rested = True
@@ -364,7 +369,8 @@ class ProjectPool:
             # Half of what is left: nothing counts tokens or splits words until the next question.
             self._emptied, has_rested = max(used, default=0.0), True
             memory.release_caches()
-        if has_rested:
+        if has_rested or is_due:
+            self._released = now
             # What a project worked with refers to itself, and is rarely collected otherwise.
             gc.collect()
             memory.release_memory()
