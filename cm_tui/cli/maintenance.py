@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import typer
 
-from cm_tui import paths
 from cm_tui.cli.options import Yes, chosen_project
 from cm_tui.cli.output import as_json, narrate, write
 from cm_tui.counts import count
@@ -46,7 +45,7 @@ def reset(*, everywhere: bool = False, drop: bool | None = None, yes: Yes = Fals
     from cm_tui.daemon.open_engine import remove
     from cm_tui.engine.api import projects
 
-    names = projects.all_names() if everywhere else [paths.project_store(projects.store_of(chosen_project())).name]
+    names = projects.all_names() if everywhere else [projects.name_of(chosen_project(), force=True)]
     recorded = {name: _episodes_of(name, sure=bool(drop)) for name in names if projects.has_journal(name)}
     if any(recorded.values()) and drop is None and not yes:
         drop = not typer.confirm(f"Keep what agents' sessions recorded ({_counted(recorded)})?", default=True, err=True)

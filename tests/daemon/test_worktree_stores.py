@@ -17,10 +17,11 @@ from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.api import known_projects, projects, worktree_stores
+from cm_tui.engine.api import projects, worktree_stores
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.api.everywhere import recall_everywhere
 from cm_tui.engine.code.mainline import user_marks
-from cm_tui.engine.platform.git.identity import Identity
+from cm_tui.engine.platform.git.identity import Identity, identify
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.store import rewrite
 from cm_tui.errors import NotFoundError, StoreError
@@ -143,14 +144,25 @@ def runs_of_a_round(trees: Trees, daemon: Daemon) -> list[str]:
     return sorted(trees.runs)
 
 
-def test_after_the_first_round_nothing_is_indexed_again(trees: Trees, daemon: Daemon) -> None:
+def test_after_the_first_round_nothing_is_indexed_again_and_the_memory_is_shared(trees: Trees, daemon: Daemon) -> None:
     runs_of_a_round(trees, daemon)
     assert [runs_of_a_round(trees, daemon) for _ in range(ROUNDS)] == [[]] * ROUNDS
     copies = {paths.worktree_store(trees.store, root) for root in trees.roots[1:]}
     assert set(worktree_stores.copies_of(trees.store)) == copies
-    assert [one.name for one in known_projects.known_projects().rows] == [
-        one.name for one in known_projects.known_projects().rows if "+" not in one.id
-    ]
+    record(trees.roots[1])
+    for root in trees.roots:
+        assert daemon.call(root, "search", query="Graustark", profile="memory").hits, root.name
+        assert len(daemon.call(root, "episodes").rows) == 1
+    assert runs_of_a_round(trees, daemon) == []
+    user_marks.set_mark(paths.worktree_store(trees.store, trees.roots[1]), "last_seen", "f" * 40)
+    assert user_marks.read(trees.store) == {"last_seen": "f" * 40}
+    daemon.pool.close()
+    # One project, by whichever of its checkouts it is found.
+    for root in trees.roots[:2]:
+        identify(root).write_manifest(root)
+        found = recall_everywhere("Graustark", 5, None, Engine.open)
+        assert (len(found.rows), found.projects) == (1, 1)
+        assert "skipped" not in str(found.notes)
 
 
 def test_nor_with_more_of_them_than_are_watched(trees: Trees, daemon: Daemon) -> None:
@@ -175,15 +187,6 @@ def test_without_a_daemon_too(trees: Trees) -> None:
                 if reason:
                     list(engine.index())
                 assert {row.name for row in engine.symbols().rows if "_in_" in row.name} == own_names(root)
-
-
-def test_what_is_recorded_in_one_is_found_in_all(trees: Trees, daemon: Daemon) -> None:
-    runs_of_a_round(trees, daemon)
-    record(trees.roots[1])
-    for root in trees.roots:
-        assert daemon.call(root, "search", query="Graustark", profile="memory").hits, root.name
-        assert len(daemon.call(root, "episodes").rows) == 1
-    assert runs_of_a_round(trees, daemon) == []
 
 
 def test_the_copy_of_a_missing_worktree_goes(trees: Trees, daemon: Daemon) -> None:
@@ -236,7 +239,7 @@ def test_a_copy_that_was_killed_does_not_count(trees: Trees, place: str, monkeyp
     assert not [file for file in engine.store.iterdir() if file.name.startswith(".")]
 
 
-def test_what_is_erased_stays_in_no_copy(trees: Trees, daemon: Daemon) -> None:
+def test_nothing_that_is_erased_or_reset_stays_in_a_copy(trees: Trees, daemon: Daemon) -> None:
     record(trees.main)
     daemon.index(trees.main)
     runs_of_a_round(trees, daemon)
@@ -251,6 +254,15 @@ def test_what_is_erased_stays_in_no_copy(trees: Trees, daemon: Daemon) -> None:
     for root in trees.roots:
         assert not daemon.call(root, "search", query="Graustark", profile="memory").hits, root.name
     assert runs_of_a_round(trees, daemon) == []
+    root, before = trees.roots[1], worktree_stores.copies_of(trees.store)
+    for rebuilt in (root, trees.main):
+        daemon.dispatcher.start("rebuild", ProjectRef(str(rebuilt)), {}).wait()
+        assert worktree_stores.copies_of(trees.store) == before
+        assert runs_of_a_round(trees, daemon) == []
+    daemon.call(root, "reset")
+    assert projects.all_stores() == []
+    with pytest.raises(NotFoundError):
+        daemon.call(root, "definitions", name="only_in_one")
 
 
 def test_erasing_without_a_daemon_goes_on_with_the_projects_store(trees: Trees) -> None:
@@ -263,26 +275,6 @@ def test_erasing_without_a_daemon_goes_on_with_the_projects_store(trees: Trees) 
         engine.erase([episode.id])
         assert engine.store == trees.store
     assert holding_secret() == []
-
-
-def test_reset_removes_all_copies_and_rebuild_only_its_own(trees: Trees, daemon: Daemon) -> None:
-    runs_of_a_round(trees, daemon)
-    root, before = trees.roots[1], worktree_stores.copies_of(trees.store)
-    daemon.dispatcher.start("rebuild", ProjectRef(str(root)), {}).wait()
-    assert worktree_stores.copies_of(trees.store) == before
-    assert runs_of_a_round(trees, daemon) == []
-    daemon.dispatcher.start("rebuild", ProjectRef(str(trees.main)), {}).wait()
-    assert worktree_stores.copies_of(trees.store) == before
-    daemon.call(root, "reset")
-    assert projects.all_stores() == []
-    with pytest.raises(NotFoundError):
-        daemon.call(root, "definitions", name="only_in_one")
-
-
-def test_marks_are_the_projects(trees: Trees, daemon: Daemon) -> None:
-    runs_of_a_round(trees, daemon)
-    user_marks.set_mark(paths.worktree_store(trees.store, trees.roots[1]), "last_seen", "f" * 40)
-    assert user_marks.read(trees.store) == {"last_seen": "f" * 40}
 
 
 def test_a_history_is_not_read_in_each_copy(trees: Trees, daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,11 @@ def store_of(folder: Path | None = None) -> Path:
     return locate(folder, force=True)[1]
 
 
+def name_of(folder: Path | None, *, force: bool = False) -> str:
+    """Return the name of a project's folders, for all its checkouts. Errors and arguments as for `locate`."""
+    return paths.project_store(locate(folder, force=force)[1]).name
+
+
 def store_folder(name: str) -> Path:
     """Return the folder of the store of a name, whether it exists or not."""
     return paths.data_dir() / "projects" / name

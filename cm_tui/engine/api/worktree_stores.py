@@ -62,7 +62,7 @@ def own_store(root: Path, store: Path, remove: Callable[[Path], object]) -> Path
             return own
     except (CmError, OSError) as error:
         # Without one, it goes on as a clone does.
-        _log.warning("no store of its own for %s: %s", root, error)
+        _log.info("no store of its own for %s: %s", root, error)
     return store
 
 
@@ -80,7 +80,7 @@ def mark_used(store: Path) -> None:
 
 def _has_room(store: Path, own: Path, remove: Callable[[Path], object]) -> bool:
     """Remove copies of missing worktrees, and the one unused longest if necessary; return whether there is room."""
-    size = (store / paths.STORE_DATABASE).stat().st_size
+    size = max((store / paths.STORE_DATABASE).stat().st_size, 1)
     others = {one: _used(one) for one in copies_of(store) if one != own}
     for one in [one for one, used in others.items() if used is None]:
         remove(one)
