@@ -169,15 +169,10 @@ class ProjectPool:
 
     def _remove(self, store: Path) -> None:
         """Remove a worktree's store. Raises StoreBusyError while it is in use."""
-        with self._changed:
-            if store in self._taken or self._users(store):
-                raise StoreBusyError(f"The index in {store} is in use.")
-            self._taken.add(store)
-        try:
-            self._close(store)
+        if self._users(store):
+            raise StoreBusyError(f"The index in {store} is in use.", hint="Try again.")
+        with self.exclusive(store):
             projects.remove_store(store)
-        finally:
-            self._release(store)
 
     @contextmanager
     def acquire(self, where: ProjectRef, *, create: bool = True, run: bool = False) -> Iterator[Project]:

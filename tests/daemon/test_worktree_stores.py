@@ -231,6 +231,7 @@ def test_a_copy_that_was_killed_does_not_count(trees: Trees, place: str, monkeyp
             with pytest.raises(Killed):
                 Engine.open(root)
     assert projects.store_of(root) == trees.store, "it has none yet"
+    (paths.worktree_store(trees.store, root) / "store.duckdb.wal").write_bytes(b"of another one")
     with Engine.open(root) as engine:
         assert engine.store == paths.worktree_store(trees.store, root) == projects.store_of(root)
         list(engine.index())

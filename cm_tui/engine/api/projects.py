@@ -169,6 +169,8 @@ def remove_store(store: Path, *, keep: str = "") -> None:
     try:
         if not (store / keep).is_file():
             for one in stores:
+                # First: a worktree's copy without it does not count.
+                (one / paths.STORE_MANIFEST).unlink(missing_ok=True)
                 shutil.rmtree(one)
             return
         for entry in store.iterdir():

@@ -104,6 +104,9 @@ def _copy(store: Path, own: Path, root: Path) -> None:
     from cm_tui.engine.platform.store.rewrite import copy_store
     from cm_tui.engine.search.vectors.snapshot import FOLDERS
 
+    if own.exists():
+        # What is left of another one: the log of its last changes would be taken for this one's.
+        shutil.rmtree(own)
     for folder in FOLDERS:
         if (store / folder).is_dir():
             paths.private_dir(own / folder)

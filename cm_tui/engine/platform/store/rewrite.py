@@ -52,7 +52,6 @@ def copy_store(folder: Path, target: Path) -> None:
     OSError if it cannot be written.
     """
     file, copy = folder / STORE_DATABASE, target / STORE_DATABASE
-    remove_left_overs(copy)
     with explained(file), replacing(copy, durable=True) as new, closing(duckdb.connect(config=SETTINGS)) as db:
         try:
             _attach(db, "old", file)
