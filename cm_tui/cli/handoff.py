@@ -56,7 +56,7 @@ def handoff(
         state = replace(state, title=state.title or _title(engine, state.session))
         pack = _current_pack(engine, budget)
     # Also in a file: characters that only a model would read, or a terminal act on, are not the session's.
-    text = without_secrets(visible(harmless(_text(state, title, pack))))
+    text = without_secrets(harmless(visible(_text(state, title, pack))))
     if wants_json():
         print_json({"state": state, "text": text})
     elif out is None:

@@ -67,7 +67,7 @@ def print_json(value: Any) -> None:
     unicode = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
     if unicode and not _SURROGATE.search(text):
         # JSON itself escapes only those below the space.
-        _put(CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        _put(CONTROLS.sub(lambda found: json.dumps(found[0])[1:-1], text))
     else:
         _put(json.dumps(plain(value), indent=2))
 
@@ -119,12 +119,13 @@ def print_page(
     row: Callable[[Any], Any] = plain,
     more: Mapping[str, Any] | None = None,
 ) -> None:
-    """A list: `{"rows": […], "total": N}` as JSON, with its generation; else a row's line (or lines) and an honest count.
+    """A list: `{"rows": […], "total": N}` as JSON, with its generation and note; else a row's line (or lines) and an honest count.
 
     `line`: a row as text; `row`: a row as it stands in JSON; `more`: what the JSON has beside rows and total.
     """
     if wants_json():
-        named = {} if page.generation is None else {"generation": page.generation}
+        named = {"generation": page.generation, "note": page.note or None}
+        named = {key: value for key, value in named.items() if value is not None}
         print_json({"rows": [row(item) for item in page.rows], "total": page.total, **named, **(more or {})})
         if page.note:
             narrate(page.note)

@@ -1,4 +1,4 @@
-"""What the daemon does with a request, on a thread: find the project, bring its index to what is asked, ask the engine."""
+"""The daemon's handling of a request, on a thread: find the project, update its index as needed, call the engine."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from cm_tui.daemon.turns import Turns
 from cm_tui.daemon.upkeep import Upkeep
 from cm_tui.engine.api.needs import Written
 from cm_tui.engine.code.freshness import policy
+from cm_tui.engine.code.freshness.policy import accepts_notes, noted, with_note
 from cm_tui.engine.code.freshness.watcher import NAME as WATCHER
 from cm_tui.engine.platform.shared_results import SharedResults
 from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreBusyError, UsageError
-from cm_tui.model import Candidates, Freshness, Page
+from cm_tui.model import Candidates, Freshness
 
 if TYPE_CHECKING:
     from cm_tui.engine.code.index.index_run import IndexOutcome
@@ -56,7 +57,7 @@ class IndexCheck:
         """Return what is to be said of an answer while a run of this checkout is on; None when none is."""
         for job in self._work.own_jobs(self._root, self._store):
             if job.state == "running":
-                return "" if job.searchable else "An index run is under way; this is what was known before it."
+                return "" if job.searchable else "An index run is in progress; results are from before it."
         return None
 
     def stale_reason(self) -> str:
@@ -116,7 +117,7 @@ def method_of(name: str, *, streams: bool) -> Method:
     """
     method = METHODS.get(name)
     if method is None or method.streams != streams:
-        raise UsageError(f"There is no {'long work' if streams else 'method'} {name[:80]!r}.")
+        raise UsageError(f"Unknown {'task' if streams else 'method'}: {name[:80]!r}.")
     return method
 
 
@@ -136,23 +137,6 @@ def ask(project: Project, name: str, values: dict[str, Any]) -> Any:
 def other_checkout_note(root: str, reflects: str = "reflects") -> str:
     """Return the note on a result or state of another checkout."""
     return f"The index {reflects} another checkout, {root}."
-
-
-def accepts_notes(result: Any) -> bool:
-    """Return whether a note can be left on a result."""
-    return isinstance(result, Page) or hasattr(result, "notes")
-
-
-def with_note(result: Any, note: str) -> Any:
-    """A result with a note, where its record has room for one."""
-    if isinstance(result, Page):
-        return replace(result, note="; ".join(filter(None, (result.note, note))))
-    return replace(result, notes=(*result.notes, note)) if accepts_notes(result) else result
-
-
-def noted(error: NotFoundError, note: str) -> NotFoundError:
-    """Return a failure to find something that says of the index what an answer would have said."""
-    return type(error)(error.message, hint=f"{error.hint} {note}".strip(), finding=error.finding)
 
 
 # --- what the daemon does with a request, on a thread ---
@@ -259,19 +243,19 @@ class Dispatcher:
                 with self._work.waiters.waiting(project.root):
                     failure = self._check(where).bring_back()
                     project = stack.enter_context(self.pool.acquire(where))
-                note = f"{other_checkout_note(other, 'reflected')} It was brought back to this one first."
+                note = f"{other_checkout_note(other, 'reflected')} It was switched to this one first."
                 if failure and (other := project.engine.indexed_checkout()):
-                    note = f"{other_checkout_note(other)} It could not be brought back to this one: {failure}"
+                    note = f"{other_checkout_note(other)} It could not be switched to this one: {failure}"
                     break
             if other and where.own_index:
-                raise StoreBusyError(note, hint="Ask again when the other one has finished.")
+                raise StoreBusyError(note, hint="Try again when the other one has finished.")
             try:
                 result = self._ask(project, method, values, client)
             except NotFoundError as error:
                 # It may be there, and not in the index yet.
                 raise noted(error, note) from error
         if other and not accepts_notes(result):
-            raise StoreBusyError(note, hint="Ask again when the other one has finished.")
+            raise StoreBusyError(note, hint="Try again when the other one has finished.")
         return with_note(result, note) if note else result
 
     def _ask(self, project: Project, method: Method, values: dict[str, Any], client: str) -> Any:

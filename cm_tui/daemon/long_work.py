@@ -1,4 +1,4 @@
-"""Long work on a project, as jobs: index runs in one queue, reading the history in another beside it."""
+"""Long work on a project, as jobs: index runs in one queue, reading history in another."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.counts import count
-from cm_tui.daemon.checkout_waiters import CheckoutWaiters
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import ALL_STORES, Job, Jobs, Waits
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.daemon.turns import Turns
+from cm_tui.daemon.turns import CheckoutWaiters, Turns
 from cm_tui.engine.api import projects
 from cm_tui.engine.platform.store import memory
 from cm_tui.errors import CmError
@@ -240,7 +239,7 @@ class LongWork:
 
         def waits(ahead: Job) -> str:
             seconds = max(0, round(self._clock.now() - ahead.started))
-            return f"another import of this project began {count(seconds, 'second')} ago; this one begins when that has ended"
+            return f"another import of this project began {count(seconds, 'second')} ago; waiting for it to finish"
 
         return self._submit(where, "import", work, IMPORT, waits)
 

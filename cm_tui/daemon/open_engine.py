@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from cm_tui.daemon.daemon_use import Say, is_running, ready, tell, uses_daemon
 from cm_tui.engine.api import projects
+from cm_tui.engine.api.needs import declaration_of, is_request, need_of_call
+from cm_tui.engine.code.freshness import policy
 from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreReadOnlyError
 
 if TYPE_CHECKING:
     from cm_tui.daemon.rpc import ProjectRef
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import LayerState, Progress, SecretsReport
+    from cm_tui.model import LayerState, Need, Progress, SecretsReport
 
 
 def open_engine(
@@ -56,6 +59,8 @@ def open_engine(
 def open_fresh_engine(folder: Path | None = None, *, of_memory: bool = False, say: Say = lambda _: None) -> Engine:
     """Return the engine of the project around a folder, for questions: its index reflects HEAD.
 
+    What needs the files on disk comes with a note on what is not indexed yet, with a daemon or without.
+
     Args:
         folder: as for `open_engine`.
         of_memory: what is asked is what people and agents left behind: that needs no index.
@@ -65,11 +70,10 @@ def open_fresh_engine(folder: Path | None = None, *, of_memory: bool = False, sa
         NotIndexedError: there is no index, nor anything that is remembered where that is asked.
         CmError: the project cannot be opened, or its index cannot be brought up to HEAD.
     """
-    from cm_tui.engine.code.freshness import policy
-
     engine = open_engine(folder, create=of_memory and projects.has_memory(folder), say=say)
     try:
-        policy.at_head(_FollowedIndex(engine, say))
+        if reason := engine.stale_reason():
+            _bring_to_head(engine, reason, say)
     except NotIndexedError:
         if not of_memory:
             engine.close()
@@ -77,42 +81,61 @@ def open_fresh_engine(folder: Path | None = None, *, of_memory: bool = False, sa
     except BaseException:
         engine.close()
         raise
-    return engine
+    return with_edits(engine, "`cm index`", say)
 
 
-class _FollowedIndex:
-    """An index whose runs the caller follows to their end, as the freshness policy sees it: failures are raised.
+def _bring_to_head(engine: Engine, reason: str, say: Say) -> None:
+    say(f"{reason}; bringing the index up to date")
+    try:
+        for _ in engine.index():
+            pass
+    except StoreReadOnlyError:
+        # That it can only be read was said when it was opened; what it holds is answered all the same.
+        say("It could not be updated; results may be outdated.")
 
-    `engine`: the open project; `say`: told before it is indexed.
+
+def with_edits(engine: Engine, command: str, say: Say = lambda _: None) -> Engine:
+    """Return an engine whose responses reflect edited files where they need to, or have a note, as the daemon's do.
+
+    `command`: brings the index up to date, for the note; `say`: told that where a result has no place for notes.
     """
+    return engine if engine.uses_daemon else cast("Engine", _CheckedEngine(engine, command, say))
 
-    def __init__(self, engine: Engine, say: Say) -> None:
+
+class _CheckedEngine:
+    """An engine in this process that follows edits before each request that needs the files on disk."""
+
+    def __init__(self, engine: Engine, command: str, say: Say) -> None:
         self._engine = engine
+        self._command = command
         self._say = say
+        self._lock = threading.Lock()
 
-    def run_under_way(self) -> None:
-        """Return None: the caller waits for its own run."""
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._engine, name)
+        need = declaration_of(method).need if is_request(method) else "nothing"
+        if need not in ("files", "head"):
+            return method
 
-    def stale_reason(self) -> str:
-        """Return why the index does not reflect HEAD; nothing when it does."""
-        return self._engine.stale_reason()
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            note = self._follow(need_of_call(need, kwargs))
+            try:
+                result = method(*args, **kwargs)
+            except NotFoundError as error:
+                raise policy.noted(error, note) from error
+            if note and not policy.accepts_notes(result):
+                self._say(note)
+            return policy.with_note(result, note) if note else result
 
-    def bring_to_head(self, reason: str) -> str:
-        """Bring the index up to HEAD; nothing is left to be said afterwards."""
-        self._say(f"{reason}; bringing the index up to date")
+        return ask
+
+    def _follow(self, need: Need) -> str:
         try:
-            for _ in self._engine.index():
-                pass
-        except StoreReadOnlyError:
-            # That it can only be read was said when it was opened; what it holds is answered all the same.
-            self._say("It could not be brought up to date: this is what was known before.")
-        return ""
-
-    def keep_fresh(self) -> None:
-        """Do nothing: what changes is found when the index is asked for the next time."""
-
-    def check_files(self) -> None:
-        """Do nothing: files are not watched."""
+            with self._lock:
+                why = self._engine.stale_reason() or (self._engine.follow_edits() if need == "files" else "")
+        except NotIndexedError:
+            return ""
+        return f"The index is behind: {why}; {self._command} brings it up to date." if why else ""
 
 
 def _open_here(folder: Path | None, *, create: bool, force: bool) -> Engine:
@@ -183,7 +206,7 @@ def secrets_of_all() -> SecretsReport:
                 else projects.scan_store(name)
             )
         except CmError as error:
-            notes.append(f"{name} could not be looked at: {error.message}")
+            notes.append(f"{name} could not be read: {error.message}")
     return SecretsReport(
         # Each of them has looked at the files that they share.
         tuple(dict.fromkeys(one for report in reports for one in report.findings)),

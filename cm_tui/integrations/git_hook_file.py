@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui.errors import RefusedError
-from cm_tui.files import SUFFIX, read_bounded, shared_dir, write_atomically
+from cm_tui.files import SUFFIX, read_bounded, shared_dir, write_if_unchanged
 from cm_tui.model.freshness import GitHook
 
 BEGIN = b"# >>> cm-tui >>> "
@@ -124,12 +124,12 @@ class HookFile:
         shared_dir(self._folder)
         script = self._script()
         again = script is not None and self._was_moved_by_an_older_cm(script)
-        wanted = None if again else self._target_content()
+        wanted = None if again else self._target_content(script)
         if wanted is None:
             moved = self._move_aside(self._folder / self._moved_names[1] if again else self.path)
-            wanted = wrapper(self._lines, moved)
-        if self.path.is_symlink() or _read(self.path) != wanted:
-            write_atomically(self.path, wanted, permissions=_mode(self.path) if self.path.is_file() else _MODE)
+            script, wanted = (script if again else None), wrapper(self._lines, moved)
+        if script != wanted:
+            self._write(wanted, script)
         if self._moved_name() == self._moved_names[0]:
             self._link_siblings()
         return self.status()
@@ -148,15 +148,20 @@ class HookFile:
         elif rest == without_block(alone(self._lines)):
             self.path.unlink()
         else:
-            write_atomically(self.path, rest, permissions=_mode(self.path))
+            self._write(rest, script)
         return self.status()
+
+    def _write(self, script: bytes, before: bytes | None) -> None:
+        """Write the hook. `before`: what it held; None: nothing. Raises RefusedError if another program changed it since."""
+        if not write_if_unchanged(self.path, script, before, _mode(self.path) if self.path.is_file() else _MODE):
+            raise RefusedError(f"{self.path} was changed by another program just now.", hint="Run the command again.")
 
     def status(self) -> GitHook:
         """Return how it lies there."""
         script = self._script()
         path = str(self.path)
         if script is None or not has_block(script):
-            note = "another hook is there" if script is not None or self.path.is_symlink() else ""
+            note = "another hook exists" if script is not None or self.path.is_symlink() else ""
             return GitHook(self.name, "missing", path, note)
         state: Literal["installed", "outdated"] = (
             "outdated"
@@ -170,12 +175,11 @@ class HookFile:
             return "does not run: it is not executable"
         moved_name = self._moved_name()
         if moved_name is not None and f"/{moved_name}".encode() in script:
-            return f"ends as {moved_name}, the hook that was there before"
-        return "" if script == alone(self._lines) else "together with the hook that was there before"
+            return f"then runs {moved_name}, the previous hook"
+        return "" if script == alone(self._lines) else "together with the previous hook"
 
-    def _target_content(self) -> bytes | None:
-        """Return what the file shall hold; None when what is there has to be moved first."""
-        script = self._script()
+    def _target_content(self, script: bytes | None) -> bytes | None:
+        """Return what the file shall hold in place of a script; None when what is there has to be moved first."""
         if script is None:
             return self._without_script()
         if has_block(script):
@@ -213,8 +217,8 @@ class HookFile:
         before = self._moved_name()
         if before is not None and self._folder / before != hook:
             raise RefusedError(
-                f"{self._folder / before} is in the way: a hook was moved there before, and another has taken its place.",
-                hint="Keep the one of the two that you want, and remove the other.",
+                f"{self._folder / before} already exists: a hook was moved there before, and another one has replaced it.",
+                hint="Keep one of the two and remove the other.",
             )
         path = self._folder / self._moved_names[0]
         shared_dir(path.parent)

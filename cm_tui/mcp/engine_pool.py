@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cm_tui.daemon import bootstrap
 from cm_tui.daemon.daemon_use import uses_daemon
-from cm_tui.daemon.open_engine import open_engine
+from cm_tui.daemon.open_engine import open_engine, with_edits
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, RefusedError, StoreBusyError, UsageError
@@ -79,15 +79,13 @@ class EnginePool:
             return root
         if len(shared) > 1:
             raise UsageError(
-                "This client has several folders open: say which one is meant.",
-                hint=f"Give `project` as one of {', '.join(map(str, shared))}.",
+                "This client has several folders open: `project` is required.",
+                hint=f"Use one of {', '.join(map(str, shared))}.",
             )
         if shared:
             return shared[0]
         if self._default is None:
-            raise UsageError(
-                "Name the project.", hint="This server answers for several: give `project`, an absolute path."
-            )
+            raise UsageError("`project` is required: this server serves several.", hint="Give it as an absolute path.")
         return self._access.root_of(self._default)
 
     def _shared(self, client_folders: Sequence[Path]) -> list[Path]:
@@ -108,7 +106,7 @@ class EnginePool:
             # The folder became part of another project since it was looked at.
             engine.close()
             raise self._access.refusal(root)
-        return engine
+        return with_edits(engine, "codememory_ingest")
 
     def _refuse_shared(self, root: Path, store: Path) -> None:
         others = [other for other, (held, _) in self._open.items() if held == store]

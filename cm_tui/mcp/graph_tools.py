@@ -16,18 +16,17 @@ from cm_tui.model import Edge, ImportEdge, Symbol
 Name = Annotated[
     str, Field(min_length=1, max_length=500, description="Name, or any tail of a qualified one: Cart.total."), Text
 ]
-Depth = Annotated[int, Field(ge=1, le=3, description="Steps along the calls.")]
+Depth = Annotated[int, Field(ge=1, le=3, description="Maximum call depth.")]
 Limit = Annotated[int, Field(ge=1, le=500)]
-Unresolved = Annotated[bool, Field(description="Instead: calls by that name that could not be resolved.")]
+Unresolved = Annotated[bool, Field(description="Instead: unresolved calls of that name.")]
 
 
 def definitions(
     symbol: Name, where: Where, limit: Limit = 50, offset: Offset = 0, max_chars: MaxChars = 8000,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Symbols]:  # fmt: skip
-    """Where a name is defined: path:start-end, kind, signature. Tells symbols of one name apart."""
-    engine, notes = where.indexed()
-    return listed(DEFINITIONS, engine.definitions(symbol), limit, offset, max_chars, notes)
+    """Where a name is defined: path:start-end, kind, signature. Distinguishes symbols of the same name."""
+    return listed(DEFINITIONS, where.indexed().definitions(symbol), limit, offset, max_chars)
 
 
 def callers(
@@ -36,12 +35,10 @@ def callers(
 ) -> Annotated[CallToolResult, records.Calls]:  # fmt: skip
     """Who calls a symbol: each call site with its line and how it was resolved. What breaks if it changes?
 
-    Ambiguous calls are listed as such, never guessed; what could not be resolved is counted.
+    Ambiguous calls are listed as such, never guessed; unresolved ones are counted.
     """
-    engine, notes = where.indexed()
-    page = engine.callers(symbol, depth=depth, unresolved=unresolved)
-    more = {"unresolved": page.unresolved}
-    return listed(CALLERS, page, limit, offset, max_chars, notes, more)
+    page = where.indexed().callers(symbol, depth=depth, unresolved=unresolved)
+    return listed(CALLERS, page, limit, offset, max_chars, more={"unresolved": page.unresolved})
 
 
 def callees(
@@ -49,8 +46,7 @@ def callees(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Calls]:  # fmt: skip
     """What a symbol calls: each call with its line and the definition that it reaches."""
-    engine, notes = where.indexed()
-    return listed(CALLEES, engine.callees(symbol, depth=depth), limit, offset, max_chars, notes)
+    return listed(CALLEES, where.indexed().callees(symbol, depth=depth), limit, offset, max_chars)
 
 
 def dependencies(
@@ -58,8 +54,7 @@ def dependencies(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Imports]:  # fmt: skip
     """What a file imports, and which file of the project each import brings in."""
-    engine, notes = where.indexed()
-    return listed(IMPORTS, engine.dependencies(path), limit, offset, max_chars, notes)
+    return listed(IMPORTS, where.indexed().dependencies(path), limit, offset, max_chars)
 
 
 def importers(
@@ -67,8 +62,7 @@ def importers(
     where: Where, limit: Limit = 100, offset: Offset = 0, max_chars: MaxChars = 8000, project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Imports]:  # fmt: skip
     """Which files import a module, a package or a file."""
-    engine, notes = where.indexed()
-    return listed(IMPORTS, engine.importers(target), limit, offset, max_chars, notes)
+    return listed(IMPORTS, where.indexed().importers(target), limit, offset, max_chars)
 
 
 # --- rows ---

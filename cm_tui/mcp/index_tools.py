@@ -24,7 +24,7 @@ SHOWN = 50
 async def ingest(
     where: Where,
     ctx: Request,
-    confirmed: Annotated[bool, Field(description="Do it; without, only say what would be done.")] = False,
+    confirmed: Annotated[bool, Field(description="Run it; without, only report the plan.")] = False,
     full: Annotated[bool, Field(description="Parse every file again.")] = False,
     since: Annotated[
         Annotated[str, Field(max_length=200), Text] | None, Field(description="Commit that the plan is compared with.")
@@ -57,7 +57,7 @@ async def reingest(
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Work]:
     """Index single files again, right after editing them; many in one call."""
-    engine, _state = await run_in_thread(where.indexed)
+    engine = await run_in_thread(where.indexed)
     paths = [path] if isinstance(path, str) else path
     try:
         summary = await follow(lambda cancel: engine.index(paths=paths, cancel=cancel), ctx)

@@ -12,7 +12,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.mcp import records
-from cm_tui.mcp.project_resolver import ProjectPath, Where, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Where, notes_on_index
 from cm_tui.mcp.retrieval_tools import MEMORY, ROOM, PathArgument, Query, narrowed, of_stale, passage, read_lines
 from cm_tui.mcp.safe_text import fitting, footer, joined, record_of, remembered_text, result
 from cm_tui.model import Hit
@@ -40,7 +40,7 @@ def search(
     state = where.projects.state(engine)
     found = engine.search_notes(query, limit=max_results, min_score=min_score)
     told = (state.fallback,) if state.fallback and state.fallback not in found.notes else ()
-    notes = [*found.notes, *told, *notes_of(engine, state)]
+    notes = [*found.notes, *told]
     rows = [_note_row(hit) for hit in found.hits]
     where.note_recalled(engine, (hit.path for hit in found.hits))
     record = records.Remembered(
@@ -57,7 +57,7 @@ def search(
         for row in rows
     ]
     head = one_line(f"{len(rows):,} of {count(found.total, 'candidate')}, {found.mode}{narrowed(found)}")
-    marked = fenced("\n\n".join(texts), MEMORY) if texts else "No note says anything of this."
+    marked = fenced("\n\n".join(texts), MEMORY) if texts else "No matching notes."
     return result(joined(head, marked, footer(None, notes), between="\n\n"), record)
 
 
@@ -74,18 +74,18 @@ def get(
     lines: Annotated[int, Field(ge=1, le=2000)] = 200,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Lines]:
-    """Read lines of a note, a file, or a value by kv://KEY or json://NAME; what lies outside the project and its notes is refused."""
+    """Read lines of a note, a file, or a value by kv://KEY or json://NAME; anything outside the project and its notes is refused."""
     engine = where.engine()
     state = where.projects.state(engine)
     if path.startswith(_VALUES):
         record = _value_lines(engine, path, start, lines)
         return result(joined(_head(record), fenced(record.text, MEMORY), _more(record), between="\n\n"), record)
     try:
-        record = read_lines(where.indexed()[0], path, start, lines)
+        record = read_lines(where.indexed(), path, start, lines)
     except NotFoundError as error:
         record = _note_lines(engine, path, start, lines, error)
         where.note_recalled(engine, [f"{NOTES}/{record.path}"])
-    notes = notes_of(engine, state)
+    notes = [] if engine.uses_daemon or not state.indexed else notes_on_index(state)
     return result(joined(_head(record), record.text, _more(record), of_stale(record), footer(None, notes)), record)
 
 
@@ -94,7 +94,7 @@ def _head(record: records.Lines) -> str:
 
 
 def _more(record: records.Lines) -> str:
-    return f"It goes on: from={record.next_line}." if record.next_line else ""
+    return f"More: from={record.next_line}." if record.next_line else ""
 
 
 def _value_lines(engine: Engine, reference: str, start: int, lines: int) -> records.Lines:

@@ -68,13 +68,13 @@ async def requested_roots(ctx: Context[Any, Any]) -> ListRootsResult:
             )
             return ListRootsResult.model_validate(without_odd_roots(told), by_name=False)
         except ValidationError:
-            problem = "did not list its folders as the protocol has it"
+            problem = "listed its folders in an invalid form"
         except MCPError as error:
             if error.code != REQUEST_TIMEOUT:
                 problem = f"could not list its folders: {one_line(short(error.error.message)).rstrip('.')}"
             elif client is not None:
                 _silent[id(client)] = client
-    _add_note(f"The client {problem}; this is answered for what the server was given.")
+    _add_note(f"The client {problem}; using the server's own folders.")
     return ListRootsResult(roots=[])
 
 
@@ -181,7 +181,7 @@ class ProjectResolver:
     ask_roots: bool = True
     _states: dict[str, tuple[float, ProjectStatus]] = field(default_factory=dict)
     _indexed: dict[str, float] = field(default_factory=dict)
-    """When a daemon had an index last, by root."""
+    """When it had an index last, by root."""
 
     def engine(self, project: str | None, folders: tuple[Path, ...] | None = None) -> Engine:
         """Return the engine of a call's project.
@@ -203,7 +203,7 @@ class ProjectResolver:
             named = str(self.engine_for(None, folders).root)
         except CmError:
             return "Give the absolute path of its folder."
-        return f"Give an absolute path, such as {named}, or leave `project` out."
+        return f"Give an absolute path, such as {named}, or omit `project`."
 
     def state(self, engine: Engine) -> ProjectStatus:
         """The project's status, at most `FRESH_SECONDS` old."""
@@ -218,35 +218,16 @@ class ProjectResolver:
         self._states.pop(str(engine.root), None)
         self._indexed.pop(str(engine.root), None)
 
-    def indexed(self, engine: Engine) -> list[str]:
-        """Return the notes on the index of a project for its answers.
-
-        Raises NotIndexedError if it has no index yet.
-        """
-        if not engine.uses_daemon:
-            state = self.state(engine)
-            if not state.indexed:
-                raise _not_indexed(engine)
-            return notes_of(engine, state)
-        # A daemon says itself what its index is behind. To count what there is takes longer than most answers.
+    def check_indexed(self, engine: Engine) -> None:
+        """Raise NotIndexedError if a project has no index yet; what an index is behind is noted on the results."""
         key, now = str(engine.root), time.monotonic()
         if now - self._indexed.get(key, now - INDEXED_SECONDS) >= INDEXED_SECONDS:
             try:
                 engine.stale_reason()
             except NotIndexedError as error:
-                raise _not_indexed(engine) from error
+                hint = "Call codememory_ingest with confirmed=true, then ask again."
+                raise NotIndexedError(f"{engine.root} has no index yet.", hint=hint) from error
             self._indexed[key] = now
-        return []
-
-
-def _not_indexed(engine: Engine) -> NotIndexedError:
-    hint = "Call codememory_ingest with confirmed=true, then ask again."
-    return NotIndexedError(f"{engine.root} has no index yet.", hint=hint)
-
-
-def notes_of(engine: Engine, state: ProjectStatus) -> list[str]:
-    """Return what an answer must not keep quiet about; a daemon brings its index up to HEAD, and says it with the answer."""
-    return [] if engine.uses_daemon or not state.indexed else notes_on_index(state)
 
 
 def notes_on_index(state: ProjectStatus) -> list[str]:
@@ -314,10 +295,11 @@ class CallTarget:
         if given := [*paths]:
             engine.note_recalled(given, actor="agent", agent=self.agent)
 
-    def indexed(self) -> tuple[Engine, list[str]]:
-        """The engine of an indexed project, and notes on its index. Raises NotIndexedError if it has no index yet."""
+    def indexed(self) -> Engine:
+        """The engine of an indexed project. Raises NotIndexedError if it has no index yet."""
         engine = self.engine()
-        return engine, self.projects.indexed(engine)
+        self.projects.check_indexed(engine)
+        return engine
 
 
 async def place(project: str | None, roots: Roots, ctx: Request) -> CallTarget:

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from cm_tui.model.assembly import *
     from cm_tui.model.author import *
     from cm_tui.model.backup import *
-    from cm_tui.model.cancel import *
     from cm_tui.model.code import *
     from cm_tui.model.definition import *
     from cm_tui.model.entry import *
@@ -36,25 +35,24 @@ _HOMES = {
     "assembly": "SECTIONS AppliedRule Assembly AssemblyDiff AssemblyHead AssemblySource AssemblyStep Cut Section SourceChange SourceKind StepOutcome",
     "author": "Author",
     "backup": "BackupReport ProjectBackup RestoredProject RestoreReport",
-    "cancel": "Cancel",
     "code": "Edge FileEntry ImportEdge SkippedFile Source Symbol SymbolKey",
     "definition": "INGESTED DefinitionInfo DefinitionKind DefinitionProblem DefinitionState Definitions IngestOutcome IngestRun IngestedInto MemoryValue Trigger",
-    "entry": "Category Duplicates Entry EntryEdit InjectedEntry Injection LeftOut MemoryChange Proposal ProposalKind RecalledBy Recalls Remembered Scope",
+    "entry": "Category Duplicates Entry EntryEdit InjectedEntry Injection LeftOut MemoryChange Proposal ProposalKind RecalledBy Recalls Remembered Reminder Scope",
     "episode": "Actor Conflict Edited Episode EpisodeEdit EpisodeFilter EpisodeState EpisodeStats EpisodeType Facet Forgetting Outcome PurgeReport RetentionReport RetentionRow Session Step StepKind Undone WorkState",
     "freshness": "Freshness LayerState Need",
     "history": "CommitPoint Drift DriftRow HistoryStatus PruneReport ResolvedRevision SymbolChange SymbolEvent SymbolHistory SymbolSpan",
-    "ids": "id_named kind_and_id plain_id quoted where_ids_are",
+    "ids": "ambiguous id_named kind_and_id plain_id quoted where_ids_are",
     "imports": "AGENT_TITLES AllImports ImportPlan ImportSource ImportSummary ProjectSessions RescuePlan RescueSource RescueSummary TranscriptCounts UnknownRecord",
     "narrator": "ConfidencePart Evidence FactKind ModelCost NarratedAction NarratedChange NarratedDecision NarratedFilter NarratedProposal NarratedState NarratorReport Relation Topic TopicAction TopicMap TopicOverlap Verdict",
     "note": "NOTES Decision Note NoteChange NoteConflict NoteKind NoteText RuleBlock",
     "pack": "Pack PackFormat PackItem PackRequest",
     "page": "Page bounded",
     "profile": "Profile",
-    "progress": "IndexSummary Progress Tell ignore_progress",
+    "progress": "Cancel IndexSummary Progress Tell WAIT ignore_progress",
     "search": "CODE ENTRIES EPISODES RECALL By Candidates FileHits Hit Mode ScorePart SearchResult Standing Suggestion",
     "secrets": "ErasedEvent ErasureReport SecretFinding SecretsReport neighbours_note",
     "stale": "Mention MentionKind MentionState StaleItem",
-    "status": "Check CheckoutHead IndexPlan KnownProject ProjectStatus Recording RecordingState",
+    "status": "Check CheckoutHead IndexPlan KnownProject ProjectStatus Recording RecordingState TeamVectors",
     "tuning": "Mark ProfileReset",
 }
 """The modules, and what comes from each; a type checker takes all that they define."""

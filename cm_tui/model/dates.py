@@ -12,8 +12,12 @@ from cm_tui.errors import UsageError
 
 _MINUTE = 60
 _AGES = (
-    (31_557_600, "year", "y"), (2_629_800, "month", "mo"), (86_400, "day", "d"), (3_600, "hour", "h"), (_MINUTE, "minute", "min"),
-)  # fmt: skip
+    (31_557_600, "year", "y"),
+    (2_629_800, "month", "mo"),
+    (86_400, "day", "d"),
+    (3_600, "hour", "h"),
+    (_MINUTE, "minute", "min"),
+)
 INSTANTS = "a day such as 2026-01-31, today, yesterday, or an age: 12h, 30d, 2 weeks ago, 6mo, 1y"
 """What `instant` understands, in words."""
 _UNITS = {
@@ -119,7 +123,7 @@ def instant(text: str, name: str, *, end: bool = False, zone: tzinfo | None = No
             moment = moment.replace(tzinfo=zone)
         return (moment + timedelta(days=end and ":" not in said)).timestamp()
     except (ValueError, OverflowError, OSError) as error:
-        raise UsageError(f"{name}: {text[:40]!r} is no day.", hint=f"Give {INSTANTS}.") from error
+        raise UsageError(f"{name}: not a date: {text[:40]!r}.", hint=f"Use {INSTANTS}.") from error
 
 
 def _written(seconds: float, form: str) -> str:

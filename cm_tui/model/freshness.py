@@ -48,17 +48,17 @@ class Freshness:
     behind: bool
     why: str
     """What is not in the index yet, in words; empty when nothing is behind."""
-    running: bool
+    running: bool = False
     """True while a run is on."""
-    due_at: float | None
+    due_at: float | None = None
     """Seconds since the epoch when the next run begins; None when none is waiting."""
-    ran_at: float | None
+    ran_at: float | None = None
     """Seconds since the epoch when the last run ended."""
-    did: str
+    did: str = ""
     """What the last run did, or why it failed."""
-    runs: int
+    runs: int = 0
     """Index runs since the daemon of the project began."""
-    signals: int
+    signals: int = 0
     """Signals that asked for them."""
     layers: tuple[LayerState, ...] = ()
 

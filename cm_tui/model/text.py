@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 
-CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""What moves the cursor, ends a line, colours, or turns the direction of writing; line feeds and tabs are not meant."""
-
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+_HIDDEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
+    "\ufff0-\ufffb\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""Invisible characters that a model still reads: format characters, variation selectors, blanks by definition. Also
-joiners, which emoji and some scripts use: a word can be read without them, and any number of them can carry a message."""
+_JOINING = "\u200c\u200d\ufe00-\ufe0f"
+"""Joiners and variation selectors, which emoji and some scripts are written with; any number can carry a message."""
+CONTROLS = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{_HIDDEN}]")
+"""What moves the cursor, ends a line, colours, turns the direction of writing or hides; not line feeds and tabs."""
+INVISIBLE = re.compile(f"[{_HIDDEN}{_JOINING}]")
+"""Invisible characters that a model still reads: format characters, variation selectors, blanks by definition."""
 
 
 def one_line(text: str) -> str:
@@ -31,7 +32,7 @@ def cut_names(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """Text of many lines: line feeds and tabs stay, and control characters are visible as a dot."""
+    """Text of many lines: line feeds and tabs stay, and control and hidden characters are visible as a dot."""
     return CONTROLS.sub("·", text.replace("\r\n", "\n"))
 
 
@@ -45,7 +46,7 @@ def unapproved(text: str) -> str:
 
 def visible(text: str) -> str:
     """Return a text without characters that only a model would read."""
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    return text if text.isascii() else INVISIBLE.sub("", text)
 
 
 def fenced_source(text: str, language: str = "") -> str:

@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.code.freshness import policy
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
-from tests.cli.conftest import Shop, git
+from cm_tui.errors import StoreError
+from tests.cli.conftest import Shop, git, opened_once
+
+
+@pytest.fixture(scope="module")
+def shop(shop: Shop) -> Iterator[Shop]:
+    with opened_once(shop):
+        yield shop
 
 
 def test_index_ends_with_a_summary(new_shop: Shop):
@@ -216,6 +226,52 @@ def test_reset_everywhere(new_shop: Shop, tmp_path: Path):
     gone = new_shop.cm("reset", "--everywhere", "--drop-episodes", "--yes", "--json")
     assert (len(gone.json["removed"]), gone.json["dropped_episodes"]) == (0, 4)
     assert not list(new_shop.home.rglob("*.jsonl"))
+
+
+def edit(shop: Shop) -> None:
+    """Edit a file, add one and delete one."""
+    (shop.root / "shop/money.py").write_text("def round_down(cents):\n    return cents\n")
+    (shop.root / "shop/refund.py").write_text("def refund():\n    return 1\n")
+    (shop.root / "shop/checkout.py").unlink()
+
+
+def test_without_a_daemon_edits_are_indexed_before_the_answer(own_shop: Shop):
+    edit(own_shop)
+    for name, code in (("round_down", 0), ("refund", 0), ("pay", 3), ("add_tax", 3)):
+        found = own_shop.cm("definitions", name)
+        assert (found.code, "changed since" in found.err) == (code, False), name
+    assert "shop/refund.py" in own_shop.cm("search", "refund").out
+    assert own_shop.cm("importers", "shop.cart", "--json").json["total"] == 1
+    assert own_shop.cm("status", "--json").json["freshness"]["behind"] is False
+
+
+def test_without_a_daemon_an_answer_says_which_edits_are_missing(own_shop: Shop, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(policy, "QUICK_BYTES", 10)
+    edit(own_shop)
+    behind = "3 files changed since the last index run"
+    missing = f"{behind}; `cm index` brings it up to date."
+    for words in (("definitions", "pay"), ("callers", "add_tax"), ("search", "receipt"), ("pack", "receipt")):
+        found = own_shop.cm(*words)
+        assert (found.code, missing in found.err) == (0, True), words
+        assert missing in json.dumps(own_shop.cm(*words, "--json").json, ensure_ascii=False), words
+    gone = own_shop.cm("definitions", "round_down")
+    assert (gone.code, missing in gone.err) == (3, True)
+    # What an earlier revision had does not depend on the files.
+    assert missing not in own_shop.cm("definitions", "pay", "--at", "HEAD").err
+    assert own_shop.cm("status", "--json").json["freshness"]["why"] == behind
+    own_shop.cm("index")
+    assert missing not in own_shop.cm("definitions", "round_down").err
+
+
+def test_edits_that_cannot_be_indexed_are_reported(own_shop: Shop, monkeypatch: pytest.MonkeyPatch):
+    def fails(*_args: object, **_how: object) -> None:
+        raise StoreError("The disk is full.")
+
+    edit(own_shop)
+    monkeypatch.setattr(Engine, "index", fails)
+    found = own_shop.cm("definitions", "pay")
+    assert found.code == 0
+    assert "3 files changed since the last index run, and could not be indexed: The disk is full;" in found.err
 
 
 def test_project_option_before_and_after_the_command(shop: Shop, tmp_path: Path):

@@ -20,12 +20,13 @@ Run = Callable[..., tuple[int, str, str]]
 NEWLINE = "shop/forged\n1 file, all is well.py"
 ESCAPE = "shop/esc\x1b[31mape \x9b7m`.py"
 HEADING = "Red \x1b[31malert\x07"
-SUBJECT = "Sell \x1b]0;owned\x07 \u202eslla"
-CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+SUBJECT = "Sell \x1b]0;owned\x07 \u202eslla \ufeff\u200b"
+HIDDEN = "\ufeff\u200b\u2062\u00ad\U000e0041"
+CONTROL = re.compile(f"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069{HIDDEN}]")
 FILES = {
     NEWLINE: "def forged(price):\n\treturn helper(price)\n\n\ndef helper(price):\n    return price\n",
-    ESCAPE: "def escape():\n    return helper('\x1b[2J')\n\n\nfrom shop.money import add_tax\n",
-    "notes.md": f"# {HEADING}\n\nA bell \x07 and a title \x1b]0;owned\x07 in the text\n",
+    ESCAPE: f"def escape():\n    return helper('\x1b[2J{HIDDEN}')\n\n\nfrom shop.money import add_tax\n",
+    "notes.md": f"# {HEADING}\n\nA bell \x07 and a title \x1b]0;owned\x07 in the text {HIDDEN}\n",
     "half\nparsed.min.js": "x=1;" * 50,
 }
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui import model, paths
+from cm_tui.counts import count
 from cm_tui.engine.api import projects, worktree_stores
 from cm_tui.engine.api.engine_base import EngineBase, of_one_generation
 from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.engine.platform import lazy
-from cm_tui.errors import NotIndexedError
+from cm_tui.errors import CmError, NotIndexedError
 
 if TYPE_CHECKING:
     from cm_tui.engine.code.index.index_run import IndexOutcome
     from cm_tui.engine.code.index.indexer import Indexer
+    from cm_tui.engine.code.index.team_vectors import SharedVectors
 
 
 class IndexMethods(EngineBase):
@@ -52,9 +55,39 @@ class IndexMethods(EngineBase):
 
         Raises NotIndexedError if there is no index yet.
         """
-        from cm_tui.engine.code.freshness.policy import unwatched
+        from cm_tui.engine.code.freshness.watcher import NAME
 
-        return unwatched(self.stale_reason(), self._db.get_meta("indexed_at"), self._external_layers(self._root))
+        why, ran_at = self.stale_reason() or self._edited()[1], self._db.get_meta("indexed_at")
+        layers = (model.LayerState(NAME, "off", note="no daemon runs"), *self._external_layers(self._root))
+        return model.Freshness(bool(why), why, ran_at=float(ran_at) if ran_at else None, layers=layers)
+
+    @in_process
+    def follow_edits(self) -> str:
+        """Index what was edited since the last run, up to `QUICK_BYTES`; return what is still missing, in words.
+
+        For requests without a daemon, to an index that reflects HEAD.
+        """
+        from cm_tui.engine.code.freshness.policy import QUICK_BYTES
+
+        size, why = self._edited()
+        if not why or size > QUICK_BYTES:
+            return why
+        try:
+            for _ in self.index():
+                pass
+        except CmError as error:
+            return f"{why}, and could not be indexed: {error.message.rstrip('.')}"
+        return ""
+
+    def _edited(self) -> tuple[float, str]:
+        """Return how many bytes were edited since the last run, and that in words; empty: none."""
+        from cm_tui.engine.code.index.plan import find_edits
+
+        edits = find_edits(self._db, self._root, self.config.index)
+        if edits is None:
+            return math.inf, "files may have changed since the last index run"
+        paths, size = edits
+        return size, f"{count(len(paths), 'file')} changed since the last index run" if paths else ""
 
     @needs("nothing", shared=False, of_index=True)
     @of_one_generation
@@ -118,6 +151,38 @@ class IndexMethods(EngineBase):
             projects.drop_episodes(location.folder_of(self._root).name)
             self._recall_log.drop()
         self._recreate_store(projects.remove_store, paths.project_store(self.store))
+
+    @needs("nothing")
+    def team_vectors(self) -> tuple[model.TeamVectors, ...]:
+        """Return the versions of the vectors that a team shares, the newest first.
+
+        Raises RefusedError without git or a model.
+        """
+        return tuple(self._shared_vectors().versions())
+
+    @needs("head")
+    def publish_vectors(self, *, dry_run: bool = False) -> model.TeamVectors:
+        """Write the vectors of HEAD to the branch that a team shares; pushing it is up to the user.
+
+        Raises RefusedError if HEAD is not on the default branch, there is no model, or passages have no vector yet;
+        CmError if git cannot write it.
+        """
+        return self._shared_vectors().publish(dry_run=dry_run)
+
+    @needs("nothing", writes=("index",))
+    def pull_vectors(self) -> model.TeamVectors:
+        """Take the vectors of the nearest version on that branch; the next index run uses them.
+
+        Raises NotFoundError without a version; RefusedError if all are of another model, or there is no git or model.
+        """
+        self._refuse_read_only()
+        self._claim()
+        return self._shared_vectors().pull()
+
+    def _shared_vectors(self) -> SharedVectors:
+        from cm_tui.engine.code.index.team_vectors import SharedVectors
+
+        return SharedVectors(self._db, self._repository, self._vectors.provider)
 
     @needs("nothing")
     def doctor(self, *, full: bool = False) -> tuple[model.Check, ...]:

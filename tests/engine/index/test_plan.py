@@ -2,6 +2,7 @@ from contextlib import closing
 
 import pytest
 
+from cm_tui.engine.code.index import plan as planning
 from cm_tui.engine.code.index.indexer import Indexer
 from cm_tui.engine.code.scan.content_reader import ContentReader
 from cm_tui.engine.platform.store.database import Database
@@ -107,3 +108,45 @@ def test_a_first_plan_reads_no_more_than_names_ask_for(tmp_path, db, monkeypatch
     assert planned.languages == {"python": 3}
     assert planned.bytes == 12 + len("#!/usr/bin/env python3\n")
     assert planned.added == ("a.py", "b.py", "tool")
+
+
+def edits(db, repo):
+    return planning.find_edits(db, repo.root, configured().index)
+
+
+def test_what_was_edited_since_a_run_is_found_and_nothing_after_the_next(repo, db):
+    index(db, repo.root)
+    assert edits(db, repo) == ((), 0)
+    for name, text in {"a.py": "a = 2\n", "new.py": "n = 1\n", "picture.py": "\0" * 100}.items():
+        repo.write(name, text)
+    repo.write("yarn.lock", "y\n")
+    (repo.root / "b.py").unlink()
+    assert edits(db, repo) == (("a.py", "b.py", "new.py", "picture.py"), 112)
+    index(db, repo.root)
+    assert edits(db, repo) == ((), 0)
+    # Also what was indexed and is as in HEAD again, or ignored since.
+    repo.write("a.py", "a = 1\n")
+    repo.write(".git/info/exclude", "new.py\n")
+    assert edits(db, repo) == (("a.py", "new.py"), 6)
+
+
+def test_a_folder_without_git_is_compared_by_content(tmp_path, db):
+    folder = Repo(tmp_path / "plain", init=False)
+    folder.write("a.py", "a = 1\n")
+    folder.write("b.py", "b = 1\n")
+    index(db, folder.root)
+    assert edits(db, folder) == ((), 0)
+    folder.write("b.py", "b = 2\n")
+    assert edits(db, folder) == (("b.py",), 6)
+
+
+def test_too_many_files_and_other_rules_are_not_compared_before_a_response(repo, db, monkeypatch):
+    assert edits(db, repo) is None
+    index(db, repo.root)
+    for limit in ("MOST_FILES", "_MOST_DIFFERING"):
+        repo.write("a.py", "a = 2\n")
+        with monkeypatch.context() as patch:
+            patch.setattr(planning, limit, 0)
+            assert edits(db, repo) is None, limit
+    db.set_meta("rules", "of another version")
+    assert edits(db, repo) is None

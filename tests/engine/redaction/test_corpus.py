@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui.engine.platform.redaction.find import find
 from cm_tui.engine.platform.redaction.redact import redact
-from tests.engine.redaction.corpus import AROUND, TOKENS, Planted, corpus
+from tests.engine.redaction.corpus import AROUND, TOKENS, Maker, Planted, corpus
 
 CORPUS = corpus()
 PLACES = sorted({planted.place for planted in CORPUS})
@@ -45,6 +45,34 @@ def test_nor_one_in_a_diff_or_a_quotation(sign: str):
 def test_nor_one_of_another_seed(seed: int):
     missed = [planted for planted in corpus(seed) if planted.survivors(redact(planted.text).text)]
     assert missed == []
+
+
+# Kinds whose own form is unmistakable: behind a letter or digit they are no other word.
+GLUED = (
+    "aws access key", "google api key", "google client secret", "supabase key", "planetscale token", "databricks token",
+    "tailscale key", "vault token", "digitalocean token", "github token", "github fine-grained token", "gitlab token",
+    "npm token", "rubygems key", "docker token", "sonar token", "postman key", "anthropic key", "openai key",
+    "openai legacy key", "openrouter key", "perplexity key", "groq key", "replicate token", "xai key", "nvidia key",
+    "langsmith key", "slack bot token", "slack user token", "sendgrid key", "brevo key", "linear key", "airtable token",
+    "figma token", "hubspot token", "stripe key", "stripe webhook secret", "square secret", "shopify token",
+    "sentry token", "age key", "json web token",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", GLUED)
+def test_a_token_glued_to_a_word_is_found(kind: str):
+    make = Maker(3)
+    # A token without what its form is recognised by, such as a digit, is rare.
+    for secret in (TOKENS[kind](make) for _ in range(4)):
+        for before in ("end", "x9", "X", "my_", "tokenIs"):
+            planted = Planted(kind, "glued", secret, f"{before}{secret} end")
+            assert planted.survivors(redact(planted.text).text) == [], planted.text
+
+
+@pytest.mark.parametrize("kind", ["aws access key", "npm token", "github token"])
+def test_a_word_glued_to_a_token_hides_nothing(kind: str):
+    secret = TOKENS[kind](Maker(3))
+    assert secret not in redact(f"use {secret}end now").text
 
 
 def test_what_was_redacted_stays_so_and_keeps_its_lines():

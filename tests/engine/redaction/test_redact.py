@@ -182,6 +182,17 @@ def test_where_secrets_stand(text: str, secret: str):
         "kind: ConfigMap\ndata:\n  url: https://example.org\n",
         "slack.com/services/overview",
         "sk-learn-contrib-something-long-name",
+        "cron-task-main-knowledge-nightly-lint-1782113953214",
+        "mask-ant-design-pro-components-2024",
+        "risk-proj-plan-for-the-second-half-of-2024-and-later",
+        "fn category_id_is_unrecognised_not_silently_mapped",
+        "disk_test_temporarydirectory2",
+        "CAUCASIANLANGUAGESANDOTHERS",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAP0ZGVE0cGnIbgd5IHMseBmAAhy4RCAqC3EiCg2cLiQYAATYCJAO",
+        "sha512-YWWTjgABSKcvs/nWBi9PycY/JiPJqOD4JA6o9Sej2AtvSGarXxKC3OQSk4pAarbdQlKAh5D4FCQkJNkW+GAn3w==",
+        "h1:WxHoqTgW2S2qGc0LTAI563KZ5YKYRhT3MFKZMbjag=",
+        "shelf_aMethodWithAVeryLongNameInCamelCaseOfJava",
+        r"href=\/\/example.org\/a &quot;password&quot; &amp; co",
     ],
 )
 def test_ordinary_code_stays(text: str):
@@ -315,6 +326,8 @@ ESCAPES = {
     "a line end, written": ("Cloning...\\n", "\\ndone"),
     "percent signs": ("x%3D", "%26y"),
     "code points": ("x\\u003d", "\\u0026y"),
+    "entities": ("a=&quot;", "&quot; b"),
+    "hidden signs": ("\u2062", "\U000e0020"),
 }
 
 
@@ -336,6 +349,9 @@ def test_a_secret_between_what_is_not_read(around: str, what: str, secret: str):
         "password:\u00a0Winter-qx7-9",
         "password\uff1aWinter-qx7-9",
         "%7B%22password%22%3A%22Winter-qx7-9%22%7D",
+        "<div data-config='{&quot;password&quot;:&quot;Winter-qx7-9&quot;}'>",
+        r'{"db":"postgres:\/\/shop:Winter-qx7-9@db.example.org\/shop"}',
+        "password\u00ad: Winter-qx7-9",
         "a\n\x1b[32m+DB_PASSWORD=Winter-qx7-9\x1b[0m\n",
     ],
 )

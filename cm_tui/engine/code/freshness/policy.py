@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import replace
+from typing import Any, Protocol
 
-from cm_tui.engine.code.freshness.watcher import NAME as WATCHER
-from cm_tui.errors import NotIndexedError
-from cm_tui.model import Need
-from cm_tui.model.freshness import Freshness, LayerState
+from cm_tui.errors import NotFoundError, NotIndexedError
+from cm_tui.model import Need, Page
 
-# --- freshness of an index without a daemon ---
-
-
-def unwatched(stale_reason: str, indexed_at: str | None, external: Sequence[LayerState]) -> Freshness:
-    """Return the state of such an index.
-
-    `stale_reason`: why it does not reflect HEAD, or empty; `indexed_at`: time of the last update, from the store;
-    `external`: the layers in other programs' files.
-    """
-    return Freshness(
-        behind=bool(stale_reason),
-        why=stale_reason,
-        running=False,
-        due_at=None,
-        ran_at=float(indexed_at) if indexed_at else None,
-        did="",
-        runs=0,
-        signals=0,
-        layers=(LayerState(WATCHER, "off", note="no daemon runs"), *external),
-    )
+QUICK_BYTES = 1_000_000
+"""Size of edited files that are indexed before a response: about a second."""
 
 
 # --- freshness policy ---
@@ -86,3 +66,23 @@ def at_head(index: CheckedIndex) -> str:
     """
     reason = index.stale_reason()
     return index.bring_to_head(reason) if reason else ""
+
+
+# --- notes on results ---
+
+
+def accepts_notes(result: Any) -> bool:
+    """Return whether a note can be left on a result."""
+    return isinstance(result, Page) or hasattr(result, "notes")
+
+
+def with_note(result: Any, note: str) -> Any:
+    """A result with a note, where its record has room for one."""
+    if isinstance(result, Page):
+        return replace(result, note="; ".join(filter(None, (result.note, note))))
+    return replace(result, notes=(*result.notes, note)) if accepts_notes(result) else result
+
+
+def noted(error: NotFoundError, note: str) -> NotFoundError:
+    """Return a failure to find something that says of the index what an answer would have said."""
+    return type(error)(error.message, hint=f"{error.hint} {note}".strip(), finding=error.finding)

@@ -39,7 +39,7 @@ def make_plan(db: Database, root: Path, config: IndexConfig, *, full: bool, sinc
     before = _before(stored, repository, tree.rules, since)
     added, modified, removed, renamed = _compare(before, now)
     work = now if full else {path: oid for path, oid in now.items() if oid not in stored.sizes}
-    notes = () if stored.meta.get("rules") else ("Binary and minified files are only found when they are read.",)
+    notes = () if stored.meta.get("rules") else ("Binary and minified files are only recognised when they are read.",)
     return IndexPlan(
         files=len(now),
         bytes=sum(scan.sizes.get(path, 0) for path in now),
@@ -116,3 +116,35 @@ def _head(path: str, oid: str, contents: ContentReader) -> bytes:
 
 def _estimate(sizes: Sequence[int]) -> float:
     return round(_START_SECONDS + len(sizes) * _FILE_SECONDS + sum(sizes) / _BYTES_A_SECOND, 1) if sizes else 0.1
+
+
+# --- files edited since the last run, for a response that has to reflect them ---
+
+MOST_FILES = 50_000
+"""Files of a project up to which git compares it before a response: about half a second."""
+_MOST_DIFFERING = 2_000
+"""Files that differ from HEAD up to which they are read before a response; without git, all files do."""
+
+
+def find_edits(db: Database, root: Path, config: IndexConfig) -> tuple[tuple[str, ...], int] | None:
+    """Return the paths whose content on disk is not the indexed one, and its size; the index reflects HEAD.
+
+    Files that git reports as equal to HEAD are not read. None: a response cannot wait for it, as there are too many, or
+    other rules decided what is in the index.
+    """
+    if db.value("SELECT count(*) FROM head_file") > MOST_FILES:
+        return None
+    rules = digest_of_rules(config, EXTRACTOR_VERSION)
+    if db.get_meta("rules") != rules:
+        return None
+    repository = Repository(root.resolve(), db.folder / "shadow")
+    differing = {*repository.status(), *(path for (path,) in db.rows("SELECT path FROM worktree"))}
+    if not differing or len(differing) > _MOST_DIFFERING:
+        return None if differing else ((), 0)
+    stored = load(db, EXTRACTOR_VERSION, rules)
+    tree = WorkingTreeScan(repository, config, ContentReader(repository), stored.sizes, differing.__contains__)
+    scan = tree.run()
+    now = _now(scan, stored, tree.rules, {})
+    indexed = {path: held.oid for path in differing if (held := stored.at(path)) is not None}
+    paths = tuple(sorted(path for path in differing if now.get(path) != indexed.get(path)))
+    return paths, sum(scan.sizes.get(path, 0) for path in paths)

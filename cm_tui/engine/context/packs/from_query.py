@@ -253,9 +253,17 @@ def hits_for(budget: int) -> int:
 
 
 def auto_pack(
-    question: str, budget: int, neighbours: bool, *, search: Callable[[str], SearchResult], source: ReadSource,
-    symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare = no_preparation,
-) -> Pack:  # fmt: skip
+    question: str,
+    budget: int,
+    neighbours: bool,
+    *,
+    search: Callable[[str], SearchResult],
+    source: ReadSource,
+    symbol_at: SymbolAt,
+    callers: Edges,
+    callees: Edges,
+    prepare: Prepare = no_preparation,
+) -> Pack:
     """Choose code for a question, within a budget of tokens.
 
     Extents of hits by expected value per token, interrupted by the graph neighbours of the best ones where it gets low.
@@ -296,8 +304,8 @@ def auto_pack(
         _choose(builder, group, 1.0, place)
     dropped = [one for one in (*hits[:_LISTED], *said) if not any(map(builder.covers, one.extents))]
     cut = [piece(one.passage, source, [], symbol_at) for one in dropped]
-    empty = [] if hits or said else ["The search found nothing for this question."]
-    narrowed = [f"Only what passes {' '.join(result.filters)} was searched."] if result.filters else []
+    empty = [] if hits or said else ["No results for this question."]
+    narrowed = [f"Only passages matching {' '.join(result.filters)} were searched."] if result.filters else []
     return fill(question, builder.items, budget, [*narrowed, *result.notes, *builder.notes, *empty], cut, source=source)
 
 

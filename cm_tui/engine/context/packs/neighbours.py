@@ -32,7 +32,7 @@ def no_preparation(_paths: Iterable[str]) -> None:
 
 def neighbours_of(
     items: Sequence[PackRequest], symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare = no_preparation
-) -> Iterator[PackRequest]:  # fmt: skip
+) -> Iterator[PackRequest]:
     """Yield callers, callees and used types of the chosen items; the graph is queried only as far as the caller reads.
 
     Nearest first: what the first item uses, then its callers, then the second item's. Code that the choice already

@@ -24,9 +24,12 @@ class _Limits(NamedTuple):
 
 
 _LEVELS = (
-    _Limits(400, 160, 6, 12, 8), _Limits(300, 140, 4, 8, 5), _Limits(200, 110, 3, 5, 3), _Limits(140, 90, 2, 3, 2),
+    _Limits(400, 160, 6, 12, 8),
+    _Limits(300, 140, 4, 8, 5),
+    _Limits(200, 110, 3, 5, 3),
+    _Limits(140, 90, 2, 3, 2),
     _Limits(90, 60, 1, 2, 1),
-)  # fmt: skip
+)
 """From the longest to the shortest form; all parts are cut evenly, so that every part remains."""
 
 

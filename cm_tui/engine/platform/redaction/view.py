@@ -1,8 +1,8 @@
 r"""A text as displayed, with pieces of the source removed or replaced, and the mapping back to the source.
 
 Removed are the prefixes of lines, as in a diff or quotation; replaced are terminal colours, invisible characters, `\\n`,
-`%3D` and `\\u003d`. Sources: https://ecma-international.org/publications-and-standards/standards/ecma-48/ (control
-sequences), https://www.rfc-editor.org/rfc/rfc3986#section-2.1 (percent-encoding),
+`\\/`, `%3D`, `\\u003d` and `&quot;`. Sources: https://ecma-international.org/publications-and-standards/standards/ecma-48/
+(control sequences), https://www.rfc-editor.org/rfc/rfc3986#section-2.1 (percent-encoding),
 https://www.rfc-editor.org/rfc/rfc8259#section-7.
 """
 
@@ -14,6 +14,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from cm_tui.engine.platform.redaction.pattern import Pattern
+from cm_tui.model.text import INVISIBLE
 
 
 class Piece(NamedTuple):
@@ -71,15 +72,17 @@ def unmarked(text: str) -> View | None:
 
 _GONE = (
     r"(?P<gone>(?:\x1b|\\{1,4}(?:u001[bB]|x1[bB]|033|e))(?:\[[0-?]{0,60}+[ -/]{0,8}+[@-~]"
-    r"|\][^\x07\x1b\n]{0,400}+(?:\x07|\x1b\\))|[\u200b-\u200d\u2060\ufeff])"
+    rf"|\][^\x07\x1b\n]{{0,400}}+(?:\x07|\x1b\\))|{INVISIBLE.pattern})"
 )
 _CODE = r"(?:%|\\{1,4}u00|\\{1,4}x)(?P<code>0[AaDd9]|[2-6][0-9A-Fa-f]|7[0-9A-Ea-e])"
 _WIDE = {"\u00a0": " ", "\u202f": " ", "\u3000": " ", "\uff1a": "=", "\uff1d": "="}
 # A wide colon has no space behind it: it is read as a sign that needs none.
-_WRITTEN = Pattern(rf"{_GONE}|{_CODE}|\\{{1,8}}(?P<letter>[nrt])|(?P<wide>[{''.join(_WIDE)}])")
-_CAUSE = Pattern(rf"{_GONE}|{_CODE}|\\{{1,8}}[nrt](?=[\w-])|[{''.join(_WIDE)}]")
+_ENTITIES = {"&quot;": '"', "&#34;": '"', "&apos;": "'", "&#39;": "'", "&amp;": "&"}
+_ENTITY = "|".join(_ENTITIES)
+_WRITTEN = Pattern(rf"{_GONE}|{_CODE}|\\{{1,8}}(?P<letter>[nrt/])|(?P<wide>[{''.join(_WIDE)}]|{_ENTITY})")
+_CAUSE = Pattern(rf"{_GONE}|{_CODE}|\\{{1,8}}(?:[nrt](?=[\w-])|/(?=\\{{1,8}}/))|[{''.join(_WIDE)}]|{_ENTITY}")
 """What makes a view worth it: a line end that is written out hides where a word begins, and nothing else."""
-_BEGINS = Pattern(rf"[\x1b\\%\u200b-\u200d\u2060\ufeff{''.join(_WIDE)}]")
+_BEGINS = Pattern(rf"[\x1b\\%&{''.join(_WIDE)}]|{INVISIBLE.pattern}")
 """What each of them begins with."""
 _NEAR = 200
 """Characters before and behind that are looked at with it."""
@@ -137,5 +140,5 @@ def _read(code: str | None, letter: str | None, wide: str | None) -> str:
     if code is not None:
         return chr(int(code, 16))
     if wide is not None:
-        return _WIDE[wide]
-    return {"n": "\n", "r": "\r"}.get(letter or "", "\t")
+        return _WIDE.get(wide) or _ENTITIES[wide]
+    return {"n": "\n", "r": "\r", "t": "\t"}.get(letter or "", "/")
