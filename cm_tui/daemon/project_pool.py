@@ -105,7 +105,7 @@ class ProjectPool:
         self._waiting: dict[Path, list[_Ticket]] = {}
         self._closed_at: float | None = clock.monotonic()
         """Time at which a project was closed whose memory was not released yet; at first, that of the start."""
-        self._released = 0.0
+        self._released = clock.monotonic()
         """Time at which freed memory was returned last."""
         self._emptied = 0.0
         """Time of the last use of a project before caches were emptied."""
