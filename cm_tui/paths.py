@@ -14,6 +14,8 @@ STORE_MANIFEST = "project.json"
 PROJECT_FOLDER = ".cm"
 """Folder in a project with its configuration; where there is no git, it makes its parent a root."""
 
+_OF_WORKTREE = "+"
+"""Between a project and a worktree in the name of a store's folder; no project has it in its name."""
 
 _XDG = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
 AGENT_FOLDERS = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "CURSOR_DATA_DIR")
@@ -104,6 +106,19 @@ def store_dir(identity: str, name: str) -> Path:
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "project"
     digest = hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:12]
     return data_dir() / "projects" / f"{slug}-{digest}"
+
+
+def worktree_store(project: Path, root: Path) -> Path:
+    """Return the folder of a linked worktree's own store, next to its project's store; not made here."""
+    import hashlib
+
+    digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
+    return project.with_name(f"{project.name}{_OF_WORKTREE}{digest}")
+
+
+def project_store(store: Path) -> Path:
+    """Return the folder of the project's store, which a worktree's own one is a copy of."""
+    return store.with_name(store.name.partition(_OF_WORKTREE)[0])
 
 
 def config_file() -> Path:

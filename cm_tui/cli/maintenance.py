@@ -45,7 +45,7 @@ def reset(*, everywhere: bool = False, drop: bool | None = None, yes: Yes = Fals
     from cm_tui.daemon.open_engine import remove
     from cm_tui.engine.api import projects
 
-    names = projects.all_names() if everywhere else [projects.store_of(chosen_project()).name]
+    names = projects.all_names() if everywhere else [projects.name_of(chosen_project(), force=True)]
     recorded = {name: _episodes_of(name, sure=bool(drop)) for name in names if projects.has_journal(name)}
     if any(recorded.values()) and drop is None and not yes:
         drop = not typer.confirm(f"Keep what agents' sessions recorded ({_counted(recorded)})?", default=True, err=True)

@@ -70,7 +70,7 @@ class IndexCheck:
 
     def bring_to_head(self, reason: str) -> str:
         """Wait until a run has brought the index up to HEAD; return a note, also when that failed."""
-        job = self._work.refresh(self._where, lambda job: job.name == REFRESH)
+        job = self._refresh(lambda job: job.name == REFRESH)
         failure = self._wait_for(job, self._seconds_left)
         if not (job.searchable or job.is_over):
             return f"{reason}; the index is being brought up to date."
@@ -80,7 +80,11 @@ class IndexCheck:
 
     def bring_back(self) -> str:
         """Wait until a run of this checkout has had the store; return what went wrong."""
-        return self._wait_for(self._work.refresh(self._where, lambda job: not (job.cancel.is_set or job.is_over)))
+        return self._wait_for(self._refresh(lambda job: not (job.cancel.is_set or job.is_over)))
+
+    def _refresh(self, among: Callable[[Job], bool]) -> Job:
+        # What the run compares, the sync that begins after it need not index again.
+        return self._work.refresh(self._where, among, partial(self._syncs.compare, self._root, self._store))
 
     def keep_fresh(self) -> None:
         """Follow the files from now on."""

@@ -74,6 +74,7 @@ _OTHERS_S = 2.0
 
 
 Steps = Generator[Progress, None, None]
+Begin = Callable[[], "Callable[[IndexOutcome], None]"]
 
 
 def _words(name: str, summary: IndexSummary) -> str:
@@ -95,7 +96,7 @@ class IndexRun:
     """The user requested it; otherwise transcripts are embedded afterwards, at low priority."""
     wanted: Callable[[], bool] = lambda: True
     """Asked when its turn has come; otherwise nothing is done."""
-    begin: Callable[[], Callable[[IndexOutcome], None]] = lambda: lambda _: None
+    begin: Begin = lambda: lambda _: None
     """Called before it looks at the files; returns what takes its outcome."""
 
 
@@ -165,11 +166,11 @@ class LongWork:
 
         return self._jobs.submit(store, root, name, paused, lane=lane, waits=waits)
 
-    def refresh(self, where: ProjectRef, among: Callable[[Job], bool]) -> Job:
-        """Return a run of a checkout that follows HEAD; submit one if necessary."""
+    def refresh(self, where: ProjectRef, among: Callable[[Job], bool], begin: Begin) -> Job:
+        """Return a run of a checkout that follows HEAD; submit one if necessary. `begin`: as for `IndexRun`."""
         root, store = self._pool.locate(where)
         job = next((job for job in self.own_jobs(root, store) if among(job)), None)
-        return job or self.submit(IndexRun(where, REFRESH, asked_for=False))
+        return job or self.submit(IndexRun(where, REFRESH, asked_for=False, begin=begin))
 
     def run_index(self, where: ProjectRef, paths: list[str], wanted: Callable[[], bool]) -> IndexOutcome | None:
         """Run an index as a job, and wait for it; None when it was not wanted any more."""

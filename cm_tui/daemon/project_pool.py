@@ -7,7 +7,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,10 +15,10 @@ from cm_tui import paths
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.api import projects
+from cm_tui.engine.api import projects, worktree_stores
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.platform.store import memory
-from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
+from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.lru import LRU
 from cm_tui.model import Candidates
 
@@ -30,8 +30,10 @@ _SETTLE_S = 2.0
 _REST_S = 10.0
 _CACHES_S = 60.0
 """After so long without a question, caches are emptied though projects are open: filling them takes 0.2 s."""
+_SHARED_S = 30.0
+"""How long a worktree shares its project's store before a copy is tried again."""
 _CANDIDATES = 16
-_MOST_OPEN = 6
+_MOST_OPEN = 4
 """Most unused projects that stay open; the least recently used are closed."""
 
 _log = logging.getLogger(__name__)
@@ -103,9 +105,13 @@ class ProjectPool:
         self._waiting: dict[Path, list[_Ticket]] = {}
         self._closed_at: float | None = clock.monotonic()
         """Time at which a project was closed whose memory was not released yet; at first, that of the start."""
+        self._released = clock.monotonic()
+        """Time at which freed memory was returned last."""
         self._emptied = 0.0
         """Time of the last use of a project before caches were emptied."""
         self._located: LRU[ProjectRef, tuple[float, Path, Path]] = LRU(_LOCATED)
+        self._shares_until: dict[Path, float] = {}
+        """Until when worktrees share their project's store, as no copy could be made."""
 
     def locate(self, where: ProjectRef) -> tuple[Path, Path]:
         """Root and store of the project that a request is about.
@@ -120,10 +126,53 @@ class ProjectPool:
         if known is not None and now - known[0] < _LOCATED_SECONDS and known[1].is_dir() and folder.exists():
             return known[1], known[2]
         root, store = projects.locate(folder, force=where.force, around=where.around)
+        other = worktree_stores.shared_with(root, store)
+        if other is not None and now >= self._shares_until.get(root, now):
+            store = self._own_store(root, store, other)
         if projects.has_store(store):
             # Without a store, the project may just be getting its first commit or remote, and with it another store.
             self._located.put(where, (now, root, store))
         return root, store
+
+    def _own_store(self, root: Path, store: Path, other: Path) -> Path:
+        """Return a worktree's own copy of its project's store, made in its turn; the project's where that cannot be.
+
+        `other`: the checkout that the project's store reflects.
+        """
+        with self._changed:
+            if not self._wait_for_turn(store, root, unused=True):
+                return store
+            self._taken.add(store)
+        own = store
+        try:
+            # Each copy would have to read the rest of a history by itself.
+            if not self._wants_history(store, other):
+                self._close(store)
+                own = worktree_stores.own_store(root, store, self._remove)
+        except CmError as error:
+            # The next user of the store reports it.
+            _log.warning("%s has no store of its own: %s", root, error.message)
+        finally:
+            self._release(store)
+        if own == store:
+            self._shares_until[root] = self._clock.monotonic() + _SHARED_S
+        return own
+
+    def _wants_history(self, store: Path, root: Path) -> bool:
+        """Return whether history is to be read into a checkout's store; the caller has taken it."""
+        project = self._open.get(store)
+        if project is not None and project.root == root:
+            return project.engine.wants_history()
+        self._close(store)
+        with closing(Engine(root, store, load_config(root))) as engine:
+            return engine.wants_history()
+
+    def _remove(self, store: Path) -> None:
+        """Remove a worktree's store. Raises StoreBusyError while it is in use."""
+        if self._users(store):
+            raise StoreBusyError(f"The index in {store} is in use.", hint="Try again.")
+        with self.exclusive(store):
+            projects.remove_store(store)
 
     @contextmanager
     def acquire(self, where: ProjectRef, *, create: bool = True, run: bool = False) -> Iterator[Project]:
@@ -173,13 +222,15 @@ class ProjectPool:
         with self._changed:
             return any(ticket.root != project.root for ticket in self._waiting.get(project.store, ()))
 
-    def _wait_for_turn(self, store: Path, root: Path) -> bool:
-        """Wait for a turn; False when it did not come."""
+    def _wait_for_turn(self, store: Path, root: Path, *, unused: bool = False) -> bool:
+        """Wait for a turn; False when it did not come. `unused`: until no one uses it, of the same checkout either."""
         queue = self._waiting.setdefault(store, [])
         ticket = _Ticket(root)
         queue.append(ticket)
         try:
-            return self._changed.wait_for(lambda: self._is_free(store, ticket), STORE_WAIT_S)
+            return self._changed.wait_for(
+                lambda: self._is_free(store, ticket) and not (unused and self._users(store)), STORE_WAIT_S
+            )
         finally:
             queue.remove(ticket)
             if not queue:
@@ -201,6 +252,8 @@ class ProjectPool:
     def _reopen(self, root: Path, store: Path) -> Project:
         """Open a store exclusively, with one user."""
         self._close(store)
+        if worktree_stores.is_removed(store):
+            raise StoreBusyError(f"The index in {store} was removed meanwhile.", hint="Repeat the request.")
         signature = _signature(root, store)
         engine = Engine(root, store, load_config(root), reads_beside=True)
         project = Project(root, store, engine, signature, users=1, used=self._clock.monotonic())
@@ -220,6 +273,8 @@ class ProjectPool:
     def _release(self, store: Path) -> None:
         with self._changed:
             self._taken.discard(store)
+            # It may have been removed, and the project of its worktree is located elsewhere then.
+            self._located.clear()
             self._changed.notify_all()
 
     @contextmanager
@@ -269,6 +324,8 @@ class ProjectPool:
                     continue
             try:
                 self._close(project.store)
+                if lost and project.store != paths.project_store(project.store):
+                    projects.remove_store(project.store)
             finally:
                 self._release(project.store)
             self._closed_at = self._clock.monotonic()
@@ -295,7 +352,10 @@ class ProjectPool:
                 project.settled = project.used
             finally:
                 self._release(project.store)
-        if self._closed_at is not None and self._clock.monotonic() - self._closed_at >= _REST_S:
+        now = self._clock.monotonic()
+        # With many in turn, one is closed every second, and there is never a pause.
+        is_due = self._closed_at is not None and now - self._released >= _REST_S
+        if self._closed_at is not None and now - self._closed_at >= _REST_S:
             # Background work of a closed project has released it.
             self._closed_at = None
             has_rested = True
@@ -304,7 +364,8 @@ class ProjectPool:
             # Half of what is left: nothing counts tokens or splits words until the next question.
             self._emptied, has_rested = max(used, default=0.0), True
             memory.release_caches()
-        if has_rested:
+        if has_rested or is_due:
+            self._released = now
             # What a project worked with refers to itself, and is rarely collected otherwise.
             gc.collect()
             memory.release_memory()

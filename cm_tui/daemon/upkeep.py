@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from cm_tui.daemon.long_work import LongWork
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.sync_manager import SyncManager
-from cm_tui.engine.api import projects
+from cm_tui.engine.api import projects, worktree_stores
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import RefusedError
 from cm_tui.model import Check, ErasureReport, PurgeReport, SecretsReport
@@ -70,22 +70,28 @@ class Upkeep:
         Raises RefusedError if it is no name of a store.
         """
         folder = _store_of(store)
-        for job in self._jobs.of(folder):
-            job.cancel.set()
-        self._sync_manager.drop(folder)
-        for job in self._jobs.of(folder):
-            job.cancel.set()
-            job.join()
-        self._work.end_history(folder)
-        with self._pool.exclusive(folder):
+        with ExitStack() as stack:
+            for one in (folder, *worktree_stores.copies_of(folder)):
+                self._end_runs(one)
+                self._work.end_history(one)
+                stack.enter_context(self._pool.exclusive(one))
             if drop_episodes:
                 projects.drop_episodes(store)
             projects.remove_store(folder)
 
+    def _end_runs(self, store: Path) -> None:
+        """End the index runs of a store, and the following of its files."""
+        for job in self._jobs.of(store):
+            job.cancel.set()
+        self._sync_manager.drop(store)
+        for job in self._jobs.of(store):
+            job.cancel.set()
+            job.join()
+
     def reset(self, where: ProjectRef, *, drop_episodes: bool = False) -> None:
         """Remove a project's store, and tell listeners. `drop_episodes`: as for `remove`."""
         root, store = self._pool.locate(where)
-        self.remove(store.name, drop_episodes=drop_episodes)
+        self.remove(paths.project_store(store).name, drop_episodes=drop_episodes)
         self._events.publish("index", project=str(root))
 
     def erase(self, name: str, where: ProjectRef, values: dict[str, Any]) -> ErasureReport | PurgeReport:
@@ -94,8 +100,15 @@ class Upkeep:
         `name`: of the engine's method; `values`: arguments of the method.
         """
         root, store = self._pool.locate(where)
+        store = paths.project_store(store)
         self._work.end_history(store)
-        with self._pool.exclusive(store), closing(Engine(root, store, load_config(root))) as engine:
+        with ExitStack() as stack:
+            stack.enter_context(self._pool.exclusive(store))
+            for copy in worktree_stores.copies_of(store):
+                self._end_runs(copy)
+                self._work.end_history(copy)
+                stack.enter_context(self._pool.exclusive(copy))
+            engine = stack.enter_context(closing(Engine(root, store, load_config(root))))
             report: ErasureReport | PurgeReport = getattr(engine, name)(**values)
             wants_history = engine.wants_history()
         if wants_history:

@@ -1,4 +1,4 @@
-"""Two checkouts of one project share a store; each gets answers of its own, whoever else asks meanwhile."""
+"""Two clones of one project share a store; each gets answers of its own, whoever else asks meanwhile."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.platform.git import checkout_links
+from cm_tui.engine.platform.git.identity import identify
 from cm_tui.errors import NotFoundError, StoreBusyError, StoreError
 from cm_tui.model import Progress
 from tests.cli.conftest import git
@@ -31,11 +33,12 @@ ROUNDS = 1
 
 @pytest.fixture
 def checkouts(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """A repository and a worktree of it; each has a function that the other has not."""
+    """A repository and a clone of it that shares its memory; each has a function that the other has not."""
     monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
     first, second = make_project(tmp_path / "first"), tmp_path / "second"
-    git(first, "worktree", "add", "-q", str(second))
+    git(first, "clone", "-q", str(first), str(second))
     for root in (first, second):
+        checkout_links.link(identify(first).text, identify(first).name, root)
         (root / "shop/own.py").write_text(f"def only_in_the_{root.name}():\n    return 1\n")
     return first, second
 

@@ -50,6 +50,8 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
     clock.advance(IDLE_S)
     pool.sweep(IDLE_S)
     assert opened() == []
+    pool.rest()
+    assert trimmed == [clock.monotonic()], "others were closed long ago"
     trimmed.clear()
     pool.rest()
     assert not trimmed

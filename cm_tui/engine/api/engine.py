@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from cm_tui.engine.api import projects
+from cm_tui.engine.api import projects, worktree_stores
 from cm_tui.engine.api.assembly import AssemblyMethods
 from cm_tui.engine.api.definitions import DefinitionMethods
 from cm_tui.engine.api.erasure import ErasureMethods
@@ -43,6 +43,7 @@ class Engine(
         from cm_tui.config import load_config
 
         root, store = projects.locate(folder, force=force)
+        store = worktree_stores.own_store(root, store, projects.remove_store)
         return cls(root, store, load_config(root), external_layers)
 
     @classmethod
@@ -51,6 +52,7 @@ class Engine(
         from cm_tui.config import load_config
 
         root, store = projects.locate(folder)
+        store = worktree_stores.own_store(root, store, projects.remove_store)
         config = load_config(root)
         projects.begin_rebuild(root, store)
         return cls(root, store, config)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from cm_tui import model
-from cm_tui.engine.api import projects
+from cm_tui.engine.api import projects, worktree_stores
 from cm_tui.engine.api.needs import in_process
 from cm_tui.engine.platform.lazy import is_built, shared_property
 
@@ -105,6 +105,7 @@ class EngineBase:
         self._is_new = not projects.store_file(store).exists()
         self._closed = False
         self._db: Database = Database(store)
+        worktree_stores.mark_used(store)
 
     @property
     def root(self) -> Path:

@@ -52,6 +52,7 @@ class ErasureMethods(MemoryMethods):
         report = retention.purge(self._episodes, names, older_than=older_than, dry_run=True)
         if not report.ids or dry_run:
             return report
+        self._leave_worktrees()
         said = texts_of_episodes(map(self._episodes.one, report.ids))
         self._forget_words(said, ())
         # Before they are deleted: the rest does not name the turns of a transcript.
@@ -117,6 +118,7 @@ class ErasureMethods(MemoryMethods):
         asked = EraseRequest([*names, *of_archive], found, with_patches)
         if dry_run:
             return preview(journal, asked)
+        self._leave_worktrees()
         told: list[str] = []
         return erase_events(
             journal, asked, make_again=lambda: [*self._recreate_memory(), *told], store=self.store,

@@ -69,7 +69,7 @@ def _matches_in(
     """Yield a project's matches; a note gives the reason where it cannot be searched."""
     root = Path(project.roots[0])
     try:
-        if projects.locate(root)[1].name != project.id:
+        if projects.name_of(root) != project.id:
             notes.append(f"{project.name} is skipped: another project is in {root} now.")
             return
         with open_engine(root) as engine:

@@ -8,9 +8,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cm_tui import model
+from cm_tui import model, paths
 from cm_tui.counts import count
-from cm_tui.engine.api import projects
+from cm_tui.engine.api import projects, worktree_stores
 from cm_tui.engine.api.engine_base import EngineBase, of_one_generation
 from cm_tui.engine.api.needs import in_process, needs
 from cm_tui.engine.platform import lazy
@@ -150,7 +150,7 @@ class IndexMethods(EngineBase):
             # First: if this is interrupted, the next run repairs the index.
             projects.drop_episodes(location.folder_of(self._root).name)
             self._recall_log.drop()
-        self._recreate_store(projects.remove_store)
+        self._recreate_store(projects.remove_store, paths.project_store(self.store))
 
     @needs("nothing")
     def team_vectors(self) -> tuple[model.TeamVectors, ...]:
@@ -356,13 +356,31 @@ class IndexMethods(EngineBase):
                     self._follow_mentions_in_slices(cancel)
                 yield step
 
-    def _recreate_store(self, remove: Callable[[Path], None]) -> None:
+    def _leave_worktrees(self) -> None:
+        """Remove the worktrees' copies of the project's store, which repeat what is in it, and go on with that.
+
+        Raises StoreBusyError if another process has one of them.
+        """
+
+        def remove(store: Path) -> None:
+            for copy in worktree_stores.copies_of(store):
+                projects.remove_store(copy)
+
+        project = paths.project_store(self.store)
+        if self.store == project:
+            remove(project)
+        else:
+            self._recreate_store(remove, project)
+
+    def _recreate_store(self, remove: Callable[[Path], None], store: Path | None = None) -> None:
+        """Open the store again, or another one from now on, once it is closed and something is removed."""
         from cm_tui.engine.platform.store.database import Database
 
         # A part built by another thread meanwhile would use the closed store.
         with self._build_lock:
             self._close_parts()
             self._db.close()
+            self.store = store or self.store
             lazy.reset(self, keep=("_provider",))
             try:
                 remove(self.store)

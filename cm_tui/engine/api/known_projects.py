@@ -19,7 +19,7 @@ def known_projects(*, match: str = "") -> model.Page[model.KnownProject]:
     `match`: only those with this in their name, identity or folders, ignoring case.
     """
     roots = _roots_of_journals()
-    found = [_known(name, roots.get(name, ())) for name in all_names()]
+    found = [_known(name, roots.get(name, ())) for name in all_names() if "+" not in name]
     word = match.casefold()
     rows = [
         one for one in found if word in "\n".join((one.id, one.name, one.identity, *one.roots, *one.gone)).casefold()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from cm_tui import paths
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.known_projects import known_project
 from cm_tui.engine.code.mainline import user_marks
@@ -91,7 +92,7 @@ def memory_link(folder: Path | None) -> MemoryLink:
         gone=tuple(checkout_links.main_folder(owner) for owner in others if is_gone[owner]),
         owner=own,
         project=project,
-        store=str(store),
+        store=str(paths.project_store(store)),
         earlier=tuple(_earlier(root, without=project)),
     )
 

@@ -29,7 +29,7 @@ def locate(folder: Path | None, *, force: bool = False, around: bool = False) ->
     root = find_root(folder, force=force, around=around)
     identity = identify(root)
     refuse_other(identity)
-    return root, identity.folder
+    return root, identity.store_of(root)
 
 
 def root_of(folder: Path | None, *, around: bool = False) -> Path:
@@ -78,6 +78,11 @@ def indexed_checkouts() -> list[Path]:
 def store_of(folder: Path | None = None) -> Path:
     """Return the folder of a project's store, whether it exists or not."""
     return locate(folder, force=True)[1]
+
+
+def name_of(folder: Path | None, *, force: bool = False) -> str:
+    """Return the name of a project's folders, for all its checkouts. Errors and arguments as for `locate`."""
+    return paths.project_store(locate(folder, force=force)[1]).name
 
 
 def store_folder(name: str) -> Path:
@@ -149,20 +154,24 @@ def scan_files() -> model.SecretsReport:
 
 
 def remove_store(store: Path, *, keep: str = "") -> None:
-    """Remove a store, or with `keep` all its files but that one; no daemon may have it open.
+    """Remove a store and its worktrees' copies, or with `keep` all its own files but that one.
 
-    Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
+    No daemon may have it open. Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """
     import shutil
 
+    from cm_tui.engine.api.worktree_stores import copies_of
     from cm_tui.engine.platform.store.rewrite import refuse_busy
 
-    if not store.exists():
-        return
-    refuse_busy(store)
+    stores = [one for one in (*(() if keep else copies_of(store)), store) if one.exists()]
+    for one in stores:
+        refuse_busy(one)
     try:
         if not (store / keep).is_file():
-            shutil.rmtree(store)
+            for one in stores:
+                # First: a worktree's copy without it does not count.
+                (one / paths.STORE_MANIFEST).unlink(missing_ok=True)
+                shutil.rmtree(one)
             return
         for entry in store.iterdir():
             if entry.is_dir() and not entry.is_symlink():
@@ -208,13 +217,13 @@ def drop_episodes(name: str) -> None:
 
 
 def clear_store(store: Path) -> None:
-    """Remove a store's rebuildable data: all but the user's marks.
+    """Remove a store's rebuildable data: all but the user's marks, and that a worktree has its own one.
 
     Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """
     from cm_tui.engine.code.mainline.user_marks import FILE
 
-    remove_store(store, keep=FILE)
+    remove_store(store, keep=FILE if store == paths.project_store(store) else paths.STORE_MANIFEST)
 
 
 def plan_rebuild(folder: Path | None = None) -> model.IndexPlan:

@@ -44,7 +44,7 @@ def engine_at(own: Engine, own_root: Path, root: Path) -> Iterator[Engine]:
     Raises:
         CmError: the project cannot be opened.
     """
-    if projects.locate(root)[1] == projects.locate(own_root)[1]:
+    if projects.name_of(root) == projects.name_of(own_root):
         yield own
         return
     with closing(open_engine(root)) as engine:

@@ -316,8 +316,8 @@ class Run:
         if changed:
             facts[GENERATION] = str(self._db.number(GENERATION) + 1)
         self._db.set_facts({key: value for key, value in facts.items() if meta.get(key) != value})
-        if self._db.folder == identity.folder:
-            identity.write_manifest(self._root)
+        if self._db.folder == identity.store_of(self._root):
+            identity.write_manifest(self._root, self._db.folder)
 
     def _fill_vectors(self) -> Iterator[Progress]:
         if self._config.embedding.provider == "none":

@@ -1,4 +1,4 @@
-"""The user's marks in history, which cannot be recreated: next to the store, so that they outlive it."""
+"""The user's marks in history, which cannot be recreated: next to the project's store, so that they outlive it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from cm_tui.files import write_atomically
+from cm_tui.paths import project_store
 from cm_tui.state_file import read_object, reported
 
 FILE = "marks.json"
@@ -21,7 +22,7 @@ _FORMER: dict[str, Mark] = {"looked": "last_seen", "removed": "vacuumed_to"}
 
 def read(folder: Path) -> dict[str, str]:
     """Return commits by mark; what cannot be read marks nothing."""
-    marks = {key: sha for key, sha in read_object(folder / FILE).items() if isinstance(sha, str)}
+    marks = {key: sha for key, sha in read_object(_file(folder)).items() if isinstance(sha, str)}
     former: dict[str, str] = {mark: marks.pop(key) for key, mark in _FORMER.items() if key in marks}
     return {**former, **marks}
 
@@ -31,8 +32,13 @@ def set_mark(folder: Path, mark: Mark, sha: str | None) -> None:
     before = read(folder)
     after = {key: value for key, value in {**before, mark: sha}.items() if value is not None}
     if after != before:
-        with reported(folder / FILE):
-            write_atomically(folder / FILE, json.dumps(after))
+        with reported(file := _file(folder)):
+            write_atomically(file, json.dumps(after))
+
+
+def _file(store: Path) -> Path:
+    """Return the file of a store, which worktrees with their own store share."""
+    return project_store(store) / FILE
 
 
 def add(folder: Path, marks: Mapping[str, str]) -> None:

@@ -58,11 +58,19 @@ class Identity:
         """The checkout that its store was last made from."""
         return manifest_root(self.folder)
 
-    def write_manifest(self, root: Path) -> None:
-        """Record the store's owner, so that stores can be listed without opening them, unless that is done already."""
-        manifest = {"identity": self.text, "name": self.name, "root": str(root)}
-        if _manifest(self.folder) != manifest:
-            write_atomically(self.folder / paths.STORE_MANIFEST, json.dumps(manifest, ensure_ascii=True))
+    def store_of(self, root: Path) -> Path:
+        """Return the folder of a checkout's store: a worktree's own one where it has that, else the project's."""
+        own = paths.worktree_store(self.folder, root)
+        return own if (own / paths.STORE_MANIFEST).is_file() else self.folder
+
+    def write_manifest(self, root: Path, store: Path | None = None) -> None:
+        """Record the store's owner, so that stores can be listed without opening them, unless that is done already.
+
+        `store`: a worktree's own one; default: the project's.
+        """
+        manifest, store = {"identity": self.text, "name": self.name, "root": str(root)}, store or self.folder
+        if _manifest(store) != manifest:
+            write_atomically(store / paths.STORE_MANIFEST, json.dumps(manifest, ensure_ascii=True))
 
     def has_other_manifest(self, root: str) -> bool:
         """Return whether the manifest does not name this store and root."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pygit2
 
-from cm_tui.engine.platform.git.identity import Identity, identify
+from cm_tui.engine.platform.git.identity import Identity, identify, manifest_root
 from cm_tui.engine.platform.git.opening import UnreadableGit, open_around
 from cm_tui.engine.platform.git.special_files import refuse_special_ignores
 from cm_tui.errors import NotFoundError, RefusedError
@@ -146,4 +146,4 @@ def _is_indexed(folder: Path) -> bool:
 
 
 def _is_insisted_on(root: Path) -> bool:
-    return identify(root).indexed_root == root
+    return manifest_root(identify(root).store_of(root)) == root

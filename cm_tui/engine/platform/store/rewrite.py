@@ -33,8 +33,7 @@ def rewrite_store(folder: Path) -> None:
         ):
             successor.unlink()
             for name, path, options in (("old", file, ""), ("new", successor, f" (STORAGE_VERSION '{FORMAT}')")):
-                quoted = str(path).replace("'", "''")
-                db.execute(f"ATTACH '{quoted}' AS {name}{options}")
+                _attach(db, name, path, options)
             db.execute("COPY FROM DATABASE old TO new")
             db.execute("DETACH old")
             db.execute("DETACH new")
@@ -44,6 +43,28 @@ def rewrite_store(folder: Path) -> None:
         shutil.rmtree(spilled, ignore_errors=True)
     except OSError as error:
         raise StoreError(f"Cannot rewrite {file}: {error}", hint="Free some space.") from error
+
+
+def copy_store(folder: Path, target: Path) -> None:
+    """Copy a closed store's file into another folder, as it is.
+
+    Raises StoreBusyError if another process has it; StoreError if it cannot be read, or this process has it open;
+    OSError if it cannot be written.
+    """
+    file, copy = folder / STORE_DATABASE, target / STORE_DATABASE
+    with explained(file), replacing(copy, durable=True) as new, closing(duckdb.connect(config=SETTINGS)) as db:
+        try:
+            _attach(db, "old", file)
+        except duckdb.BinderException as error:
+            raise StoreError(f"{file} is open in this process.", hint="Try again.") from error
+        # The log's changes, too. While it is attached, no other process opens it.
+        db.execute("CHECKPOINT old")
+        shutil.copyfile(file, new)
+
+
+def _attach(db: duckdb.DuckDBPyConnection, name: str, file: Path, options: str = "") -> None:
+    quoted = str(file).replace("'", "''")
+    db.execute(f"ATTACH '{quoted}' AS {name}{options}")
 
 
 def refuse_busy(folder: Path) -> None:
