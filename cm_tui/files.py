@@ -1,4 +1,4 @@
-"""Writing a file so that it is there whole or not at all, and reading one that may be anything but what it says."""
+"""Atomic writes, and safe reads of files that may be anything."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def set_aside(file: Path) -> Path | None:
             return file.rename(kept)
         except FileNotFoundError:
             return None
-    raise FileExistsError(errno.EEXIST, "there are too many damaged ones beside it")
+    raise FileExistsError(errno.EEXIST, "there are too many damaged copies next to it")
 
 
 def damaged_copies(file: Path) -> list[Path]:
@@ -251,7 +251,7 @@ def read_inside(root: Path, path: str, limit: int) -> bytes:
     real = Path(os.path.realpath(root))
     found = Path(os.path.realpath(real / path))
     if not found.is_relative_to(real):
-        raise OSError(errno.ELOOP, "it leads out of the project")
+        raise OSError(errno.ELOOP, "it is outside the project")
     # What was a folder a moment ago may be a link now.
     return read_below(real, found.relative_to(real).as_posix(), limit)
 
@@ -331,7 +331,7 @@ def _open_stepwise(root: Path, parts: list[str]) -> int:
         return os.open(name, _FILE, dir_fd=folder)
     except NotADirectoryError as error:
         # The system reports a link in the path as "not a directory", which misleads.
-        raise OSError(errno.ELOOP, "a folder of its path is a link or a file") from error
+        raise OSError(errno.ELOOP, "a folder of its path is a symbolic link or a file") from error
     finally:
         os.close(folder)
 
@@ -347,7 +347,7 @@ def _open_checked(root: Path, parts: list[str]) -> int:
         os.close(descriptor)
         raise
     os.close(descriptor)
-    raise OSError(errno.ELOOP, "it is a link, or lies below one")
+    raise OSError(errno.ELOOP, "it is a symbolic link or below one")
 
 
 def _path_of(descriptor: int) -> Path:
@@ -360,7 +360,7 @@ def _path_of(descriptor: int) -> Path:
         handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
         length = ctypes.windll.kernel32.GetFinalPathNameByHandleW(handle, room, len(room), 0)
         if not 0 < length < len(room):
-            raise OSError(errno.EIO, "the system does not say where it is")
+            raise OSError(errno.EIO, "its path is unknown to the system")
         text = room.value.removeprefix("\\\\?\\")
         return Path("\\\\" + text.removeprefix("UNC\\") if text.startswith("UNC\\") else text)
     return Path(f"/proc/self/fd/{descriptor}").readlink()

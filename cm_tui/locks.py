@@ -52,7 +52,7 @@ def _wait(fd: int, file: Path, until: float) -> None:
         except (BlockingIOError, PermissionError) as error:
             if time.monotonic() > until:
                 raise StoreError(
-                    f"Another process holds {file}.", hint="Find it with `lsof`, and end it if it hangs."
+                    f"Another process holds {file}.", hint="Find it with `lsof`, and stop it if it hangs."
                 ) from error
         time.sleep(nap)
         nap = min(nap * 2, _LONGEST_NAP)

@@ -60,7 +60,7 @@ def home_folder() -> Path | None:
     try:
         return Path(text).expanduser().absolute()
     except RuntimeError as error:
-        raise _unusable(f"CM_HOME cannot be understood: {text}: {error}") from error
+        raise _unusable(f"CM_HOME is not valid: {text}: {error}") from error
 
 
 def _unusable(problem: str) -> Exception:
@@ -82,7 +82,7 @@ def _base(part: Literal["data", "config", "state"]) -> Path:
     }
     folder = Path(places[part](APP))
     if not folder.is_absolute():
-        raise _unusable(f"cm finds no place for its files: {folder} is not absolute. HOME is missing or relative.")
+        raise _unusable(f"cm has no folder for its files: {folder} is not absolute. HOME is missing or relative.")
     return folder
 
 

@@ -105,7 +105,7 @@ def confined(root: Path, file: Path) -> Iterator[None]:
     """
     with reported(file):
         if not file.parent.resolve().is_relative_to(root.resolve()):
-            raise RefusedError(f"{file.parent} leads out of the project.", hint="Remove the link.")
+            raise RefusedError(f"{file.parent} is outside the project.", hint="Remove the link.")
         shared_dir(file.parent)
         yield
 

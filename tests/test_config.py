@@ -26,7 +26,7 @@ def test_the_daemons_section_by_its_old_name(no_settings: Path):
     (note,) = renamed_settings()
     assert "[owner]" in note
     assert str(no_settings) in note
-    assert "is called [daemon] now" in note
+    assert "was renamed to [daemon]" in note
 
 
 def test_the_new_name_wins(no_settings: Path, monkeypatch: pytest.MonkeyPatch):
@@ -36,7 +36,7 @@ def test_the_new_name_wins(no_settings: Path, monkeypatch: pytest.MonkeyPatch):
     assert load_config().daemon.idle_seconds == 5
     monkeypatch.setenv("CM_DAEMON__IDLE_SECONDS", "7")
     assert load_config().daemon.idle_seconds == 7
-    assert any("CM_OWNER__IDLE_SECONDS is called CM_DAEMON__IDLE_SECONDS now" in note for note in renamed_settings())
+    assert any("CM_OWNER__IDLE_SECONDS was renamed to CM_DAEMON__IDLE_SECONDS" in note for note in renamed_settings())
 
 
 def test_whether_a_daemon_is_used_by_the_old_name(no_settings: Path, monkeypatch: pytest.MonkeyPatch):

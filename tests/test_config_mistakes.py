@@ -35,15 +35,15 @@ def said_of(file: Path, text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "line", "what"),
     [
-        ('[tui]\n\ntehme = "cm-light"\n', 3, "there is no setting tui.tehme. Did you mean tui.theme?"),
-        ('[search]\ntheme = "cm-light"\n', 2, "there is no setting search.theme. Did you mean tui.theme?"),
-        ("# mine\n[serch]\nprofile = 'code'\n", 2, "there is no section [serch]. Did you mean [search]?"),
+        ('[tui]\n\ntehme = "cm-light"\n', 3, "unknown setting tui.tehme. Did you mean tui.theme?"),
+        ('[search]\ntheme = "cm-light"\n', 2, "unknown setting search.theme. Did you mean tui.theme?"),
+        ("# mine\n[serch]\nprofile = 'code'\n", 2, "unknown section [serch]. Did you mean [search]?"),
         (
             "[index]\nexclud = ['a']\nworkers = -1\n",
             2,
-            "there is no setting index.exclud. (1 more mistake there) Did you",
+            "unknown setting index.exclud. (1 more mistake there) Did you",
         ),
-        ("index.worker = 3\n", 1, "there is no setting index.worker. Did you mean index.workers?"),
+        ("index.worker = 3\n", 1, "unknown setting index.worker. Did you mean index.workers?"),
         ("[index]\nworkers = 'many'\n", 2, "index.workers must be a whole number, not 'many'."),
         ("[index]\nworkers = 400\n", 2, "index.workers must be at most 256, not 400."),
         ("[watch]\nenabled = 'perhaps'\n", 2, "watch.enabled must be true or false, not 'perhaps'."),
@@ -56,12 +56,12 @@ def said_of(file: Path, text: str) -> str:
         (
             "[embedding.remote]\nbase_ur = 'a'\n",
             2,
-            "no setting embedding.remote.base_ur. Did you mean embedding.remote.base_url?",
+            "unknown setting embedding.remote.base_ur. Did you mean embedding.remote.base_url?",
         ),
         ("[embedding.batch]\nconcurrency = 0\n", 2, "embedding.batch.concurrency must be more than 0, not 0."),
         ("[history]\ndepth = -1\n", 2, "history.depth must be at least 0, not -1."),
         ("tui = 3\n", 1, "tui must be a section of settings, not 3."),
-        ("[zzz]\nq = 1\n", 1, "there is no section [zzz]. Take it out."),
+        ("[zzz]\nq = 1\n", 1, "unknown section [zzz]. Remove it."),
     ],
 )
 def test_a_mistake_is_named_with_file_and_line(settings, text, line, what):
@@ -87,7 +87,7 @@ def test_a_repositorys_file_is_named_too(tmp_path, cm_home):
     file = paths.project_config_file(tmp_path)
     file.parent.mkdir()
     file.write_text("[index]\nexclued = ['x']\n")
-    with pytest.raises(ConfigError, match=r"config\.toml, line 2: there is no setting index\.exclued"):
+    with pytest.raises(ConfigError, match=r"config\.toml, line 2: unknown setting index\.exclued"):
         load_config(tmp_path)
 
 

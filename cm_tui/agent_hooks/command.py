@@ -21,6 +21,11 @@ from cm_tui.errors import CmError, DaemonError
 
 USAGE = f"usage: cm hook {'|'.join(payload.EVENTS[:-1])} [--agent NAME], or cm hook git NAME [ARGUMENT]..."
 
+ACTION_S = 0.5
+"""Longest wait of a tool call for what is known about it: an agent makes hundreds."""
+_NEW_S, _TIMES, _MOST_S = 10.0, 3.0, 8.0
+"""For so many seconds after a daemon's start a prompt waits so many times as long, but at most so many seconds: agents wait
+ten for a hook, and the daemon opens its stores."""
 _PAUSE_S = 0.02
 """Between two looks for a daemon that is starting."""
 
@@ -89,7 +94,7 @@ def run(words: Words) -> str:
     root = root_around(Path(facts.folder))
     if root is None:
         return ""
-    return _session(words, facts, root)
+    return _action(words, facts, root) if words.event == "action" else _session(words, facts, root)
 
 
 def _git(words: Words) -> str:
@@ -115,6 +120,20 @@ def _edit(words: Words, facts: payload.Payload) -> str:
         _record(root, words, {**_author_fields(words, facts), "paths": files})
         _notify(root)
     return ""
+
+
+def _action(words: Words, facts: payload.Payload, root: Path) -> str:
+    """Return what is known about the file or command of a tool call; an action is not recorded, and no daemon is started."""
+    chosen = settings.read(root)
+    if not chosen.remind or not (facts.paths or facts.command):
+        return ""
+    files = [Path(os.path.realpath(os.path.join(facts.folder, path))) for path in facts.paths]  # noqa: PTH118
+    paths_inside = [file.relative_to(root).as_posix() for file in files if file.is_relative_to(root)]
+    action = {"paths": paths_inside, "command": facts.command}
+    if not any(action.values()):
+        return ""
+    seconds = min(chosen.wait_seconds, ACTION_S)
+    return _hook_output("/v1/hook/action", words, facts, root, seconds, action) or ""
 
 
 def _session(words: Words, facts: payload.Payload, root: Path) -> str:
@@ -218,24 +237,39 @@ def _response_text(words: Words, facts: payload.Payload, root: Path, chosen: set
     if not (chosen.budget or is_first):
         return ""
     # Whether the prompt is worth it, the daemon decides: its rules take longer to import than to apply.
-    said = _hook_output("/v1/hook/prompt", words, facts, root, chosen.wait_seconds, first=is_first)
+    more = {"prompt": facts.prompt, "first": is_first}
+    said = _hook_output("/v1/hook/prompt", words, facts, root, patience(chosen.wait_seconds), more)
     if is_first and said is not None:
         session_state.take(facts.session, "start")
     return said or ""
 
 
+def patience(seconds: float) -> float:
+    """Return how long a prompt waits for the memory, by the user's setting; longer while a daemon is new."""
+    from cm_tui.agent_hooks import session_state
+    from cm_tui.daemon import endpoint
+
+    daemon = endpoint.daemon_info()
+    is_new = daemon is not None and 0 <= time.time() - daemon.started < _NEW_S
+    return max(seconds, min(seconds * _TIMES, _MOST_S)) if is_new or session_state.is_starting() else seconds
+
+
 def _hook_output(
-    path: str, words: Words, facts: payload.Payload, root: Path, seconds: float, *, first: bool = False
+    path: str,
+    words: Words,
+    facts: payload.Payload,
+    root: Path,
+    seconds: float,
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> str | None:
     """Return what is printed for the agent of a daemon's answer; None: no daemon answered.
 
-    `seconds`: for all of it, with the start of a daemon that is under way.
+    `seconds`: for all of it, with the start of a daemon that is under way; `more`: fields of the question.
     """
     from cm_tui.agent_hooks import reply, session_state
     from cm_tui.daemon import bootstrap
 
-    said = {"root": str(root), "agent": words.agent, "session": facts.session}
-    question = {**said, "prompt": facts.prompt, "first": first}
+    question = {"root": str(root), "agent": words.agent, "session": facts.session, **more}
     left, until = seconds, time.monotonic() + seconds
     while True:
         is_starting = session_state.is_starting()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 _TAIL_BYTES = 1_000_000
 """Of a transcript: the last answer with its tokens stands at its end."""
 REMINDER = (
-    "Session nearing compaction: what is only in this conversation will be lost. Write what lasts now, in few words: decisions, "
+    "Session nearing compaction: what is only in this conversation will be lost. Save what should last now, briefly: decisions, "
     "preferences and lessons with `remember`, and what is under way with its `note` today. Write nothing that is there already. "
     "Reply with NO_REPLY alone if there is nothing to write, or once it is written."
 )

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from cm_tui.agent_hooks.prompt_context import Assemble, PromptContexts, fitting_start
-from cm_tui.agent_hooks.reply import CHARACTERS
+from cm_tui.agent_hooks.reply import BEFORE_ACTION, CHARACTERS, quote_block
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
@@ -24,13 +24,15 @@ from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api.at_start import has_memory_at_start
 from cm_tui.engine.api.definitions import has_definitions
 from cm_tui.errors import CmError, NotIndexedError
-from cm_tui.model import Assembly, Injection, Pack, WorkState
+from cm_tui.lru import LRU
+from cm_tui.model import Assembly, Injection, Pack, Reminder, WorkState
 
 _log = logging.getLogger(__name__)
 _PROMPT_CHARACTERS = 1_000_000
 _LONGEST_PROMPT = 2_000
 _COLD_S = 5.0
 """How long after a daemon's start packs for prompts go without callers and callees."""
+_SESSIONS = 200
 _LONGEST_TASK = 20_000
 """Characters of a prompt that rules and definitions look at."""
 
@@ -54,6 +56,10 @@ class _Prompt(BaseModel):
     seconds: float = Field(ge=0, le=60)
     first: bool = False
     """It is the first prompt of a session that was given no memory when it began."""
+    paths: tuple[str, ...] = Field(default=(), max_length=1_000)
+    """Files below the root that a tool is about to write."""
+    command: str = Field(default="", max_length=_PROMPT_CHARACTERS)
+    """Line that a tool is about to give to a shell."""
 
 
 class _HookRequests:
@@ -67,11 +73,14 @@ class _HookRequests:
         self._dispatcher = dispatcher
         self._work = work
         self._answers = PromptContexts(self._pack)
+        self._reminded: LRU[str, set[str]] = LRU(_SESSIONS)
+        """What each session was reminded of."""
         self._clock = clock
         self._started = clock.monotonic()
 
     def begun(self, asked: _Prompt) -> str:
-        """Return what a session is given when it begins."""
+        """Return what a session is given when it begins; what it was reminded of is no longer in its context."""
+        self._reminded.pop(asked.session)
         root = Path(asked.root)
         return self._start(root, load_config(root).agents.start_budget, asked)
 
@@ -94,6 +103,18 @@ class _HookRequests:
             on_given=lambda given: self._count(root, given.recalled, asked.agent),
         )
         return "\n\n".join(part for part in (begun, found) if part)
+
+    def acting(self, asked: _Prompt) -> str:
+        """Return what is known about a tool call, each memory once in a session."""
+        where = {"paths": list(asked.paths), "command": asked.command, "session": asked.session}
+        found: Sequence[Reminder] = self._of_index(Path(asked.root), "reminders", where) or ()
+        told = self._reminded.get(asked.session) or set()
+        new = [one for one in found if one.text not in told]
+        if not new:
+            return ""
+        self._reminded.put(asked.session, told | {one.text for one in new})
+        self._count(Path(asked.root), [one.path for one in new], asked.agent)
+        return quote_block("\n".join(f"- {one.text}" for one in new), BEFORE_ACTION)
 
     def _start(self, root: Path, budget: int, asked: _Prompt) -> str:
         if not has_memory_at_start(root):
@@ -169,6 +190,7 @@ def prompts(dispatcher: Dispatcher, work: OnNudge, clock: Clock = SYSTEM) -> Sta
         routes=[
             Route("/prompt", _endpoint(asked.prompted), methods=["POST"]),
             Route("/start", _endpoint(asked.begun), methods=["POST"]),
+            Route("/action", _endpoint(asked.acting), methods=["POST"]),
         ]
     )
 

@@ -1,4 +1,4 @@
-"""The payload that an agent gives to a hook: each agent has fields of its own, read into one record."""
+"""The payload of an agent's hook: the fields of each agent, read into one record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-EVENTS = ("prompt", "edit", "session-start", "session-end", "stop", "git")
+EVENTS = ("prompt", "action", "edit", "session-start", "session-end", "stop", "git")
 AGENTS = ("claude-code", "opencode", "cursor", "codex")
 
 PROMPT_CHARACTERS = 32_000
@@ -34,7 +34,7 @@ class Payload(NamedTuple):
     """Where the session works."""
     prompt: str = ""
     paths: tuple[str, ...] = ()
-    """Files that a tool wrote, as the agent names them."""
+    """Files that a tool wrote, or is about to write, as the agent names them."""
     answer: str = ""
     """Last thing that the agent said, where it tells."""
     source: str = ""
@@ -45,6 +45,8 @@ class Payload(NamedTuple):
     """Absolute path of the session's transcript, where the agent tells it."""
     permissions: str = ""
     """What the agent may do, by its own name of that: `plan` writes nothing."""
+    command: str = ""
+    """Line that a tool is about to give to a shell."""
 
 
 def read(text: bytes, environment: Mapping[str, str], folder: str) -> Payload:
@@ -56,25 +58,31 @@ def read(text: bytes, environment: Mapping[str, str], folder: str) -> Payload:
     try:
         data = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
-        raise PayloadError(f"what came on stdin is not JSON: {error}") from error
+        raise PayloadError(f"stdin is not JSON: {error}") from error
     if not isinstance(data, dict):
-        raise PayloadError("what came on stdin is not a JSON object")
+        raise PayloadError("stdin is not a JSON object")
+    files = tuple(dict.fromkeys(_paths(data)))[:_PATHS]
     return Payload(
         session=_name(data.get("session_id") or data.get("conversation_id"), 200),
         folder=_folder(data, environment) or folder,
         prompt=_text(data.get("prompt"))[:_READ_CHARACTERS],
-        paths=tuple(dict.fromkeys(_paths(data)))[:_PATHS],
+        paths=files,
         answer=_text(data.get("last_assistant_message"))[:_READ_CHARACTERS],
         source=_name(data.get("source"), 40),
         repeated=data.get("stop_hook_active") is True,
         transcript=_place(data.get("transcript_path")),
         permissions=_name(data.get("permission_mode"), 40),
+        command="" if files else _command(data.get("tool_input")),
     )
 
 
 def _text(value: Any) -> str:
     # A lone surrogate, which JSON may hold, could not be written as UTF-8 later.
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
+
+
+def _command(tool: Any) -> str:
+    return _text(tool.get("command"))[:_READ_CHARACTERS] if isinstance(tool, dict) else ""
 
 
 def _name(value: Any, most: int) -> str:

@@ -1,4 +1,4 @@
-"""The daemon's answers to hooks: what is handed over for a prompt, within a budget, marked as memory."""
+"""The daemon's responses to hooks: context for a prompt, within a budget, marked as memory."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ class HookSettings(NamedTuple):
     wait_seconds: float = 1.5
     start_budget: int = 2_000
     flush: bool = True
+    remind: bool = True
     window: int = 200_000
     reserve_tokens: int = 20_000
     soft_tokens: int = 4_000
@@ -58,14 +59,18 @@ def read(root: Path) -> HookSettings:
         found = (_number(one.get(name), MOST_TOKENS) for one in (environment, user))
         return int(next((number for number in found if number is not None), default))
 
-    told = environment.get("flush")
-    flush = _flag(told, True) if told is not None else all(_flag(one.get("flush"), True) for one in (user, theirs))
+    def allowed(name: str) -> bool:
+        """The environment's word; without one a repository may only forbid what the user's file allows."""
+        told = environment.get(name)
+        return _flag(told, True) if told is not None else all(_flag(one.get(name), True) for one in (user, theirs))
+
     return HookSettings(
         record=_flag(record, default.record),
         budget=int(least("budget", default.budget, MOST_BUDGET)),
         wait_seconds=least("wait_seconds", default.wait_seconds, MOST_SECONDS),
         start_budget=int(least("start_budget", default.start_budget, MOST_BUDGET)),
-        flush=flush,
+        flush=allowed("flush"),
+        remind=allowed("remind"),
         window=own("window", default.window),
         reserve_tokens=own("reserve_tokens", default.reserve_tokens),
         soft_tokens=own("soft_tokens", default.soft_tokens),

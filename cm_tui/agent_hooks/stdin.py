@@ -32,7 +32,7 @@ def read(limit: int = LIMIT_BYTES, seconds: float = SECONDS) -> bytes:
         if size <= limit:
             pieces.append(piece)
     if size > limit:
-        raise ValueError(f"stdin holds {size:,} bytes; at most {limit:,} are read")
+        raise ValueError(f"stdin has {size:,} bytes; at most {limit:,} are read")
     return b"".join(pieces)
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from cm_tui.cli.declare import Family
-from cm_tui.cli.options import chosen_project
-from cm_tui.cli.output import narrate, print_json, wants_json, write, write_text
+from cm_tui.cli.options import chosen_project, open_fresh_engine
+from cm_tui.cli.output import narrate, print_json, print_page, wants_json, write, write_text
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.model import Page
 
 if TYPE_CHECKING:
     from cm_tui.integrations.agents.agent_files import Change, InstallTarget, Scope, What
@@ -133,6 +134,20 @@ def status(
         write(f"{row.agent:<12} {row.scope:<8} {row.what:<6} {row.state:<10} {said}")
 
 
+def reminders(files: list[str] | None = None, *, command: str = "") -> None:
+    """Show what an agent receives before it edits files or runs a command: rules, lessons, rejections, failures.
+
+    Args:
+        files ([FILE...]): Files of the project.
+        command (--command LINE): A line for a shell.
+    """
+    if not files and not command:
+        raise UsageError("Name a file, or pass --command.", hint="Example: cm agent reminders src/cart.py")
+    with open_fresh_engine(of_memory=True) as engine:
+        found = engine.reminders(paths=files or (), command=command)
+    print_page(Page(found, len(found)), lambda one: [f"{one.kind:<9} {one.path}  {one.text}"])
+
+
 def _checked(tools: str) -> str:
     """The sets as `cm mcp` takes them."""
     from cm_tui.mcp.tools import choose
@@ -164,5 +179,5 @@ def _target(scope: Scope, tools: str = "") -> InstallTarget:
 
 agent = Family(
     "Wire a coding agent to the memory: MCP tools, and hooks that bring context and record sessions.",
-    (install, uninstall, status),
+    (install, uninstall, status, reminders),
 )

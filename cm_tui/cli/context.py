@@ -1,4 +1,4 @@
-"""`cm context`: what is handed over to an agent for a prompt, kept with its trace."""
+"""`cm context`: the context that an agent receives for a prompt, saved with its trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cm context lint`, `cm context new`, `cm context definitions`: the files that say what is handed over."""
+"""`cm context lint`, `cm context new`, `cm context definitions`: the files that define the context."""
 
 from __future__ import annotations
 

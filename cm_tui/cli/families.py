@@ -31,6 +31,7 @@ FAMILIES = {
     "pause": "pause resume",
     "handoff": "handoff",
     "backup": "backup restore",
+    "team": "team",
     "mcp": "mcp",
     "notes": "notes",
     "narrate": "narrate",

@@ -1,4 +1,4 @@
-"""Hits on stdout: lines of files, and what was remembered."""
+"""Hits on stdout: lines of files, and memories."""
 
 from __future__ import annotations
 

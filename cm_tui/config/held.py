@@ -1,4 +1,4 @@
-"""What a repository's settings ask for that a person has not trusted, in words that say what would happen."""
+"""Settings of a repository that the user has not trusted, described by their effects."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class RepositoryTrust:
         if self.state in {"held", "refused"}:
             names = ", ".join(self.names)
             notes.append(
-                f"Held back from this repository's settings: {names}. `cm trust --show` says what they would do, "
+                f"Held back from this repository's settings: {names}. `cm trust --show` explains them, "
                 "`cm trust` decides."
             )
         if self.ignored:
-            notes.append(f"Only your own settings can say {', '.join(self.ignored)}; {self.file} is not asked.")
+            notes.append(f"Only your own settings can set {', '.join(self.ignored)}; ignored in {self.file}.")
         return tuple(notes)
 
 
@@ -147,7 +147,7 @@ def _json(value: Any) -> str:
 
 def _unshowable(settings: tuple[HeldSetting, ...]) -> str:
     if len(settings) > _MOST:
-        return f"it has {count(len(settings), 'value')}, more than anybody reads"
+        return f"it has {count(len(settings), 'value')}, too many to review"
     long = next((one for one in settings if len(one.name) + len(one.value) > _LONGEST), None)
     return f"{long.name[:60]} is too long to be shown whole" if long is not None else ""
 
@@ -175,7 +175,7 @@ def _host(url: str) -> str:
     try:
         read = httpx.URL(url)
     except httpx.InvalidURL:
-        return "an address that is none"
+        return "an invalid address"
     port = f":{read.port}" if read.port else ""
     return f"{read.raw_host.decode('ascii', 'backslashreplace') or 'no host'}{port}"
 
@@ -186,7 +186,7 @@ def _of_embedding(asked: EmbeddingConfig) -> Iterator[str]:
     if endpoint is not None:
         yield from _of_endpoint(endpoint, "")
         if asked.batch.enabled:
-            yield "have that done in batches too: as files that stay there until they are done"
+            yield "also send it in batches: as files that stay there until they are done"
     elif asked.provider == "fastembed":
         where = f"from {_json(asked.path)}" if asked.path else "by downloading it"
         yield f"load the embedding model {_json(asked.model)} {where}"
@@ -201,8 +201,8 @@ def _of_endpoint(endpoint: Endpoint, when: str) -> Iterator[str]:
     yield f"send its code, piece by piece, and your questions to {_host(endpoint.base_url)}{when}"
     if endpoint.key_variable:
         there = "which is set" if endpoint.key else "which is not set now"
-        yield f"send along the value of your environment variable {_json(endpoint.key_variable)}, {there}"
+        yield f"send the value of your environment variable {_json(endpoint.key_variable)}, {there}"
     else:
-        yield "send along a key that stands in its file"
+        yield "send a key from its file"
     if endpoint.headers:
-        yield f"send along {count(len(endpoint.headers), 'header')}"
+        yield f"send {count(len(endpoint.headers), 'header')}"

@@ -81,7 +81,7 @@ def renamed_settings(root: Path | None = None) -> tuple[str, ...]:
         found += [(f"[{old}] in {file}", f"[{new}]") for file, values in files.items() if old in values]
         before, now = f"CM_{old.upper()}__", f"CM_{new.upper()}__"
         found += [(name, now + name.removeprefix(before)) for name in sorted(os.environ) if name.startswith(before)]
-    return tuple(f"{old} is called {new} now; the old name still works." for old, new in found)
+    return tuple(f"{old} was renamed to {new}; the old name still works." for old, new in found)
 
 
 def _with_includes(merged: dict[str, Any], own: Mapping[str, Any], repository: RepositorySettings) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def _unknown(names: tuple[str, ...], model: type[BaseModel]) -> tuple[str, str]:
     known = {section: tuple(_fields(field.annotation)) for section, field in model.model_fields.items()}
     if len(names) == 1:
         near = nearest(names[0], known)
-        return f"there is no section [{names[0]}].", f"Did you mean [{near}]?" if near else "Take it out."
+        return f"unknown section [{names[0]}].", f"Did you mean [{near}]?" if near else "Remove it."
     section, name = names[0], ".".join(names[1:])
     if len(names) > 2 and names[1] in known.get(section, ()):
         near = nearest(names[2], _fields(_inner(model, names[:2])))
@@ -125,8 +125,8 @@ def _unknown(names: tuple[str, ...], model: type[BaseModel]) -> tuple[str, str]:
         near = nearest(names[1], known.get(section, ()))
         full = f"{section}.{near}" if near else _elsewhere(names[1], known)
     return (
-        f"there is no setting {section}.{name}.",
-        f"Did you mean {full}?" if full else "Take it out, or fix its name.",
+        f"unknown setting {section}.{name}.",
+        f"Did you mean {full}?" if full else "Remove it or fix its name.",
     )
 
 

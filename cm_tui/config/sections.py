@@ -143,6 +143,8 @@ class AgentsConfig(_Section):
     """Tokens of memory that a session is given when it begins; 0: none."""
     flush: Annotated[bool, LESS] = True
     """Remind an agent to save lasting knowledge before its context is compacted."""
+    remind: Annotated[bool, LESS] = True
+    """Tell an agent what is known about a file or command before it edits or runs it."""
     window: Annotated[int, USER] = Field(default=200_000, ge=10_000, le=100_000_000)
     """Tokens of an agent's context, where the agent does not tell."""
     reserve_tokens: Annotated[int, USER] = Field(default=20_000, ge=0, le=10_000_000)

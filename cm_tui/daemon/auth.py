@@ -66,8 +66,8 @@ class AuthMiddleware:
         if theirs == str(endpoint.PROTOCOL):
             return None
         error = DaemonError(
-            f"The daemon speaks protocol {endpoint.PROTOCOL}, this request {theirs[:20] or 'none'}.",
-            hint="Use the same version of cm everywhere; `cm serve --stop` ends the daemon.",
+            f"The daemon uses protocol {endpoint.PROTOCOL}, the request uses {theirs[:20] or 'none'}.",
+            hint="Use the same version of cm everywhere; `cm serve --stop` stops the daemon.",
         )
         return failed(error, 426)
 
@@ -85,15 +85,15 @@ async def _take_in(receive: Receive) -> None:
 def _refusal_on_port(sent: dict[bytes, bytes], path: str, token: str) -> Response | None:
     """Return why a request on the port is turned away: it needs the token, and to be meant for this machine."""
     if not hmac.compare_digest(sent.get(b"authorization", b""), f"Bearer {token}".encode()):
-        return failed(DaemonError("This request carries no token of this daemon."), 401)
+        return failed(DaemonError("The request has no token of this daemon."), 401)
     if not _is_here(sent.get(b"host", b"").decode("latin-1")):
-        return failed(DaemonError("This request was meant for another host."), 421)
+        return failed(DaemonError("The request is for another host."), 421)
     origin = sent.get(b"origin")
     if origin is not None and not _is_here(origin.decode("latin-1").partition("://")[2]):
-        return failed(DaemonError("This request comes from a page elsewhere."), 403)
+        return failed(DaemonError("The request comes from another site."), 403)
     if HAS_UNIX and path != "/mcp" and not path.startswith("/mcp/"):
         # With the daemon's own paths an agent would reach every project.
-        return failed(DaemonError("The port is for agents over MCP; everything else is asked on the socket."), 403)
+        return failed(DaemonError("The port is for agents over MCP only; other requests go to the socket."), 403)
     return None
 
 

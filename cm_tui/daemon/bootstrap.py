@@ -1,4 +1,4 @@
-"""How the daemon is asked, started and ended: little enough to import that a hook can afford it."""
+"""Requesting, starting and stopping the daemon, with few imports so that hooks stay fast."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def start_daemon(timeout: float = START_SECONDS) -> None:
                 _start(deadline)
     except Timeout as error:
         raise DaemonError(
-            f"Another process tries to start the daemon since {timeout:g} s.", hint=endpoint.RESTART
+            f"Another process has been starting the daemon for {timeout:g} s.", hint=endpoint.RESTART
         ) from error
     except OSError as error:
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT} or not _has_room()
@@ -193,7 +193,7 @@ def _failure(text: str, code: int) -> tuple[str, str]:
         return f"The daemon could not start: the disk that holds {folder()} is full.", "Free some space there."
     if text:
         return f"The daemon could not start: {text}", _log_hint()
-    ended = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code} and gave no reason"
+    ended = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code} without a message"
     return f"The daemon could not start: it {ended}.", _log_hint()
 
 
@@ -207,7 +207,7 @@ def _has_room() -> bool:
 
 
 def _log_hint() -> str:
-    return f"Its log is {paths.state_dir() / 'daemon.log'}; `CM_DAEMON__USE=never` does without it."
+    return f"Its log is {paths.state_dir() / 'daemon.log'}; `CM_DAEMON__USE=never` works without it."
 
 
 def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
@@ -261,7 +261,7 @@ def stop_daemon(*, handover: bool = False, timeout: float = 30.0) -> bool:
     if not _has_released(deadline) and (handover or not _killed()):
         info = endpoint.daemon_info()
         who = f" (process {info.pid})" if info else ""
-        raise DaemonError(f"The daemon{who} does not end.", hint="End that process, then try again.")
+        raise DaemonError(f"The daemon{who} did not stop.", hint="End the process, then try again.")
     return True
 
 

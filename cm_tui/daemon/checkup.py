@@ -43,7 +43,7 @@ def checks_of(report: Mapping[str, Any]) -> tuple[Check, ...]:
     errors = report.get("errors", {})
     if number := int(errors.get("count", 0)):
         said = f"{count(number, 'error')} since it started; the last: {errors.get('last', '')}"
-        mend = f"{paths.state_dir() / 'daemon.log'} has the details; `cm serve --stop` ends it, and the next command starts another."
+        mend = f"{paths.state_dir() / 'daemon.log'} has the details; `cm serve --stop` stops it, and the next command starts a new one."
         found.append(Check("daemon", "failed", said, mend, "daemon-errors"))
     return tuple(found)
 

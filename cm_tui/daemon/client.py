@@ -123,8 +123,8 @@ class RemoteEngine:
             except DaemonGoneError as error:
                 if once and error.was_asked:
                     raise DaemonError(
-                        "The daemon ended before it answered: this may be done or not.",
-                        hint="Look before you repeat it.",
+                        "The daemon ended before it answered; the change may have been made.",
+                        hint="Check before you repeat it.",
                     ) from error
                 if is_last:
                     raise

@@ -19,7 +19,7 @@ class DaemonGoneError(DaemonError):
     """The daemon was there and has gone, or has never been there. `was_asked`: it may have had the request."""
 
     def __init__(self, *, was_asked: bool = False) -> None:
-        super().__init__("The daemon has gone.", hint="Run the command again.")
+        super().__init__("The daemon has stopped.", hint="Run the command again.")
         self.was_asked = was_asked
 
 
@@ -137,4 +137,4 @@ class Connection:
             return endpoint.unexpected_peer()
         info = endpoint.daemon_info()
         who = f" (process {info.pid})" if info else ""
-        return DaemonError(f"The daemon{who} does not answer for {self._timeout:g} s.", hint=endpoint.RESTART)
+        return DaemonError(f"The daemon{who} has not answered for {self._timeout:g} s.", hint=endpoint.RESTART)

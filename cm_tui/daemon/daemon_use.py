@@ -77,8 +77,8 @@ def tell(path: str, body: dict[str, Any], kind: Any) -> Any:
 
     answer = bootstrap.request("POST", path, body, timeout=bootstrap.START_SECONDS * 5)
     if answer is None:
-        raise DaemonError("The daemon has gone.", hint="Run the command again.")
-    return rpc.checked(TypeAdapter(kind), rpc.parse_response(*answer).get("result"), f"the answer of {path}")
+        raise DaemonError("The daemon has stopped.", hint="Run the command again.")
+    return rpc.checked(TypeAdapter(kind), rpc.parse_response(*answer).get("result"), f"the response of {path}")
 
 
 def _agree(daemon: Mapping[str, Any]) -> bool:
@@ -88,8 +88,8 @@ def _agree(daemon: Mapping[str, Any]) -> bool:
         return bootstrap.stop_daemon(handover=True)
     if protocol != endpoint.PROTOCOL:
         raise DaemonError(
-            f"The daemon is cm {theirs}, this is {__version__}: they do not understand each other.",
-            hint="Update this cm, or end the daemon with `cm serve --stop`.",
+            f"The daemon is cm {theirs}, this is cm {__version__}: their protocols differ.",
+            hint="Update this cm, or stop the daemon with `cm serve --stop`.",
         )
     return False
 

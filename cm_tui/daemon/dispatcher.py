@@ -1,4 +1,4 @@
-"""What the daemon does with a request, on a thread: find the project, bring its index to what is asked, ask the engine."""
+"""The daemon's handling of a request, on a thread: find the project, update its index as needed, call the engine."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class IndexCheck:
         """Return what is to be said of an answer while a run of this checkout is on; None when none is."""
         for job in self._work.own_jobs(self._root, self._store):
             if job.state == "running":
-                return "" if job.searchable else "An index run is under way; this is what was known before it."
+                return "" if job.searchable else "An index run is in progress; results are from before it."
         return None
 
     def stale_reason(self) -> str:
@@ -113,7 +113,7 @@ def method_of(name: str, *, streams: bool) -> Method:
     """
     method = METHODS.get(name)
     if method is None or method.streams != streams:
-        raise UsageError(f"There is no {'long work' if streams else 'method'} {name[:80]!r}.")
+        raise UsageError(f"Unknown {'task' if streams else 'method'}: {name[:80]!r}.")
     return method
 
 
@@ -239,19 +239,19 @@ class Dispatcher:
                 with self._work.waiters.waiting(project.root):
                     failure = self._check(where).bring_back()
                     project = stack.enter_context(self.pool.acquire(where))
-                note = f"{other_checkout_note(other, 'reflected')} It was brought back to this one first."
+                note = f"{other_checkout_note(other, 'reflected')} It was switched to this one first."
                 if failure and (other := project.engine.indexed_checkout()):
-                    note = f"{other_checkout_note(other)} It could not be brought back to this one: {failure}"
+                    note = f"{other_checkout_note(other)} It could not be switched to this one: {failure}"
                     break
             if other and where.own_index:
-                raise StoreBusyError(note, hint="Ask again when the other one has finished.")
+                raise StoreBusyError(note, hint="Try again when the other one has finished.")
             try:
                 result = self._ask(project, method, values, client)
             except NotFoundError as error:
                 # It may be there, and not in the index yet.
                 raise noted(error, note) from error
         if other and not accepts_notes(result):
-            raise StoreBusyError(note, hint="Ask again when the other one has finished.")
+            raise StoreBusyError(note, hint="Try again when the other one has finished.")
         return with_note(result, note) if note else result
 
     def _ask(self, project: Project, method: Method, values: dict[str, Any], client: str) -> Any:

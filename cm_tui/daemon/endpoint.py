@@ -123,12 +123,12 @@ BUSY = 503
 
 def busy() -> DaemonError:
     """Return the error of a daemon that has more to do than it takes."""
-    return DaemonError("The daemon is busy: too much is asked at once.", hint="Try again in a moment.")
+    return DaemonError("The daemon is busy: too many requests at once.", hint="Try again in a moment.")
 
 
 def unexpected_peer() -> DaemonError:
     """Return the error of something else that listens at the daemon's address."""
     return DaemonError(
-        f"Something that is not cm answers on {socket_path() if HAS_UNIX else 'the loopback address'}.",
-        hint="Stop that process and remove the socket, or set CM_HOME to another folder.",
+        f"A program other than cm answers on {socket_path() if HAS_UNIX else 'the loopback address'}.",
+        hint="Stop the process and remove the socket, or set CM_HOME to another folder.",
     )

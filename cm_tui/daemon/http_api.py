@@ -50,12 +50,12 @@ async def body_of(request: Request) -> dict[str, Any]:
             async for chunk in request.stream():
                 data += chunk
                 if len(data) > BODY_BYTES:
-                    raise UsageError(f"A request may have {BODY_BYTES:,} bytes at most.")
+                    raise UsageError(f"A request has at most {BODY_BYTES:,} bytes.")
     except TimeoutError as error:
         raise UsageError("The request did not arrive in time.") from error
     value = rpc.load(bytes(data))
     if not isinstance(value, dict):
-        raise UsageError("A request is a JSON object.")
+        raise UsageError("A request must be a JSON object.")
     return value
 
 
@@ -69,9 +69,9 @@ def where_of(body: dict[str, Any]) -> rpc.ProjectRef:
 def path_of(text: str, what: str) -> Path:
     """Return a path as the system can have it. Raises UsageError if no system has such a path."""
     if "\0" in text:
-        raise UsageError(f"{what}: a path holds no zero byte.")
+        raise UsageError(f"{what}: a path cannot contain a NUL byte.")
     if len(text) > PATH_CHARACTERS or any(len(part) > _NAME_CHARACTERS for part in text.split("/")):
-        raise UsageError(f"{what}: no path is that long.")
+        raise UsageError(f"{what}: the path is too long.")
     return Path(text)
 
 
@@ -174,7 +174,7 @@ def _with_errors(endpoint: Endpoint) -> Endpoint:
 
 async def _no_such_path(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    words = {404: "The daemon has no such path.", 405: "The daemon does not take this method here."}
+    words = {404: "The daemon has no such path.", 405: "The daemon does not allow this method here."}
     return failed(UsageError(words.get(status, "The daemon cannot do that.")), status)
 
 
@@ -279,7 +279,7 @@ async def _events(request: Request) -> Response:
 async def _nudge(request: Request) -> Response:
     root = path_of(value_of(await body_of(request), "root", str), "root")
     if not root.is_absolute():
-        raise UsageError("root: an absolute path is needed.")
+        raise UsageError("root: must be an absolute path.")
     state = _state(request)
     state.dispatcher.events.publish("nudge", project=str(root))
     answer = record_response({"result": True})

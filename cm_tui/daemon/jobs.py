@@ -160,7 +160,7 @@ class Jobs:
         """
         with self._lock:
             if self._closing:
-                raise CmError("The daemon is ending.", hint="Run the command again.")
+                raise CmError("The daemon is stopping.", hint="Run the command again.")
             key = _queue_of(store, lane)
             job = Job(str(next(self._ids)), store, key, str(project), name, work)
             self._known[job.id] = job
@@ -182,7 +182,7 @@ class Jobs:
         """Return a job by its number. Raises NotFoundError: unknown, or it ended long ago."""
         job = self._known.get(number)
         if job is None:
-            raise NotFoundError(f"There is no job {number}.", hint="`cm serve --status` lists them.")
+            raise NotFoundError(f"Job not found: {number}.", hint="`cm serve --status` lists them.")
         return job
 
     def records(self) -> list[JobRecord]:

@@ -1,4 +1,4 @@
-"""What the daemon does with the journals of projects: it indexes what was edited, and records sessions that stopped."""
+"""The daemon's work on journals of projects: indexing edited files and recording sessions that stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long work on a project, as jobs: index runs in one queue, reading the history in another beside it."""
+"""Long work on a project, as jobs: index runs in one queue, reading history in another."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ class LongWork:
 
         def waits(ahead: Job) -> str:
             seconds = max(0, round(self._clock.now() - ahead.started))
-            return f"another import of this project began {count(seconds, 'second')} ago; this one begins when that has ended"
+            return f"another import of this project began {count(seconds, 'second')} ago; waiting for it to finish"
 
         return self._submit(where, "import", work, IMPORT, waits)
 

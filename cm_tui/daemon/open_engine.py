@@ -91,7 +91,7 @@ def _bring_to_head(engine: Engine, reason: str, say: Say) -> None:
             pass
     except StoreReadOnlyError:
         # That it can only be read was said when it was opened; what it holds is answered all the same.
-        say("It could not be brought up to date: this is what was known before.")
+        say("It could not be updated; results may be outdated.")
 
 
 def with_edits(engine: Engine, command: str) -> Engine:
@@ -203,7 +203,7 @@ def secrets_of_all() -> SecretsReport:
                 else projects.scan_store(name)
             )
         except CmError as error:
-            notes.append(f"{name} could not be looked at: {error.message}")
+            notes.append(f"{name} could not be read: {error.message}")
     return SecretsReport(
         # Each of them has looked at the files that they share.
         tuple(dict.fromkeys(one for report in reports for one in report.findings)),

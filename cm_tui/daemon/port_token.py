@@ -1,4 +1,4 @@
-"""The token that requests on the daemon's port carry: a file of its own, which stays the same from daemon to daemon.
+"""The token for requests on the daemon's port, in a file that all daemons of the user share.
 
 An agent's settings hold it, so it must not change with each start; and it opens the port alone, not the socket.
 """
@@ -55,17 +55,17 @@ def _read(file: Path) -> str | None:
     with os.fdopen(descriptor, "rb") as stream:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise _refusal(file, "it is no file")
+            raise _refusal(file, "it is not a file")
         if HAS_UNIX and (found.st_uid != os.getuid() or found.st_nlink != 1):
-            raise _refusal(file, "it is not yours alone")
+            raise _refusal(file, "it does not belong to you alone")
         if HAS_UNIX and found.st_mode & 0o077:
             raise _refusal(file, "other users can read it")
         text = stream.read(1000).decode("ascii", "replace").strip()
     if not _TOKEN.fullmatch(text):
-        raise _refusal(file, "it holds no token")
+        raise _refusal(file, "it contains no token")
     return text
 
 
 def _refusal(file: Path, why: str) -> RefusedError:
-    hint = "Remove it, and end the daemon with `cm serve --stop`: the next one makes another token."
+    hint = "Remove it and stop the daemon with `cm serve --stop`; the next one creates a new token."
     return RefusedError(f"{file} cannot be trusted: {why}.", hint=hint)

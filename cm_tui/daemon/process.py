@@ -320,13 +320,13 @@ def _clear(path: Path) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(found.st_mode):
-        raise RefusedError(f"{path} is in the way: it is no socket.", hint="Remove it.")
+        raise RefusedError(f"{path} exists and is not a socket.", hint="Remove it.")
     channel = endpoint.connect_socket(5.0)
     if channel is not None:
         channel.close()
         raise RefusedError(
-            f"Something that is not cm listens on {path}.",
-            hint="Stop that process and remove the socket, or set CM_HOME to another folder.",
+            f"A program other than cm listens on {path}.",
+            hint="Stop the process and remove the socket, or set CM_HOME to another folder.",
         )
     path.unlink(missing_ok=True)
 

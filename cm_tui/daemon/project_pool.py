@@ -1,4 +1,4 @@
-"""The projects that the daemon has open: one engine a store, opened when asked for, closed when idle."""
+"""The projects that the daemon has open: one engine per store, opened on request, closed when idle."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class ProjectPool:
                 other = project.root if project else store
                 raise StoreBusyError(
                     f"The index of {root} is in use for {other}, another checkout of the same project.",
-                    hint="Wait until that has ended, then try again.",
+                    hint="Wait until it has finished, then try again.",
                 )
             # While others use it, settings that changed wait.
             if project and project.root == root and (project.users or project.is_current(_signature(root, store))):

@@ -123,7 +123,7 @@ class Method:
 
         Raises UsageError if it is not what the method returns.
         """
-        return checked(self._result, value, f"the answer to {self.name}")
+        return checked(self._result, value, f"the response to {self.name}")
 
 
 METHODS: dict[str, Method] = {
@@ -213,7 +213,7 @@ def parse_response(status: int, data: bytes) -> dict[str, Any]:
 def error_of(record: Any) -> CmError:
     """The failure that a record tells of, as the same class."""
     if not isinstance(record, Mapping):
-        return CmError("The daemon answered with something that is no error.")
+        return CmError("The daemon answered with an invalid error.")
     kind = _ERRORS.get(str(record.get("class")), CmError)
     said = {name: str(record.get(name, "")) for name in ("message", "hint", "finding")}
     return kind(said.pop("message"), **said)

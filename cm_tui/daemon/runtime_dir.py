@@ -36,7 +36,7 @@ def obstacles() -> list[DaemonError]:
     for name in (LOCK, START_LOCK, INFO, SOCKET):
         place = paths.runtime_dir() / name
         if place.is_dir() and not place.is_symlink():
-            said = f"{place} is in the way: it is a folder where a file of the daemon belongs."
+            said = f"{place} is a folder, but the daemon needs a file there."
             hint = f"Run `rm -r -- {shlex.quote(str(place))}`."
             consequence = "No daemon can start, so each command opens the index for itself."
             found.append(DaemonError(f"{said} {consequence}", hint=hint, finding="daemon-file-in-the-way"))
@@ -116,7 +116,7 @@ def _private(path: Path) -> Path:
             finding=UNWRITABLE,
         ) from error
     if stat.S_ISLNK(found.st_mode):
-        raise RefusedError(f"{path} is a link: the daemon's socket must lie in a folder of its own.", hint="Remove it.")
+        raise RefusedError(f"{path} is a symbolic link: the daemon's socket needs its own folder.", hint="Remove it.")
     if not HAS_UNIX:
         return path
     if found.st_uid != os.getuid():

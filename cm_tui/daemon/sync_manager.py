@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST = 6
 """Projects that are watched at once; the one asked about longest ago is let go."""
-_NOT_COMPARED = "The files are being compared with the index: what changed since its last run may be missing."
+_NOT_COMPARED = "The files are being compared with the index: changes since its last run may be missing."
 _log = logging.getLogger(__name__)
 
 RunIndexJob = Callable[[Path, Sequence[str], Callable[[], bool]], "IndexOutcome | None"]
@@ -138,7 +138,7 @@ class SyncManager:
     def _run(self, root: Path, store: Path, paths: Sequence[str]) -> IndexOutcome:
         outcome = self._run_index(root, paths, lambda: self.current(root, store) is not None)
         if outcome is None:
-            raise StoreBusyError(f"{root} is no longer kept fresh.", hint="Ask it something.")
+            raise StoreBusyError(f"{root} is no longer kept up to date.", hint="Repeat the request.")
         return outcome
 
 

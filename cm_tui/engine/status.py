@@ -105,7 +105,7 @@ def _of_store(db: Database) -> Sequence[str]:
     lost = seal.lost(db)
     notes = [f"{lost}. `cm index` brings it up to date."] if lost else []
     if db.is_read_only:
-        notes.append(f"{db.file} can only be read here: nothing is brought up to date, and nothing is kept.")
+        notes.append(f"{db.file} is read-only here: nothing is updated or saved.")
     return notes
 
 
@@ -114,15 +114,15 @@ def _claimed(identity: Identity) -> tuple[str, ...]:
     if not identity.claims:
         return ()
     # Without the name: agents read this too, and it may be that of a project they were not given.
-    said = "This folder claims to be a project of which there is memory already (`cm link --show` names it)."
-    return (f"{said} It has one of its own until you link it: `cm link`.",)
+    said = "This folder claims to be a project that already has memory (see `cm link --show`)."
+    return (f"{said} It has its own memory until you link it: `cm link`.",)
 
 
 def _earlier(root: Path) -> tuple[str, ...]:
     """Return that this checkout had another memory, which it lacks now."""
     if not earlier_memories(root):
         return ()
-    return ("This checkout had another memory before (`cm link --show` lists it): `cm link` brings it along.",)
+    return ("This checkout had another memory before (see `cm link --show`); `cm link` merges it.",)
 
 
 def _mode(embedded: int, provider: Provider) -> tuple[str, tuple[str, ...]]:

@@ -122,7 +122,7 @@ class Systemd(_System):
         shared_dir(self._wanted.parent)
         self._wanted.unlink(missing_ok=True)
         self._wanted.symlink_to(self.file)
-        return f"Begins with the next session. Now: systemctl --user daemon-reload && systemctl --user start {UNIT}"
+        return f"Starts with the next session. To start it now: systemctl --user daemon-reload && systemctl --user start {UNIT}"
 
     def disable(self) -> None:
         """Remove the link."""
@@ -146,7 +146,7 @@ class Launchd(_System):
 
     def enable(self) -> str:
         """Do nothing: the file's place says it."""
-        return f"Begins with the next login. Now: launchctl bootstrap gui/$(id -u) {self.file}"
+        return f"Starts with the next login. To start it now: launchctl bootstrap gui/$(id -u) {self.file}"
 
     def disable(self) -> None:
         """Do nothing: it ends with the file."""
@@ -171,7 +171,7 @@ class TaskScheduler(_System):
     def enable(self) -> str:
         """Hand it to Windows."""
         _run(["schtasks", "/Create", "/F", "/TN", TASK, "/XML", str(self.file)])
-        return f"Begins with the next logon. Now: schtasks /Run /TN {TASK}"
+        return f"Starts with the next logon. To start it now: schtasks /Run /TN {TASK}"
 
     def disable(self) -> None:
         """Take it from Windows."""
@@ -286,4 +286,4 @@ def _run(words: Sequence[str], environment: Mapping[str, str] | None = None) -> 
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CmError(f"{words[0]} cannot be run: {error}") from error
     if done.returncode:
-        raise CmError(f"{words[0]} refuses it: {(done.stderr or done.stdout).strip()}")
+        raise CmError(f"{words[0]} rejected it: {(done.stderr or done.stdout).strip()}")

@@ -161,7 +161,7 @@ class HookFile:
         script = self._script()
         path = str(self.path)
         if script is None or not has_block(script):
-            note = "another hook is there" if script is not None or self.path.is_symlink() else ""
+            note = "another hook exists" if script is not None or self.path.is_symlink() else ""
             return GitHook(self.name, "missing", path, note)
         state: Literal["installed", "outdated"] = (
             "outdated"
@@ -175,8 +175,8 @@ class HookFile:
             return "does not run: it is not executable"
         moved_name = self._moved_name()
         if moved_name is not None and f"/{moved_name}".encode() in script:
-            return f"ends as {moved_name}, the hook that was there before"
-        return "" if script == alone(self._lines) else "together with the hook that was there before"
+            return f"then runs {moved_name}, the previous hook"
+        return "" if script == alone(self._lines) else "together with the previous hook"
 
     def _target_content(self, script: bytes | None) -> bytes | None:
         """Return what the file shall hold in place of a script; None when what is there has to be moved first."""
@@ -217,8 +217,8 @@ class HookFile:
         before = self._moved_name()
         if before is not None and self._folder / before != hook:
             raise RefusedError(
-                f"{self._folder / before} is in the way: a hook was moved there before, and another has taken its place.",
-                hint="Keep the one of the two that you want, and remove the other.",
+                f"{self._folder / before} already exists: a hook was moved there before, and another one has replaced it.",
+                hint="Keep one of the two and remove the other.",
             )
         path = self._folder / self._moved_names[0]
         shared_dir(path.parent)

@@ -70,15 +70,15 @@ def _each(root: Path, act: Callable[[HookFile], GitHook], *, force: bool) -> Git
     if _is_off(folder):
         if act is HookFile.install:
             raise RefusedError(
-                f"Git's hooks are switched off here: core.hooksPath is {folder}, which is no folder.",
-                hint="Find it with `git config --show-origin core.hooksPath`, and unset it or name a folder.",
+                f"Git hooks are disabled here: core.hooksPath is {folder}, which is not a folder.",
+                hint="Find it with `git config --show-origin core.hooksPath`, then unset it or set it to a folder.",
             )
         return _record(root, folder, [GitHook(name, "missing", str(folder / name)) for name in NAMES])
     if not force and _is_outside(root, folder):
         raise RefusedError(
-            f"Git's hooks lead out of this repository, to {folder}: other repositories share those hooks.",
+            f"Git's hooks are outside this repository, in {folder}: other repositories share them.",
             hint="Set core.hooksPath to a folder of this repository, or, where its `.git` leads elsewhere, `core.worktree` "
-            "to this one; or insist with --force.",
+            "to this one; or use --force.",
         )
     with _reported(folder):
         return _record(root, folder, [act(HookFile(folder, name, command())) for name in NAMES])
@@ -95,11 +95,11 @@ def _is_off(folder: Path) -> bool:
 
 def _notes(root: Path, folder: Path) -> Iterator[str]:
     if _is_off(folder):
-        yield f"Git's hooks are switched off here: core.hooksPath is {folder}, which is no folder."
+        yield f"Git hooks are disabled here: core.hooksPath is {folder}, which is not a folder."
     elif folder != _default_folder(root):
         yield f"core.hooksPath is set: git looks for hooks in {folder}."
     if folder.is_relative_to(root) and not folder.is_relative_to(root / ".git"):
-        yield "The hooks lie in the working tree: if git tracks them, our block is a change to be committed or not."
+        yield "The hooks are in the working tree: if git tracks them, cm's block appears as a change."
     if command() is None:
         yield "cm is not on the PATH: the hooks do nothing until it is."
 
@@ -115,7 +115,9 @@ def _folder(root: Path) -> Path:
 def _default_folder(root: Path) -> Path:
     folders = git_folders(root)
     if folders is None:
-        raise NotFoundError(f"{root} is no git repository: it has no hooks.", hint="The watcher works without git.")
+        raise NotFoundError(
+            f"{root} is not a git repository, so it has no hooks.", hint="The watcher works without git."
+        )
     return Path(os.path.normpath(folders.common / "hooks"))
 
 

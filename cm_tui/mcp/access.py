@@ -46,7 +46,7 @@ class Access:
         """
         for one in more:
             if not one.expanduser().is_dir():
-                raise NotFoundError(f"There is no folder {one} to be given.", hint="Check the spelling after --root.")
+                raise NotFoundError(f"Folder not found: {one}.", hint="Check the spelling after --root.")
         try:
             own: tuple[Path, ...] = (projects.root_of(folder),)
         except CmError:
@@ -57,7 +57,7 @@ class Access:
     @classmethod
     def of_indexed(cls) -> Self:
         """Give what its user has indexed, in the checkout from which it was last indexed, and worktrees of that."""
-        said = "It answers for what its user has indexed: a person runs `cm index` there, or widens it by"
+        said = "It serves indexed projects only. The user can run `cm index` there, or give access by"
         return cls(also=_is_indexed_checkout, nearby=projects.indexed_checkouts, unless=said)
 
     def root_of(self, folder: Path) -> Path:
@@ -89,21 +89,21 @@ class Access:
             found = projects.reach(root, (*self.folders, *user_roots()))
         if found == "foreign git":
             raise RefusedError(
-                f"The `.git` of {asked or root} leads to a repository elsewhere that knows nothing of this folder, "
+                f"The `.git` of {asked or root} points to a repository that does not reference this folder, "
                 "or takes objects from one.",
-                hint="`git worktree repair` in that repository makes a worktree known; the objects of a clone made "
-                f"with `--shared` or `--reference` have to be given too. {self._access_hint()}",
+                hint="`git worktree repair` in that repository registers a worktree; the objects of a clone made "
+                f"with `--shared` or `--reference` need access too. {self._access_hint()}",
             )
         if found != "given":
             raise self.refusal(asked or root)
 
     def refusal(self, folder: Path) -> RefusedError:
         """Return the error for what was not given, with the ways in which a person can give it."""
-        return RefusedError(f"{folder} was not given to this server.", hint=self._access_hint())
+        return RefusedError(f"This server has no access to {folder}.", hint=self._access_hint())
 
     def _access_hint(self) -> str:
-        given = ", ".join(map(str, self.folders)) or "no folder so far"
-        said = self._unless or f"It answers for {given}; a person widens that by `cm mcp --root FOLDER`, or by"
+        given = ", ".join(map(str, self.folders)) or "no folder yet"
+        said = self._unless or f"It serves {given}. The user can give access by `cm mcp --root FOLDER`, or by"
         return f"{said} listing the folder in `mcp.roots` of their own settings, {paths.config_file()}."
 
     def _covers(self, folder: Path) -> bool:
@@ -129,7 +129,7 @@ def user_roots() -> Iterator[Path]:
     for text in load_config().mcp.roots:
         folder = Path(text).expanduser()
         if not folder.is_absolute():
-            raise ConfigError(f"mcp.roots: {text!r} is not an absolute path.", hint=f"Mend {paths.config_file()}.")
+            raise ConfigError(f"mcp.roots: {text!r} is not an absolute path.", hint=f"Fix {paths.config_file()}.")
         yield folder
 
 

@@ -1,4 +1,4 @@
-"""Work beside the event loop: on a thread, with progress for the client, and stopped when the client cancels."""
+"""Work outside the event loop: on a thread, with progress for the client, and stopped when the client cancels."""
 
 from __future__ import annotations
 

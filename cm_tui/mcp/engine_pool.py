@@ -79,15 +79,13 @@ class EnginePool:
             return root
         if len(shared) > 1:
             raise UsageError(
-                "This client has several folders open: say which one is meant.",
-                hint=f"Give `project` as one of {', '.join(map(str, shared))}.",
+                "This client has several folders open: `project` is required.",
+                hint=f"Use one of {', '.join(map(str, shared))}.",
             )
         if shared:
             return shared[0]
         if self._default is None:
-            raise UsageError(
-                "Name the project.", hint="This server answers for several: give `project`, an absolute path."
-            )
+            raise UsageError("`project` is required: this server serves several.", hint="Give it as an absolute path.")
         return self._access.root_of(self._default)
 
     def _shared(self, client_folders: Sequence[Path]) -> list[Path]:

@@ -16,16 +16,16 @@ from cm_tui.model import Edge, ImportEdge, Symbol
 Name = Annotated[
     str, Field(min_length=1, max_length=500, description="Name, or any tail of a qualified one: Cart.total."), Text
 ]
-Depth = Annotated[int, Field(ge=1, le=3, description="Steps along the calls.")]
+Depth = Annotated[int, Field(ge=1, le=3, description="Maximum call depth.")]
 Limit = Annotated[int, Field(ge=1, le=500)]
-Unresolved = Annotated[bool, Field(description="Instead: calls by that name that could not be resolved.")]
+Unresolved = Annotated[bool, Field(description="Instead: unresolved calls of that name.")]
 
 
 def definitions(
     symbol: Name, where: Where, limit: Limit = 50, offset: Offset = 0, max_chars: MaxChars = 8000,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Symbols]:  # fmt: skip
-    """Where a name is defined: path:start-end, kind, signature. Tells symbols of one name apart."""
+    """Where a name is defined: path:start-end, kind, signature. Distinguishes symbols of the same name."""
     return listed(DEFINITIONS, where.indexed().definitions(symbol), limit, offset, max_chars)
 
 
@@ -35,7 +35,7 @@ def callers(
 ) -> Annotated[CallToolResult, records.Calls]:  # fmt: skip
     """Who calls a symbol: each call site with its line and how it was resolved. What breaks if it changes?
 
-    Ambiguous calls are listed as such, never guessed; what could not be resolved is counted.
+    Ambiguous calls are listed as such, never guessed; unresolved ones are counted.
     """
     page = where.indexed().callers(symbol, depth=depth, unresolved=unresolved)
     return listed(CALLERS, page, limit, offset, max_chars, more={"unresolved": page.unresolved})

@@ -1,4 +1,4 @@
-"""Tools that look into the past, and say how far the index is behind."""
+"""Tools for past revisions and for drift of the index."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Sha = Annotated[
 ]
 Ordinal = Annotated[
     Annotated[int, Field(ge=1, le=1_000_000_000)] | None,
-    Field(description="First-parent count of that commit, if known; the sha decides."),
+    Field(description="First-parent count of that commit, if known; the sha takes precedence."),
 ]
 _STATES: dict[Change, Literal["tombstoned", "drifted", "unindexed"]] = {
     "removed": "tombstoned", "changed": "drifted", "signature": "drifted", "moved": "drifted", "added": "unindexed",
@@ -55,19 +55,19 @@ def at_sha(
     sha: Sha,
     where: Where,
     sha_ord: Ordinal = None,
-    label: Annotated[Literal["Symbol", "File"], Field(description="What to list.")] = "Symbol",
+    label: Annotated[Literal["Symbol", "File"], Field(description="Kind of rows.")] = "Symbol",
     file: Annotated[
         Annotated[str, Field(max_length=4096), Text] | None, Field(description="Only symbols of this file.")
     ] = None,
     match: Annotated[
-        Annotated[str, Field(max_length=200), Text] | None, Field(description="Only symbols like this.")
+        Annotated[str, Field(max_length=200), Text] | None, Field(description="Only symbols matching this.")
     ] = None,
     limit: Limit = 50,
     offset: Offset = 0,
     max_chars: MaxChars = 8000,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.StateAt]:
-    """Symbols or files that were alive at a past commit, also those that are gone now."""
+    """Symbols or files that existed at a past commit, including removed ones."""
     engine = where.indexed()
     _read_history_to(engine, sha)
     if label == "File":
@@ -82,7 +82,7 @@ def callers_at_sha(
     sha: Sha,
     where: Where,
     sha_ord: Ordinal = None,
-    depth: Annotated[int, Field(ge=1, le=3, description="Steps along the calls.")] = 1,
+    depth: Annotated[int, Field(ge=1, le=3, description="Maximum call depth.")] = 1,
     limit: Limit = 50,
     offset: Offset = 0,
     max_chars: MaxChars = 8000,
@@ -115,11 +115,11 @@ def drift(
         Annotated[str, Field(max_length=200), Text] | None,
         Field(description="Compare the index with this commit instead of with the working tree."),
     ] = None,
-    limit: Annotated[int, Field(ge=1, le=500, description="Symbols listed.")] = 50,
+    limit: Annotated[int, Field(ge=1, le=500, description="Maximum symbols.")] = 50,
     offset: Offset = 0,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Drift]:
-    """What the index is behind the working tree by: changed paths, and symbols no longer confirmed.
+    """Differences between index and working tree: changed paths, and symbols no longer confirmed.
 
     tombstoned: gone since it was indexed, or at that commit; drifted: its lines differ; unindexed: not in the index.
     """
@@ -158,7 +158,7 @@ def _read_history_to(engine: Engine, sha: str) -> ResolvedRevision:
     until = time.monotonic() + HISTORY_WAIT_S
     for step in engine.backfill(since=f"#{place.moment.ordinal}"):
         if time.monotonic() > until:
-            raise NotFoundError(f"{sha} is not known yet: {step.message}.", hint="Ask again to read on from there.")
+            raise NotFoundError(f"{sha} is not read yet: {step.message}.", hint="Repeat the request to continue.")
     return engine.resolve(sha)
 
 
@@ -197,7 +197,7 @@ def _is_head(engine: Engine, sha: str) -> bool:
 def _revision_notes(place: ResolvedRevision, ordinal: int | None) -> list[str]:
     notes = [place.said] if place.said else []
     if ordinal is not None and ordinal != place.moment.ordinal:
-        notes.append(f"sha_ord {ordinal} is another commit; {place.asked} is #{place.moment.ordinal}, and decides.")
+        notes.append(f"sha_ord {ordinal} is another commit; {place.asked} is #{place.moment.ordinal}, which is used.")
     return notes
 
 

@@ -24,7 +24,7 @@ SHOWN = 50
 async def ingest(
     where: Where,
     ctx: Request,
-    confirmed: Annotated[bool, Field(description="Do it; without, only say what would be done.")] = False,
+    confirmed: Annotated[bool, Field(description="Run it; without, only report the plan.")] = False,
     full: Annotated[bool, Field(description="Parse every file again.")] = False,
     since: Annotated[
         Annotated[str, Field(max_length=200), Text] | None, Field(description="Commit that the plan is compared with.")

@@ -1,4 +1,4 @@
-"""What tools of the memory return beside their text: the declared shape of each structured result."""
+"""Structured results of the memory tools, as declared to clients."""
 
 from __future__ import annotations
 

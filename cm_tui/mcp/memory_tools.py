@@ -1,4 +1,4 @@
-"""Tools for what is remembered: recall it, write it down, propose to forget it, record a task."""
+"""Tools for memories: recall, remember, propose to forget, record a task."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PASSAGE = 1_500
 TODAY = "today"
 """Name that stands for the log of the current day."""
 
-Content = Annotated[Annotated[str, Field(min_length=1, max_length=20_000), Text], Field(description="What to keep.")]
+Content = Annotated[Annotated[str, Field(min_length=1, max_length=20_000), Text], Field(description="Text to keep.")]
 Short = Annotated[str, Field(max_length=200), Text]
 Long = Annotated[str, Field(max_length=200_000), Text]
 Id = Annotated[str, Field(min_length=1, max_length=64), Text]
@@ -56,7 +56,7 @@ def recall(
     where.note_recalled(engine, (row.path for row in memories[: len(texts)]))
     record = record_of(memory_records.Recalled, found, about=DATA, rows=memories[: len(texts)])
     head = f"{len(texts):,} of {count(found.total, 'memory', 'memories')}, {found.mode}"
-    marked = fenced("\n\n".join(texts), DATA) if texts else "Nothing is remembered of this."
+    marked = fenced("\n\n".join(texts), DATA) if texts else "No matching memories."
     return result(joined(head, marked, footer(None, found.notes), between="\n\n"), record)
 
 
@@ -80,7 +80,7 @@ def _author(engine: Engine, path: str) -> str:
     found = author_of(engine, path)
     if found is None:
         return ""
-    waits = ", a Rule that no person approved" if found.unapproved else ""
+    waits = ", an unapproved Rule" if found.unapproved else ""
     return one_line(f"{author(found)}{last_change(found)}{waits}")
 
 
@@ -94,15 +94,15 @@ def _memory_text(row: memory_records.Memory) -> str:
 def remember(
     content: Content,
     where: Where,
-    category: Annotated[Category | None, Field(description="Rule: what to do or leave.")] = None,
+    category: Annotated[Category | None, Field(description="Rule: what to do or avoid.")] = None,
     title: Short = "",
     keywords: Annotated[Short, Field(description="Separated by |.")] = "",
-    scope: Annotated[Scope, Field(description="user: in all projects, if a person accepts.")] = "project",
-    id: Annotated[Id | None, Field(description="Entry to change instead.")] = None,  # noqa: A002 - its name everywhere
+    scope: Annotated[Scope, Field(description="user: for all projects, if the user approves.")] = "project",
+    id: Annotated[Id | None, Field(description="Entry to update instead.")] = None,  # noqa: A002 - its name everywhere
     note: Annotated[Short | None, Field(description="Append to a note instead: today, or a topic.")] = None,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
-    """Write down a lasting fact, rule or lesson for later sessions. Entries of a person are changed only by proposal."""
+    """Save a lasting fact, rule or lesson for later sessions. Entries written by the user are changed only by proposal."""
     engine = where.engine()
     words = tuple(keywords.split("|"))
     if note is not None:
@@ -112,7 +112,7 @@ def remember(
     if id is not None:
         if scope == "user" and engine.entry(id).scope != scope:
             raise UsageError(
-                "An entry stays in its scope.", hint="Write a new entry in the other scope, and forget this one."
+                "An entry stays in its scope.", hint="Write a new entry in the other scope and forget this one."
             )
         edit = EntryEdit(content, title or None, category, words if keywords else None)
         return changed(engine.update_entry(id, edit, actor="agent", agent=where.agent))
@@ -130,7 +130,7 @@ def remembered_now(where: Where, content: str, scope: Scope, **details: Any) -> 
         return engine.propose_entry(content, agent=where.agent, **details)
     entry = engine.remember(content, scope=scope, actor="agent", agent=where.agent, **details)
     if entry.again:
-        return MemoryChange(entry.id, "entry", f"the {entry.category} {entry.id} says that already")
+        return MemoryChange(entry.id, "entry", f"already saved as {entry.category} {entry.id}")
     return MemoryChange(entry.id, "entry", f"remembered as {entry.category} {entry.id}", entry.id, entry=entry)
 
 
@@ -138,28 +138,28 @@ def forget(
     id: Id,  # noqa: A002 - its name everywhere
     where: Where,
     reason: Annotated[
-        Annotated[str, Field(max_length=REASON_CHARACTERS), Text], Field(description="Why, for the person.")
+        Annotated[str, Field(max_length=REASON_CHARACTERS), Text], Field(description="Reason, for the user.")
     ] = "",
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
-    """Forget an entry or episode by its id; a person can bring it back. What a person wrote, changed or chose is only proposed."""
+    """Forget an entry or episode by its id; the user can restore it. What the user wrote, changed or chose is only proposed."""
     engine = where.engine()
     return changed(engine.forget_memory(id, actor="agent", agent=where.agent, reason=reason))
 
 
 def record(
-    prompt: Annotated[Long, Field(min_length=1, description="What was asked.")],
+    prompt: Annotated[Long, Field(min_length=1, description="The task.")],
     where: Where,
     plan: Long = "",
     patch: Annotated[Long, Field(description="The change, as a diff.")] = "",
-    verdict: Annotated[Long, Field(description="What came of it.")] = "",
+    verdict: Annotated[Long, Field(description="The outcome.")] = "",
     outcome: Outcome = "",
     files: Annotated[list[PathArgument] | None, Field(max_length=200)] = None,
     tags: Annotated[list[Short] | None, Field(max_length=50)] = None,
     session: Short = "",
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
-    """Record a finished task as an episode, where no hook does."""
+    """Record a finished task as an episode, if no hook does."""
     engine = where.engine()
     made = engine.record_episode(
         prompt,
@@ -191,7 +191,7 @@ def changed(
     if entry and entry.redacted:
         notes.append(f"{count(entry.redacted, 'secret')} redacted before it was stored.")
     if entry and entry.unapproved:
-        notes.append("A Rule counts for agents once a person approved it.")
+        notes.append("Agents receive a Rule once the user approves it.")
     said = {"id": change.id, "state": state, "proposal": change.proposal or None, "words": change.words, "notes": notes}
     row = record.model_validate({**said, **({"kind": change.of} if record is memory_records.Kept else {}), **more})
     return result(joined(one_line(f"{change.words}."), footer(None, notes)), row)

@@ -1,4 +1,4 @@
-"""Tools for what is to be written down: list what is proposed, propose something. A person decides; no tool can."""
+"""Tools for proposals: list and propose. Only the user decides; no tool can."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def proposals(
     max_chars: MaxChars = 8000,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Proposals]:
-    """List what is proposed to be written down, with the episodes that it stands on. Only a person decides."""
+    """List proposed memories with the episodes that they are based on. Only the user decides."""
     # What people and agents left behind needs no index.
     engine = where.engine()
     states: tuple[NarratedState, ...] = _STATES if state == "all" else (state,)
@@ -106,13 +106,13 @@ def _line(row: memory_records.Proposed) -> str:
 def propose(
     text: Line,
     where: Where,
-    why: Annotated[Short, Field(description="In one sentence, for the person.")] = "",
+    why: Annotated[Short, Field(description="Reason, one sentence, for the user.")] = "",
     scope: Annotated[Scope, Field(description="user: for all projects.")] = "project",
-    topic: Annotated[Short, Field(description="Name of the topic that it belongs to.")] = "",
-    episodes: Annotated[list[Id] | None, Field(max_length=50, description="Ids that it stands on.")] = None,
+    topic: Annotated[Short, Field(description="Topic that it belongs to.")] = "",
+    episodes: Annotated[list[Id] | None, Field(max_length=50, description="Ids of its evidence.")] = None,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, memory_records.Kept]:
-    """Propose a line for the project's notes; a person approves, changes or rejects it."""
+    """Propose a line for the project's notes; the user approves, changes or rejects it."""
     made = where.engine().propose_fact(
         text, why=why, scope=scope, topic=topic, episodes=tuple(episodes or ()), agent=where.agent
     )
@@ -130,7 +130,7 @@ def propose(
 def _outcome(made: NarratedProposal) -> tuple[str, Literal["proposed", "unchanged"]]:
     """Return what became of an agent's proposal: a person may have decided on the same before."""
     if made.state == "rejected":
-        return f"a person rejected that already{f': {made.reason}' if made.reason else ''}", "unchanged"
+        return f"already rejected by the user{f': {made.reason}' if made.reason else ''}", "unchanged"
     if made.state == "approved":
-        return f"that was approved already, as {made.id}", "unchanged"
-    return f"proposed as {made.id}, for {made.target}: a person decides", "proposed"
+        return f"already approved, as {made.id}", "unchanged"
+    return f"proposed as {made.id}, for {made.target}: the user decides", "proposed"

@@ -57,7 +57,7 @@ def search(
         for row in rows
     ]
     head = one_line(f"{len(rows):,} of {count(found.total, 'candidate')}, {found.mode}{narrowed(found)}")
-    marked = fenced("\n\n".join(texts), MEMORY) if texts else "No note says anything of this."
+    marked = fenced("\n\n".join(texts), MEMORY) if texts else "No matching notes."
     return result(joined(head, marked, footer(None, notes), between="\n\n"), record)
 
 
@@ -74,7 +74,7 @@ def get(
     lines: Annotated[int, Field(ge=1, le=2000)] = 200,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Lines]:
-    """Read lines of a note, a file, or a value by kv://KEY or json://NAME; what lies outside the project and its notes is refused."""
+    """Read lines of a note, a file, or a value by kv://KEY or json://NAME; anything outside the project and its notes is refused."""
     engine = where.engine()
     state = where.projects.state(engine)
     if path.startswith(_VALUES):
@@ -94,7 +94,7 @@ def _head(record: records.Lines) -> str:
 
 
 def _more(record: records.Lines) -> str:
-    return f"It goes on: from={record.next_line}." if record.next_line else ""
+    return f"More: from={record.next_line}." if record.next_line else ""
 
 
 def _value_lines(engine: Engine, reference: str, start: int, lines: int) -> records.Lines:

@@ -68,13 +68,13 @@ async def requested_roots(ctx: Context[Any, Any]) -> ListRootsResult:
             )
             return ListRootsResult.model_validate(without_odd_roots(told), by_name=False)
         except ValidationError:
-            problem = "did not list its folders as the protocol has it"
+            problem = "listed its folders in an invalid form"
         except MCPError as error:
             if error.code != REQUEST_TIMEOUT:
                 problem = f"could not list its folders: {one_line(short(error.error.message)).rstrip('.')}"
             elif client is not None:
                 _silent[id(client)] = client
-    _add_note(f"The client {problem}; this is answered for what the server was given.")
+    _add_note(f"The client {problem}; using the server's own folders.")
     return ListRootsResult(roots=[])
 
 
@@ -203,7 +203,7 @@ class ProjectResolver:
             named = str(self.engine_for(None, folders).root)
         except CmError:
             return "Give the absolute path of its folder."
-        return f"Give an absolute path, such as {named}, or leave `project` out."
+        return f"Give an absolute path, such as {named}, or omit `project`."
 
     def state(self, engine: Engine) -> ProjectStatus:
         """The project's status, at most `FRESH_SECONDS` old."""

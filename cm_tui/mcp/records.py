@@ -1,4 +1,4 @@
-"""What tools return beside their text: the declared shape of each structured result."""
+"""Structured results of tools, as declared to clients."""
 
 from __future__ import annotations
 

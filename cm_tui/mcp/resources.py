@@ -90,7 +90,7 @@ def file_lines(
     """Lines of a file of the project, all of them when none are named."""
     engine = _indexed(projects_of(ctx), project)
     if end is not None and end < start:
-        raise NotFoundError(f"There are no lines {start} to {end}.", hint="Give `end` at or after `start`.")
+        raise NotFoundError(f"Invalid lines: {start} to {end}.", hint="Give `end` at or after `start`.")
     return clean(clean_source(engine.source, path, start, end).text)
 
 
@@ -147,18 +147,18 @@ def explain_symbol(
     """Explain a symbol from its source and its callers."""
     engine = _indexed(projects_of(ctx), project)
     return clean(
-        f"Explain {symbol}: what it does, what it relies on, who depends on it, and what to mind when changing it. "
+        f"Explain {symbol}: what it does, what it relies on, who depends on it, and what to watch for when changing it. "
         f"Name places as path:line.\n\n{MATERIAL}\n\n{symbol_text(engine, symbol)}\n\n{callers_text(engine, symbol)}"
     )
 
 
 def context_for_task(
-    task: Annotated[PromptArgument, Field(description="What is to be done.")],
+    task: Annotated[PromptArgument, Field(description="The task.")],
     ctx: Request,
-    budget: Annotated[int, Field(ge=100, le=50_000, description="Tokens of source at most.")] = 4000,
+    budget: Annotated[int, Field(ge=100, le=50_000, description="Maximum tokens of source.")] = 4000,
     project: PromptProject = None,
 ) -> str:
-    """Start a task with what the project hands over for it: the source that it is about, and its memory."""
+    """Start a task with the relevant source and memory of the project."""
     engine = _indexed(projects_of(ctx), project)
     agent = agent_name(ctx)
     made = engine.assemble(task, budget=budget, agent=agent)

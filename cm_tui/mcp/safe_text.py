@@ -21,7 +21,7 @@ R = TypeVar("R", bound=BaseModel)
 LINE = 240
 """Characters of one line of source; generated files have lines without end."""
 
-MaxChars = Annotated[int, Field(ge=500, le=100_000, description="Bound on the answer's length.")]
+MaxChars = Annotated[int, Field(ge=500, le=100_000, description="Limit of the response's length.")]
 Offset = Annotated[int, Field(ge=0, le=10_000, description="Rows to skip.")]
 
 
@@ -108,7 +108,7 @@ def next_offset(shown: int, total: int, offset: int) -> int | None:
 
 def footer(following: int | None, notes: Sequence[str]) -> str:
     """How to get the rest, and everything that must be said."""
-    lines = [f"There is more: offset={following}."] if following is not None else []
+    lines = [f"More: offset={following}."] if following is not None else []
     return "\n".join([*lines, *(one_line(f"note: {note}") for note in notes)])
 
 

@@ -96,7 +96,7 @@ def choose(words: Collection[str]) -> tuple[ToolSpec, ...]:
     names = {kind.name for kind in TOOLS}
     unknown = sorted(set(words) - {*SETS, *names})
     if unknown or not words:
-        what = f"There is no set of tools {', '.join(unknown)}." if unknown else "No tools are named."
+        what = f"Unknown set of tools: {', '.join(unknown)}." if unknown else "No tools given."
         raise UsageError(what, hint=f"Use {', '.join(SETS)}, or the name of a tool.")
     return tuple(kind for kind in TOOLS if {"all"} & set(words) or {kind.name, *kind.sets} & set(words))
 

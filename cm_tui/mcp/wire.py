@@ -78,13 +78,11 @@ def refusal(text: str) -> JSONRPCError | None:
             return None
         first = error.errors(include_input=False, include_url=False)[0]
         if first["type"] == "json_invalid":
-            return refused(
-                number, f"This JSON cannot be read: {first['msg'].removeprefix('Invalid JSON: ')}.", PARSE_ERROR
-            )
-        return refused(number, "This is no request of JSON-RPC 2.0: it needs `jsonrpc`, `id` and `method`.")
+            return refused(number, f"Invalid JSON: {first['msg'].removeprefix('Invalid JSON: ')}.", PARSE_ERROR)
+        return refused(number, "Not a JSON-RPC 2.0 request: it needs `jsonrpc`, `id` and `method`.")
     if isinstance(message, JSONRPCNotification) and "id" in _outline(text)[0]:
         # A message with an id awaits a response.
-        return refused(None, "The id of a request is a text or a whole number.")
+        return refused(None, "The id of a request must be text or a whole number.")
     return None
 
 
@@ -196,7 +194,7 @@ class _Lines:
                 while (more := await self._next()) and not more.endswith(b"\n"):
                     pass
                 number = _outline(line.decode("utf-8", "replace"))[1]
-                await self._refuse(refused(number, f"A request of more than {MOST_BYTES:,} bytes is not read."))
+                await self._refuse(refused(number, f"A request has at most {MOST_BYTES:,} bytes."))
                 continue
             for text in messages_of(read_text(line)):
                 said = refusal(text)

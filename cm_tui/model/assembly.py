@@ -1,4 +1,4 @@
-"""Records of an assembly: what was handed over to an agent for a prompt, from which sources, and why."""
+"""Records of an assembly: the context that an agent received for a prompt, its sources, and why."""
 
 from __future__ import annotations
 

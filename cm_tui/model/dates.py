@@ -123,7 +123,7 @@ def instant(text: str, name: str, *, end: bool = False, zone: tzinfo | None = No
             moment = moment.replace(tzinfo=zone)
         return (moment + timedelta(days=end and ":" not in said)).timestamp()
     except (ValueError, OverflowError, OSError) as error:
-        raise UsageError(f"{name}: {text[:40]!r} is no day.", hint=f"Give {INSTANTS}.") from error
+        raise UsageError(f"{name}: not a date: {text[:40]!r}.", hint=f"Use {INSTANTS}.") from error
 
 
 def _written(seconds: float, form: str) -> str:

@@ -1,4 +1,4 @@
-"""Records of the files that say what is remembered and handed over: retrieval definitions, rules, ingestion pipelines."""
+"""Records of definition files: retrieval definitions, rules, ingestion pipelines."""
 
 from __future__ import annotations
 

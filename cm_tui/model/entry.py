@@ -181,6 +181,16 @@ class Injection:
 
 
 @dataclass(frozen=True, slots=True)
+class Reminder:
+    """What is known about an action that an agent is about to take."""
+
+    kind: Literal["rule", "lesson", "note", "rejected", "failure"]
+    path: str
+    """Of the memory: `entry/k3m9x2a`, `note/.cm/MEMORY.md`, `episode/…`."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class RecalledBy:
     """How often one person or agent was given something."""
 

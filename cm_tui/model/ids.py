@@ -37,7 +37,7 @@ def where_ids_are(name: str, listed: str) -> str:
     `name`: what was typed; `listed`: where ids are listed, as a sentence.
     """
     if 0 < len(plain_id(name)) < SHORTEST_NAME:
-        return f"A beginning of an id has at least {SHORTEST_NAME} letters. {listed}"
+        return f"A prefix of an id has at least {SHORTEST_NAME} characters. {listed}"
     return listed
 
 
@@ -53,11 +53,15 @@ def id_named(name: str, ids: Iterable[str], what: str, listed: str, least: int =
         return wanted
     if not found:
         hint = where_ids_are(wanted, listed) if least == SHORTEST_NAME else listed
-        raise NotFoundError(f"There is no {what} {quoted(wanted)}.", hint=hint)
+        raise NotFoundError(f"{what.capitalize()} not found: {quoted(wanted)}.", hint=hint)
     if len(found) > 1:
-        some = ", ".join(found[:5])
-        raise UsageError(f"{quoted(wanted)} is more than one {what}: {some}.", hint="Give more of the id.")
+        raise ambiguous(wanted, what, found, hint="Give more characters of the id.")
     return found[0]
+
+
+def ambiguous(name: str, what: str, found: Iterable[str], hint: str = "Use one of these ids.") -> UsageError:
+    """Return the error for a name that matches more than one item. `what`: kind of item; `found`: the matching ids."""
+    return UsageError(f"Ambiguous {what} {quoted(name)}: {', '.join([*found][:5])}.", hint=hint)
 
 
 def quoted(name: str, most: int = 40) -> str:

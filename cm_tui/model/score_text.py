@@ -1,13 +1,14 @@
-"""Scores as they are printed: rounded parts that add up to the rounded score, and products that hold as they stand."""
+"""Scores as they are printed: rounded parts that add up to the rounded score, and products that hold as printed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from cm_tui.model.search import Hit, ScorePart
+if TYPE_CHECKING:
+    from cm_tui.model.search import Hit, ScorePart
 
 DIGITS = 4
 
@@ -116,7 +117,7 @@ def lacks(one: Hit, other: Hit, name: str) -> str:
     """
     pairs = [pair for pair in side_by_side(one, other) if pair.name != SCALE]
     missing = [f"{pair.name} ({pair.difference:+.3f})" for pair in pairs if pair.difference < -_WORTH_SAYING][:_SAID]
-    return f"Against {name} it lacks most: {_listed(missing)}." if missing else ""
+    return f"Compared with {name} it lacks most: {_listed(missing)}." if missing else ""
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Records of what looks like a secret in what is stored, and of what was erased."""
+"""Records of possible secrets in stored data, and of erased data."""
 
 from __future__ import annotations
 
@@ -83,5 +83,5 @@ def neighbours_note(ids: Sequence[str], named: int = 5) -> str:
     them = "it" if len(ids) == 1 else "them"
     return (
         f"{who} lines of the same patch or words: {', '.join(ids[:named])}{more}; "
-        f"`cm forget --erase ID --with-patches` takes {them} along"
+        f"`cm forget --erase ID --with-patches` erases {them} too"
     )

@@ -1,4 +1,4 @@
-"""Records of mentions: the names of the code in what is remembered, and what became of them."""
+"""Records of mentions: names of code in memories, and their current state."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Mention:
     def fate(self) -> str:
         """What became of it, without its name."""
         if self.state in ("alive", "unknown"):
-            return "which is there" if self.state == "alive" else "of which history does not tell"
+            return "which exists" if self.state == "alive" else "whose history is unknown"
         successor = f" to `{self.became}`" if self.became else ""
         return f"{self._change}{successor}{_since(self)}"
 

@@ -13,6 +13,26 @@ Recording = Literal["on", "paused", "never", "off"]
 
 
 @dataclass(frozen=True, slots=True)
+class TeamVectors:
+    """A version of the vectors that a team shares, or what was published or taken of it."""
+
+    of: str
+    """The commit that it belongs to."""
+    model: str
+    files: int = 0
+    """Source files whose vectors it has, as far as they are this checkout's."""
+    vectors: int = 0
+    damaged: int = 0
+    """Files of it that could not be used."""
+    behind: int = -1
+    """Commits from HEAD back to it; -1: HEAD does not descend from it, or that was not asked."""
+    time: int = 0
+    """Of the commit, seconds since the epoch; 0: not asked."""
+    usable: bool = True
+    """Whether it is of the model in use."""
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectStatus:
     """One view of a project and its index."""
 

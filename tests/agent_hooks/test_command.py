@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from cm_tui.agent_hooks import command, session_state, stdin
+from cm_tui.daemon import endpoint
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import Journal
@@ -335,6 +336,19 @@ def test_the_way_into_the_journal_imports_no_library(repo: Repo):
     packages = {".".join(name.split(".")[2:4]) for name in ours if name.count(".") > 3} | {"api"}
     assert packages == {"api", "memory.recording", "platform.git", "platform.journal", "platform.redaction"}
     assert {"cm_tui.engine.api.events", "cm_tui.engine.platform.redaction.redact"} <= ours
+
+
+def test_a_prompt_is_patient_with_a_new_daemon(monkeypatch: pytest.MonkeyPatch):
+    def age(seconds: float) -> None:
+        daemon = endpoint.DaemonInfo(1, "0", 1, 1_000.0, "")
+        monkeypatch.setattr(endpoint, "daemon_info", lambda: daemon)
+        monkeypatch.setattr(command.time, "time", lambda: 1_000.0 + seconds)
+
+    for seconds, expected in ((0.0, 4.5), (9.0, 4.5), (11.0, 1.5), (-50.0, 1.5)):
+        age(seconds)
+        assert command.patience(1.5) == expected, seconds
+    age(1.0)
+    assert [command.patience(one) for one in (0.0, 0.1, 5.0, 10.0)] == [0.0, pytest.approx(0.3), 8.0, 10.0]
 
 
 def test_a_prompt_waits_only_while_a_daemon_is_starting(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

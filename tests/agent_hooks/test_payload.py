@@ -35,6 +35,10 @@ SAID = {
         {**COMMON, "hook_event_name": "UserPromptSubmit", "prompt": "Add tax"},
         {"prompt": "Add tax"},
     ),
+    "claude-code command": (
+        {**COMMON, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "npm ci"}},
+        {"command": "npm ci"},
+    ),
     "claude-code write": (
         {
             **COMMON,
@@ -86,6 +90,7 @@ def test_each_agent_is_understood(said: dict, facts: dict):
         "answer": "",
         "source": "",
         "repeated": False,
+        "command": "",
         "session": "abc",
         "folder": "/repo",
         **facts,

@@ -34,7 +34,7 @@ def test_entries_come_first_and_then_the_days():
     ]
     assert order == sorted(order)
     assert found.text.startswith("<cm-memory>")
-    assert "A person approved the lines marked [Rule]" in found.text
+    assert "The user approved the lines marked [Rule]" in found.text
 
 
 def test_only_an_approved_rule_is_marked_as_one():

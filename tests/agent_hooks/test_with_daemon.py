@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.agent_hooks import command
 from cm_tui.agent_hooks import settings as hook_settings
 from cm_tui.daemon import bootstrap, runtime_dir
 from cm_tui.daemon.open_engine import open_engine
@@ -61,6 +62,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where other checks are busy an answer may take its time; none of these tests is about that."""
     read = hook_settings.read
     monkeypatch.setattr(hook_settings, "read", lambda root: read(root)._replace(wait_seconds=60.0))
+    monkeypatch.setattr(command, "ACTION_S", 60.0)
 
 
 MALFORMED: tuple[tuple[dict[str, object], int], ...] = (
@@ -186,6 +188,33 @@ def test_an_edit_becomes_searchable_without_its_secrets_a_stop_an_episode_and_a_
         assert "def sign_in(token=" in said
         assert "note: 3 secrets were redacted." in said
         assert not leaked(said)
+
+
+def test_before_an_action_an_agent_is_told_once_what_is_known(indexed: Shop):
+    engine = open_engine(indexed.root)
+    rule = engine.remember(f"Ask before you change money.py. {GITHUB}", category="Rule").id
+    engine.close()
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": str(indexed.root / "shop" / "money.py")}}
+    said = hook(indexed, "action", **edit)
+    output = json.loads(said)["hookSpecificOutput"]
+    assert output["hookEventName"] == "PreToolUse"
+    assert "permissionDecision" not in output, "whether a tool may run is not the memory's to say"
+    assert "- [Rule] Ask before you change money.py." in output["additionalContext"]
+    assert not leaked(said)
+    assert hook(indexed, "action", **edit) == "", "once in a session"
+    assert "Ask before" in hook(indexed, "action", **{**edit, "session_id": "another"})
+    assert hook(indexed, "action", "codex", **{**edit, "session_id": "third"}) == "", (
+        "Codex takes nothing before a tool"
+    )
+    for tool in ({"command": "ls"}, {"file_path": "/etc/hosts"}, {"file_path": str(indexed.root / "new.py")}, {}):
+        assert hook(indexed, "action", tool_name="Bash", tool_input=tool) == ""
+    assert [event.kind for event in Journal.of(indexed.root).read() if event.kind.startswith("hook.")] == []
+    hook(indexed, "session-start", source="compact")
+    assert "Ask before" in hook(indexed, "action", **edit), "its context is a new one"
+    assert indexed.cm("entries", "show", rule, "--json").json["recalls"]["times"] >= 3
+    settings = indexed.root / ".cm" / "config.toml"
+    settings.write_text("[agents]\nremind = false\n")
+    assert hook(indexed, "action", **{**edit, "session_id": "fourth"}) == ""
 
 
 def layers(root: Path) -> set[str]:

@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from unittest import mock
 
 import pytest
 
+from cm_tui.engine.platform.store.connection import connect
+from cm_tui.paths import STORE_DATABASE
 from tests.cli.in_process import needs_process, run_here
 from tests.templates import Template, index
 
@@ -177,6 +180,17 @@ class ShopTemplate:
 def template(tmp_path_factory: pytest.TempPathFactory) -> ShopTemplate:
     """The repository with its index, made once."""
     return ShopTemplate(tmp_path_factory.mktemp("indexed shop"))
+
+
+@contextmanager
+def opened_once(shop: Shop) -> Iterator[Shop]:
+    """Hold the store open for a block: opening and closing it takes DuckDB 25 ms, most of what many commands take.
+
+    A command finds it open, as connections of one process share it. Other processes cannot use it, and what replaces
+    its file must not be run.
+    """
+    with closing(connect(next(shop.home.rglob(STORE_DATABASE)))):
+        yield shop
 
 
 @pytest.fixture

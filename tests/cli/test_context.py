@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.conftest import Shop, ShopTemplate
+from tests.cli.conftest import Shop, ShopTemplate, opened_once
 
 RELEASE = """name: release
 enabled: true
@@ -39,9 +40,10 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> ShopTemplate:
 
 
 @pytest.fixture
-def defined(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
+def defined(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     """A project with the two files of the guide, and what they hand over."""
-    return kept.put_back(monkeypatch)
+    with opened_once(kept.put_back(monkeypatch)) as shop:
+        yield shop
 
 
 def define(shop: Shop) -> None:

@@ -17,7 +17,13 @@ from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreError
 from cm_tui.model import Progress
-from tests.cli.conftest import Shop, git
+from tests.cli.conftest import Shop, git, opened_once
+
+
+@pytest.fixture(scope="module")
+def shop(shop: Shop) -> Iterator[Shop]:
+    with opened_once(shop):
+        yield shop
 
 
 def test_index_ends_with_a_summary(new_shop: Shop):

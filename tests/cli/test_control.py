@@ -79,9 +79,9 @@ def test_a_session_is_never_recorded(recorded: Shop):
 
 
 def test_a_session_that_is_not_known_has_to_be_meant(recorded: Shop):
-    for words in (("pause", "--session", "nosuch"), ("resume", "--session", "nosuch")):
-        done = recorded.cm(*words)
-        assert (done.code, done.out, "No session 'nosuch' is " in done.err) == (3, "", True)
+    for word, said in (("pause", "Session not found: 'nosuch'"), ("resume", "No session 'nosuch' is excluded")):
+        done = recorded.cm(word, "--session", "nosuch")
+        assert (done.code, done.out, said in done.err) == (3, "", True)
     assert recorded.cm("pause", "--show", "--json").json["sessions"] == []
     assert recorded.cm("pause", "--session", "nosuch", "--unknown", "--json").json["sessions"] == ["nosuch"]
     assert "Session nosuch is recorded again" in recorded.cm("resume", "--session", "nosu").err

@@ -51,7 +51,7 @@ def test_a_scan_finds_and_an_erasure_ends_it(own_shop: Shop):
     told = own_shop.cm("forget", "--erase", ids[0], "--dry-run")
     assert local_minute(trial["events"][0]["time"]) in told.out
     assert "“send [redacted: slack token] away”" in told.out.lower()
-    assert "the turn is erased as a whole" in told.err
+    assert "the whole turn is erased" in told.err
     assert in_journal(own_shop, SECRET)
     erased = own_shop.cm("forget", "--erase", "--found", "--confirm", "found")
     assert erased.code == 0

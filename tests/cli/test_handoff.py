@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import PackRequest, Step
 from cm_tui.tui.state.pack_selection import PackFile
-from tests.cli.conftest import Shop, git
+from tests.cli.conftest import Shop, git, opened_once
 from tests.planted import GITHUB
 
 SESSION = "0198c0de-aaaa-4aaa-8aaa-111111111111"
@@ -33,7 +34,7 @@ def record(root: Path, prompt: str, **fields: Any) -> str:
 
 
 @pytest.fixture
-def worked(own_shop: Shop) -> Shop:
+def worked(own_shop: Shop) -> Iterator[Shop]:
     """A project in which a session stopped in the middle."""
     record(own_shop.root, "We decided to keep amounts in integer cents.", at=time.time() - 900, answer="Noted.")
     record(
@@ -42,7 +43,8 @@ def worked(own_shop: Shop) -> Shop:
         plan="- [x] read\n- [ ] write a test",
     )  # fmt: skip
     (own_shop.root / "shop" / "money.py").write_text("TAX_PERCENT = 20\n")
-    return own_shop
+    with opened_once(own_shop):
+        yield own_shop
 
 
 def test_a_session_without_a_title_is_called_by_its_first_request(own_shop: Shop):
@@ -111,17 +113,17 @@ def test_what_cannot_be_handed_over_or_resumed_is_said(own_shop: Shop, tmp_path:
     record(own_shop.root, "in a chat", agent="other-agent", session="chat-1")
     record(own_shop.root, "odd", session="--version")
     for words, code, said in (
-        (("handoff", "nothing-like-it"), 3, "There is no session or episode"),
+        (("handoff", "nothing-like-it"), 3, "Session or episode not found"),
         (("handoff", "--to", "nobody"), 2, "claude-code"),
         (("handoff", "--force"), 2, "--out"),
         (("handoff", "--out", str(tmp_path / "no" / "file")), 1, "could not be written"),
-        (("resume", "nothing-like-it", "--print"), 3, "There is no session or episode"),
+        (("resume", "nothing-like-it", "--print"), 3, "Session or episode not found"),
         (("resume", "--print"), 2, "EPISODE_OR_SESSION"),
         (("resume", "chat-1", "--everywhere"), 2, "--everywhere"),
         (("resume", "chat-1"), 2, "other-agent"),
         (("resume", by_hand), 2, "by hand"),
-        (("resume", "--print", "--", "--version"), 2, "does not look like the id"),
-        (("resume", "session/--version", "--print"), 2, "does not look like the id"),
+        (("resume", "--print", "--", "--version"), 2, "does not look like a session id"),
+        (("resume", "session/--version", "--print"), 2, "does not look like a session id"),
     ):
         done = own_shop.cm(*words)
         assert (done.code, done.out) == (code, ""), words

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 
 from cm_tui.cli.output import follow
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import Progress
-from tests.cli.conftest import Shop, ShopTemplate, git
+from tests.cli.conftest import Shop, ShopTemplate, git, opened_once
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +20,10 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> ShopTemplate:
 
 
 @pytest.fixture
-def grown(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
+def grown(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     """Three commits: `receipt` goes with the second, `refund` comes with the third."""
-    return kept.put_back(monkeypatch)
+    with opened_once(kept.put_back(monkeypatch)) as shop:
+        yield shop
 
 
 def grow(shop: Shop) -> None:
@@ -148,7 +150,7 @@ def test_what_is_off_the_line_is_said_wherever_a_moment_is_named(grown: Shop):
 def test_before_the_first_commit_there_was_nothing(grown: Shop):
     done = grown.cm("at", "1800-01-01")
     assert done.code == 3
-    assert "Nothing was there yet" in done.err
+    assert "Nothing existed yet" in done.err
     assert grown.cm("drift", "--since", "1800-01-01", "--json").json["changes"]["total"] > 0
     assert grown.cm("history", "backfill", "--since", "1800-01-01", "--json").json["complete"]
 
@@ -192,8 +194,8 @@ def test_what_agents_saw(grown: Shop):
     assert f"{new[:16]}  " in text.out
     assert "#2 " in text.out
     assert "  no commit  " in text.out
-    assert "no commit was recorded" not in text.out
-    assert "no commit was recorded" in grown.cm("episodes", old).err
+    assert "no commit recorded" not in text.out
+    assert "no commit recorded" in grown.cm("episodes", old).err
     assert "\x1b" not in text.out
     assert grown.cm("episodes", "--match", "without", "--json").json["rows"][0]["id"] == old
     assert grown.cm("episodes", "--before", new, "--json").json["rows"][0]["id"] == old

@@ -71,7 +71,7 @@ def test_a_prompt_without_an_answer_and_what_was_looked_at_are_said(new_shop: Sh
     counted = "4 transcripts looked at: 1 of this project, 1 from other projects or missing folders, 1 without a session, 1 could not be read"
     plan = new_shop.cm("import", "--dry-run")
     assert counted in plan.err
-    assert "export.json could not be read: it is no transcript in JSON lines" in plan.err
+    assert "export.json could not be read: it is not a transcript in JSON Lines" in plan.err
     done = new_shop.cm("import")
     assert "2 episodes of 1 session recorded, 1 of them unanswered" in done.err
     assert counted in done.err
@@ -90,7 +90,7 @@ def test_a_folder_that_is_still_there_keeps_its_sessions(new_shop: Shop, home: P
     one = claude(home, other)
     one.write(one.turn("Mine", "Yours."))
     done = new_shop.cm("import", "--from", str(other))
-    assert f"{other} still exists: its sessions stay its own" in done.err
+    assert f"{other} still exists, so its sessions are not imported here" in done.err
     assert "nothing new" in done.err
 
 

@@ -18,7 +18,7 @@ def test_a_pass_and_the_next_one(new_shop: Shop):
     assert set(trial) == KEYS
     assert (trial["dry_run"], trial["episodes"]) == (True, len(ids))
     assert trial["proposed"] > 0
-    assert "Nothing was looked at yet" in new_shop.cm("proposals").err
+    assert "No sessions were analysed yet" in new_shop.cm("proposals").err
     done = new_shop.cm("narrate")
     assert done.code == 0, done.err
     assert f"read      {len(ids)} episodes" in done.out

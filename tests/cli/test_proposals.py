@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from tests.cli.conftest import Shop, ShopTemplate
+from tests.cli.conftest import Shop, ShopTemplate, opened_once
 from tests.cli.taught import COMMAND, teach
 
 NOTE = ".cm/notes/project.md"
@@ -20,9 +21,10 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> ShopTemplate:
 
 
 @pytest.fixture
-def taught(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
+def taught(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     """A project whose sessions taught a rule and a command, and of which nothing was decided yet."""
-    return kept.put_back(monkeypatch)
+    with opened_once(kept.put_back(monkeypatch)) as shop:
+        yield shop
 
 
 def teach_and_narrate(shop: Shop) -> dict:
@@ -126,7 +128,7 @@ def test_several_are_taken_back_each_by_itself(taught: Shop, rule: dict):
     some = taught.cm("proposals", "undo", *both)
     assert some.code == 1
     assert some.out.startswith(f"{both[1]}  undone")
-    assert f"{both[0]}: Nothing was decided on {both[0]}: it waits; nothing was undone" in some.err
+    assert f"{both[0]}: {both[0]} is still waiting: there is no decision to undo; nothing was undone" in some.err
     assert taught.cm("proposals", "undo").code == 2
 
 
@@ -268,7 +270,7 @@ def test_an_empty_name_of_a_note_is_not_another_one(taught: Shop, rule: dict):
     for name in ("", " ", "topics/", "user:", "user:topics/", ".cm/notes/"):
         done = taught.cm("proposals", "approve", rule["id"], "--to", name)
         assert done.code in (1, 2), name
-        assert ("names no note" if name.strip() else "needs the name of a note") in done.err, name
+        assert ("Not a note name" if name.strip() else "needs the name of a note") in done.err, name
     assert only(taught, "statement")["id"] == rule["id"]
     assert not note(taught)
 

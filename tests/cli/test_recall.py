@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
-from tests.cli.conftest import Shop, ShopTemplate
+from tests.cli.conftest import Shop, ShopTemplate, opened_once
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +28,10 @@ def remember(shop: Shop) -> str:
 
 
 @pytest.fixture
-def taxed(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
+def taxed(kept: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     """A project in which something was said about the cart's tax."""
-    return kept.put_back(monkeypatch)
+    with opened_once(kept.put_back(monkeypatch)) as shop:
+        yield shop
 
 
 @pytest.fixture
@@ -77,7 +80,7 @@ def test_search_shows_it_beside_code(taxed: Shop, remembered: str):
 
 
 def test_bad_input_is_explained(taxed: Shop):
-    for words, said in ((["recall", " "], "The query is empty"), (["recall", "x", "--since", "soon"], "is no day")):
+    for words, said in ((["recall", " "], "The query is empty"), (["recall", "x", "--since", "soon"], "not a date")):
         result = taxed.cm(*words)
         assert result.code == 2
         assert said in result.err

@@ -24,7 +24,7 @@ def test_a_query_that_begins_with_a_dash_stands_behind_two(shop: Shop):
 
 def test_no_words_are_listed_by_path(shop: Shop):
     done = shop.cm("search", "kind:class")
-    assert "note: There are no words to rank by: " in done.err
+    assert "note: No words to rank by: " in done.err
     assert "class Cart" in done.out
 
 
@@ -32,8 +32,8 @@ def test_what_is_no_filter_is_said(shop: Shop):
     done = shop.cm("search", "total kind:metod lang:pyhton")
     assert done.code == 0
     assert done.out
-    assert "Did you mean kind:method? Known are module," in done.err
-    assert "Did you mean lang:python? Known are " in done.err
+    assert "Did you mean kind:method? Available: module," in done.err
+    assert "Did you mean lang:python? Available: " in done.err
     assert "filters:" not in done.err
 
 
@@ -47,4 +47,4 @@ def test_a_mistyped_name_has_suggestions(shop: Shop):
 def test_a_pack_is_narrowed(shop: Shop):
     pack = shop.cm("pack", "total of a cart path:shop/cart.py", "--format", "json").json
     assert {item["path"] for item in pack["items"] if item["why"].startswith("hit")} == {"shop/cart.py"}
-    assert "Only what passes path:shop/cart.py was searched." in pack["notes"]
+    assert "Only passages matching path:shop/cart.py were searched." in pack["notes"]

@@ -123,7 +123,7 @@ def test_names_without_end_are_cut(text: str, length: int):
         ("", 1, False, "is full"),
         ("cm: Internal error", 1, False, "is full"),
         ("cm: no module", 1, True, "The daemon could not start: cm: no module"),
-        ("", 1, True, "exit code 1 and gave no reason"),
+        ("", 1, True, "exit code 1 without a message"),
         ("", -9, True, "signal 9"),
     ],
 )

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.conftest import Shop
+from tests.cli.conftest import Shop, opened_once
 
 QUESTION = "tax of the money in a cart"
+
+
+@pytest.fixture(scope="module")
+def shop(shop: Shop) -> Iterator[Shop]:
+    with opened_once(shop):
+        yield shop
 
 
 def test_why_not_names_rank_parts_and_what_would_lift_it(shop: Shop):
@@ -18,7 +25,7 @@ def test_why_not_names_rank_parts_and_what_would_lift_it(shop: Shop):
     done = shop.cm("search", QUESTION, "--why-not", place, "--limit", "2")
     assert done.code == 0
     head = done.out.splitlines()[0]
-    assert f"({place}) stands at rank {low['rank']} of {len(ranked)} ranked passages; 2 are shown." in head
+    assert f"({place}) is at rank {low['rank']} of {len(ranked)} ranked passages; 2 are shown." in head
     assert "it lacks most: " in done.out.splitlines()[1]
     assert " this     first      last" in done.out
     assert f"{low['score']:+.3f}" in next(line for line in done.out.splitlines() if line.startswith("     score"))
@@ -43,7 +50,7 @@ def test_a_file_that_is_not_indexed_says_why(new_shop: Shop):
     assert said["logo.png"].out.splitlines()[0] == "logo.png is not indexed: binary."
     assert said["package-lock.json"].out.splitlines()[0] == "package-lock.json is not indexed: lock file."
     assert "index.include in .cm/config.toml includes it." in said["package-lock.json"].out
-    assert said["empty.py:3"].out.splitlines()[0] == "empty.py is not indexed: it has no lines to find."
+    assert said["empty.py:3"].out.splitlines()[0] == "empty.py is not indexed: it has no lines to search."
     assert {done.code for name, done in said.items() if not name.startswith(".cm")} == {0}
     assert said[".cm/config.toml"].code == 3
 
@@ -62,7 +69,7 @@ def test_another_piece_of_the_same_function_stands_for_it(new_shop: Shop):
 def test_names_that_are_nowhere(shop: Shop):
     done = shop.cm("search", QUESTION, "--why-not", "add_txa")
     assert (done.code, done.out) == (3, "")
-    assert "Nothing in the index is called add_txa." in done.err
+    assert "Nothing in the index is named add_txa." in done.err
     assert "The nearest names are add_tax." in done.err
     for name in (
         "../../etc/passwd",

@@ -237,7 +237,7 @@ def test_long_work_that_is_asked_of_a_daemon_that_hands_over_is_left_to_the_next
     # A job's stream ends with a word about its end: without one the client goes on with the next daemon.
     assert (answer.status_code, answer.content) == (200, b"")
     inside.state.handing_over = False
-    assert "ending" in clean(inside.ask(*asked))["message"]
+    assert "stopping" in clean(inside.ask(*asked))["message"]
 
 
 def test_nudge_is_heard_by_listeners(owned: Path):
@@ -373,7 +373,7 @@ def test_questions_are_answered_while_an_index_run_is_on(inside: Inside, shop_ro
     for name, arguments in (("search", {"query": "tax"}), ("callers", {"name": "add_tax"}), ("status", {})):
         answer = inside.ask("POST", f"/v1/call/{name}", {"where": rpc.plain(where), "arguments": arguments})
         assert answer.status_code == 200
-    assert "under way" in dispatcher.call("search", where, {"query": "tax"}).notes[0]
+    assert "in progress" in dispatcher.call("search", where, {"query": "tax"}).notes[0]
     assert job.state == "running"
     go_on.set()
     job.wait()

@@ -20,7 +20,7 @@ def test_a_note_stands_apart_from_the_page_s_own():
 
 @pytest.mark.parametrize("kind", [NotFoundError, NotIndexedError])
 def test_what_is_not_found_says_that_the_index_is_behind(kind: type[NotFoundError]):
-    told = noted(kind("Nothing called x is defined here.", hint="Did you mean y?"), BEHIND)
+    told = noted(kind("No definition found: x.", hint="Did you mean y?"), BEHIND)
     assert type(told) is kind
-    assert (told.message, told.hint) == ("Nothing called x is defined here.", f"Did you mean y? {BEHIND}")
+    assert (told.message, told.hint) == ("No definition found: x.", f"Did you mean y? {BEHIND}")
     assert noted(kind("Nothing."), "").hint == ""

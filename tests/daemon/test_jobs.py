@@ -38,7 +38,7 @@ def test_an_import_behind_another_one_names_it_at_once(cm_home: Path, shop_root:
         second = LongWork(projects, jobs, events, Turns()).submit_import(where, {})
         (step,) = second.steps
         assert step.stage == "wait"
-        assert step.message.startswith("another import of this project began 0 seconds ago; this one begins when")
+        assert step.message.startswith("another import of this project began 0 seconds ago; waiting for it to finish")
         go_on.set()
         first.wait()
         second.wait()

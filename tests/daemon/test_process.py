@@ -116,7 +116,7 @@ def test_a_daemon_that_hangs_is_named_and_ended(owned: Path, shop_root: Path, mo
     assert is_running(info.pid)
     # Of a process that has not the lock nothing is known: its number may be anybody's.
     endpoint.write_info(info._replace(pid=os.getpid()))
-    with pytest.raises(DaemonError, match="does not end"):
+    with pytest.raises(DaemonError, match="did not stop"):
         bootstrap.stop_daemon()
     endpoint.write_info(info)
     assert bootstrap.stop_daemon()

@@ -139,7 +139,7 @@ def test_before_the_first_comparison_it_claims_nothing(owned: Path, tmp_path: Pa
     note = manager.before_query(root, tmp_path / "store", 0.0)
     go_on.set()
     manager.close()
-    assert note == "The files are being compared with the index: what changed since its last run may be missing."
+    assert note == "The files are being compared with the index: changes since its last run may be missing."
 
 
 def test_what_a_requested_run_has_read_is_not_read_again(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

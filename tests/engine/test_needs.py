@@ -66,7 +66,7 @@ def test_what_else_is_written() -> None:
         for area in set(writes_of(method)) - {"memory"}:
             declared.setdefault(area, set()).add(method.__name__)
     assert declared == {
-        "index": {"index", "rebuild", "reset", "backfill", "catch_up", "prune"},
+        "index": {"index", "rebuild", "reset", "backfill", "catch_up", "prune", "pull_vectors"},
         "settings": {"save_profile", "reset_profile"},
         "marks": {"put_mark", "remove_mark"},
         "definitions": {"new_definition", "context_definitions"},
@@ -127,6 +127,7 @@ def test_the_needs_of_the_questions_that_people_rely_on() -> None:
     }  # fmt: skip
     assert declared["head"] == {
         "changes", "episode", "episodes", "files_at", "symbol_history", "mainline", "resolve", "source", "symbols_at",
+        "publish_vectors",
     }  # fmt: skip
     assert declared["checkout"] == {
         "drift", "files", "skipped", "stale_items", "mentions_of", "fix_stale", "confirm_stale",

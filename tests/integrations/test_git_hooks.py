@@ -338,7 +338,7 @@ def test_two_hooks_that_claim_the_same_place_are_told(repo: Repo, cm: Fake):
     hook(repo, "post-commit", SCRIPTS["python"])
     git_hooks.install(repo.root)
     hook(repo, "post-commit", SCRIPTS["python"] + b"# another\n")
-    with pytest.raises(RefusedError, match="in the way"):
+    with pytest.raises(RefusedError, match="already exists"):
         git_hooks.install(repo.root)
 
 
@@ -397,7 +397,7 @@ def test_a_shared_hooks_path_is_refused_unless_forced(
     shared = tmp_path / "shared hooks"
     monkeypatch.setenv("HOME", str(tmp_path))
     repo.git("config", "core.hooksPath", str(shared) if written == "absolute" else "~/shared hooks")
-    with pytest.raises(RefusedError, match="out of this repository"):
+    with pytest.raises(RefusedError, match="outside this repository"):
         git_hooks.install(repo.root)
     assert not shared.exists()
     assert git_hooks.status(repo.root).outside
@@ -415,12 +415,12 @@ def test_hooks_that_are_switched_off_are_told(repo: Repo, cm: Fake, force: bool)
     found = git_hooks.status(repo.root)
     assert found.off
     assert states(found) == {"missing"}
-    assert "switched off" in found.notes[0]
-    with pytest.raises(RefusedError, match="switched off") as refused:
+    assert "disabled" in found.notes[0]
+    with pytest.raises(RefusedError, match="disabled") as refused:
         git_hooks.install(repo.root, force=force)
     assert "core.hooksPath" in refused.value.hint
     (layer,) = (one for one in outside_layers(repo.root) if one.name == "git hooks")
-    assert (layer.state, "switched off" in layer.note) == ("off", True)
+    assert (layer.state, "disabled" in layer.note) == ("off", True)
     git_hooks.uninstall(repo.root, force=force)
     assert not list((repo.root / ".git" / "hooks").iterdir())
 
@@ -452,7 +452,7 @@ def test_a_submodule_has_hooks_of_its_own(repo: Repo, cm: Fake, tmp_path: Path):
 
 
 def test_a_folder_without_git_has_no_hooks(tmp_path: Path):
-    with pytest.raises(NotFoundError, match="no git repository"):
+    with pytest.raises(NotFoundError, match="not a git repository"):
         git_hooks.install(tmp_path)
 
 
@@ -465,10 +465,10 @@ def test_a_repository_that_knows_nothing_of_this_folder_gets_no_hooks(repo: Repo
         (claims.root / ".git").symlink_to(repo.root / ".git")
     else:
         claims.write(".git/commondir", f"{repo.root}/.git\n")
-    with pytest.raises(RefusedError, match="out of this repository"):
+    with pytest.raises(RefusedError, match="outside this repository"):
         git_hooks.install(claims.root)
     assert git_hooks.status(claims.root).outside
     assert not (repo.root / ".git/hooks").exists()
     git_hooks.install(repo.root)
-    with pytest.raises(RefusedError, match="out of this repository"):
+    with pytest.raises(RefusedError, match="outside this repository"):
         git_hooks.uninstall(claims.root)

@@ -93,7 +93,7 @@ async def refused_at_every_door(asked: Answers, project: Path) -> None:
         await asked.client.get_prompt("explain_symbol", {"symbol": "only_next_door", "project": name})
     said.append(str(caught.value))
     for text in said:
-        assert "was not given to this server" in text, text
+        assert "This server has no access to" in text, text
         assert "`mcp.roots`" in text
         assert NEVER not in text
     file = ResourceTemplateReference(uri="cm://file/{+path}{?start,end,project}")
@@ -119,8 +119,8 @@ async def test_what_was_not_given_is_refused(shop: Path, neighbour: Path, creden
 async def test_a_server_for_a_project_is_for_that_one(shop: Path, neighbour: Path):
     async with answering(shop, "stdio", chosen=True, list_roots_callback=rooted(neighbour)) as asked:
         await asked.ok("codememory_definitions", symbol="Cart")
-        assert "was not given" in await asked.refused("codememory_drift", project=str(neighbour))
-        assert "was not given" in await asked.refused("codememory_ingest", project=str(shop.parent))
+        assert "has no access to" in await asked.refused("codememory_drift", project=str(neighbour))
+        assert "has no access to" in await asked.refused("codememory_ingest", project=str(shop.parent))
 
 
 async def test_a_link_in_the_project_gives_nothing(own: Path, neighbour: Path, credentials: Path):
@@ -129,7 +129,7 @@ async def test_a_link_in_the_project_gives_nothing(own: Path, neighbour: Path, c
     (own / "keys").symlink_to(credentials)
     async with answering(own) as asked:
         for folder in (own / "next", own / "keys", roundabout):
-            assert "was not given" in await asked.refused("codememory_ingest", project=str(folder), confirmed=True)
+            assert "has no access to" in await asked.refused("codememory_ingest", project=str(folder), confirmed=True)
         for path in ("keys/credentials", "next/notes.py"):
             await asked.call("codememory_reingest", path=path)
             assert NEVER not in str(await asked.call("memory_get", path=path))
@@ -152,7 +152,7 @@ async def test_a_folder_that_claims_to_be_a_worktree_does_not_belong(own: Path, 
     async with answering(own) as asked:
         for target in (own / ".git", own / ".git/worktrees/tree"):
             (claims / ".git").write_text(f"gitdir: {target}\n")
-            assert "was not given" in await asked.refused("codememory_ingest", project=str(claims))
+            assert "has no access to" in await asked.refused("codememory_ingest", project=str(claims))
 
 
 async def test_a_folder_cannot_claim_the_neighbours_history(neighbour: Path, tmp_path: Path):
@@ -163,13 +163,13 @@ async def test_a_folder_cannot_claim_the_neighbours_history(neighbour: Path, tmp
     async with answering(claims) as asked:
         for tool, arguments in (("codememory_ingest", {"confirmed": True}), ("memory_get", {"path": "notes.py"})):
             said = await asked.refused(tool, **arguments)
-            assert "knows nothing of this folder" in said
+            assert "does not reference this folder" in said
             assert NEVER not in said
     shutil.rmtree(claims)
     git(tmp_path, "init", "-q", str(claims))
     (claims / ".git/commondir").write_text(str(neighbour / ".git"))
     async with answering(claims) as asked:
-        assert "knows nothing of this folder" in await asked.refused("codememory_ingest", confirmed=True)
+        assert "does not reference this folder" in await asked.refused("codememory_ingest", confirmed=True)
 
 
 async def test_a_repository_cannot_name_another_folder_as_its_own(credentials: Path, tmp_path: Path):
@@ -180,9 +180,9 @@ async def test_a_repository_cannot_name_another_folder_as_its_own(credentials: P
         git(claims, "config", "core.worktree", str(place))
         async with answering(claims) as asked:
             said = await asked.refused("codememory_ingest", confirmed=True)
-            assert "was not given" in said or "no checkout of it" in said
+            assert "has no access to" in said or "not a checkout of it" in said
             said = await asked.refused("codememory_ingest", confirmed=True, project=str(claims))
-            assert "was not given" in said or "no checkout of it" in said
+            assert "has no access to" in said or "not a checkout of it" in said
 
 
 async def test_a_repository_inside_the_project_is_given_with_it(own: Path, neighbour: Path):
@@ -204,11 +204,11 @@ async def test_a_person_gives_more_by_root(shop: Path, neighbour: Path, way: str
 
 async def test_a_person_gives_more_by_their_settings(shop: Path, neighbour: Path, credentials: Path):
     async with answering(shop) as asked:
-        assert "was not given" in await asked.refused("codememory_drift", project=str(neighbour))
+        assert "has no access to" in await asked.refused("codememory_drift", project=str(neighbour))
         settings(f"[mcp]\nroots = [{str(neighbour.parent)!r}]\n")
         await asked.ok("codememory_definitions", symbol="only_next_door", project=str(neighbour))
         settings(f"[mcp]\nroots = [{str(neighbour)!r}]\n")
-        assert "was not given" in await asked.refused("codememory_ingest", project=str(credentials))
+        assert "has no access to" in await asked.refused("codememory_ingest", project=str(credentials))
         settings("[mcp]\nroots = ['work']\n")
         assert "not an absolute path" in await asked.refused("codememory_drift", project=str(neighbour))
 
@@ -217,8 +217,8 @@ async def test_a_repository_gives_nothing(own: Path, neighbour: Path):
     (own / ".cm").mkdir()
     (own / ".cm/config.toml").write_text("[mcp]\nroots = ['/']\n")
     async with answering(own) as asked:
-        assert "was not given" in await asked.refused("codememory_drift", project=str(neighbour))
-        assert "was not given" in await asked.refused("codememory_ingest", project=str(neighbour), confirmed=True)
+        assert "has no access to" in await asked.refused("codememory_drift", project=str(neighbour))
+        assert "has no access to" in await asked.refused("codememory_ingest", project=str(neighbour), confirmed=True)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -242,22 +242,22 @@ async def test_a_client_narrows(shop: Path, neighbour: Path, mode: str):
 async def test_a_client_never_widens(shop: Path, neighbour: Path, mode: str):
     async with answering(shop, mode=mode, list_roots_callback=rooted(neighbour)) as asked:
         for project in ({}, {"project": str(neighbour)}):
-            assert "was not given" in await asked.refused("codememory_drift", **project)
-        with pytest.raises(MCPError, match="was not given"):
+            assert "has no access to" in await asked.refused("codememory_drift", **project)
+        with pytest.raises(MCPError, match="has no access to"):
             await asked.client.read_resource("cm://project")
     async with answering(shop, mode=mode, list_roots_callback=rooted(neighbour, shop)) as asked:
         await asked.ok("codememory_definitions", symbol="Cart")
-        assert "was not given" in await asked.refused("codememory_drift", project=str(neighbour))
+        assert "has no access to" in await asked.refused("codememory_drift", project=str(neighbour))
     # A client may have a wider folder open, such as one of many projects: what was given is the narrower one.
     async with answering(shop, mode=mode, list_roots_callback=rooted(Path("/"))) as asked:
         await asked.ok("codememory_definitions", symbol="Cart")
-        assert "was not given" in await asked.refused("codememory_drift", project=str(neighbour))
+        assert "has no access to" in await asked.refused("codememory_drift", project=str(neighbour))
 
 
 def test_a_root_that_is_not_there_ends_with_a_message(shop: Path):
     code, out, err = run_here(("mcp", "--root", str(shop / "nowhere")), cwd=shop, environment={}, stdin="")
     assert (code, out) == (3, "")
-    assert "There is no folder" in err
+    assert "Folder not found" in err
 
 
 # --- what a refusal says, and what is done before ---
@@ -276,7 +276,7 @@ def test_what_was_not_given_is_not_even_opened(
         with pytest.raises(RefusedError) as caught:
             Access((own,)).root_of(folder)
         # In the words that were given, so that nothing is learned of what is there.
-        assert caught.value.message == f"{folder} was not given to this server."
+        assert caught.value.message == f"This server has no access to {folder}."
     assert not opened
     assert Access((own,)).root_of(own) == own
     assert Access.of_indexed().root_of(own) == own
@@ -295,7 +295,7 @@ def test_a_folder_that_cannot_be_looked_into(own: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("cm_tui.mcp.access.projects.root_of", denied)
     with pytest.raises(RefusedError) as caught:
         Access((own,)).root_of(own / "closed")
-    assert caught.value.message == f"{own / 'closed'} was not given to this server."
+    assert caught.value.message == f"This server has no access to {own / 'closed'}."
 
 
 def test_a_checkout_that_claims_a_project_is_not_told_which(own: Path):
@@ -319,4 +319,4 @@ async def test_another_checkouts_index_is_never_answered_from(own: Path, tmp_pat
         await asked.refused("codememory_definitions", symbol="only_next_door")
         assert NEVER not in str(await asked.call("codememory_retrieve", query=NEVER, mode="keyword"))
         assert NEVER not in str(await asked.call("memory_get", path="notes.py"))
-        assert "was not given" in await asked.refused("memory_get", path="notes.py", project=str(other))
+        assert "has no access to" in await asked.refused("memory_get", path="notes.py", project=str(other))

@@ -75,7 +75,7 @@ async def test_an_old_clients_call_still_works(defined: Path):
         text, record = await asked.ok("context_assemble", question="total of a cart", budget=800, neighbours=False)
         assert {"markdown", "tokens", "budget", "items", "notes"} <= record.keys()
         assert {"path", "start_line", "end_line", "title", "why", "tokens", "included"} <= record["items"][0].keys()
-        assert "note: `neighbours` is decided by the definition `pack` now" in text
+        assert "note: `neighbours` is ignored: the definition `pack` decides it now" in text
 
 
 async def test_foreign_text_cannot_leave_its_fence_or_move_a_cursor(defined: Path):

@@ -42,7 +42,7 @@ async def test_from_adding_to_deleting(own: Path):
         ] == "unchanged"
         assert (await asked.ok("manage_core_memory", action="delete", id=kept["id"]))[1]["state"] == "done"
         text, found = await asked.ok("manage_core_memory", action="search")
-        assert (found["entries"], found["total"], "No entry" in text) == ([], 0, True)
+        assert (found["entries"], found["total"], "No matching entries" in text) == ([], 0, True)
 
 
 async def test_what_is_missing_is_named(own: Path):

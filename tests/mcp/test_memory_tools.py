@@ -35,7 +35,7 @@ async def test_what_one_session_writes_another_recalls(own: Path):
     assert entry.agent
     async with answering(own) as asked:
         text, found = await asked.ok("recall", question="how are refunds paid")
-        row, waiting = found["rows"][0], f"agent {entry.agent}, a Rule that no person approved"
+        row, waiting = found["rows"][0], f"agent {entry.agent}, an unapproved Rule"
         assert (row["id"], row["kind"], row["by"]) == (kept["id"], "entry", waiting)
         assert row["when"].startswith("20")
         assert f"[entry {kept['id']}, by {waiting}, {row['age']}, {row['when']}]" in text
@@ -45,7 +45,7 @@ async def test_what_one_session_writes_another_recalls(own: Path):
 async def test_what_is_written_down_is_recalled_without_an_index(fresh: Path):
     async with answering(fresh) as asked:
         text, found = await asked.ok("recall", question="what do tests need")
-        assert (found["rows"], "Nothing is remembered of this." in text) == ([], True)
+        assert (found["rows"], "No matching memories." in text) == ([], True)
         await asked.ok("remember", content="Tests need redis.")
         text, found = await asked.ok("recall", question="what do tests need")
         assert [row["text"] for row in found["rows"]] == ["Tests need redis."]
@@ -106,7 +106,7 @@ async def test_what_is_a_persons_is_only_proposed(own: Path):
         done = engine.decide(waiting[1].id, accept=True)
         assert done.entry is not None
         assert (done.entry.content, done.entry.actor) == ("Deploy on sundays.", "person")
-        with pytest.raises(RefusedError, match=r"It was: “Deploy on mondays\.”\. It is: “Deploy on sundays\.”"):
+        with pytest.raises(RefusedError, match=r"Before: “Deploy on mondays\.”\. Now: “Deploy on sundays\.”"):
             engine.decide(waiting[0].id, accept=True)
 
 
@@ -204,7 +204,7 @@ async def test_a_project_has_to_be_a_path(own: Path):
         for tool, argument in needed.items():
             for project in ("", " ", "auto", "default"):
                 said = await asked.refused(tool, **{argument: "words"}, project=project)
-                assert f"such as {own}, or leave `project` out" in said, (tool, project)
+                assert f"such as {own}, or omit `project`" in said, (tool, project)
     assert not (own / ".cm").exists()
 
 
@@ -237,5 +237,5 @@ async def test_an_agent_writes_into_the_log_of_today_and_a_topic_and_nowhere_els
         assert "Half of the tax is done." in (own / record["id"]).read_text()
         _, record = await asked.ok("remember", content="Prices are in cents.", note="prices")
         assert record["id"] == ".cm/notes/topics/prices.md"
-        assert "written by people" in await asked.refused("remember", content="Obey.", note="MEMORY.md")
+        assert "edited by users only" in await asked.refused("remember", content="Obey.", note="MEMORY.md")
         assert "is outside" in await asked.refused("remember", content="Obey.", note="../x.md")

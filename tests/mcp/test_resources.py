@@ -49,9 +49,9 @@ WRONG = (
     ("cm://file/nope.py", "not in the index"),
     ("cm://file/shop/cart.py?start=zero", "start: Input should be a valid integer"),
     ("cm://file/shop/cart.py?start=0", "start: Input should be greater than or equal to 1"),
-    ("cm://file/shop/cart.py?start=5&end=2", "no lines 5 to 2"),
+    ("cm://file/shop/cart.py?start=5&end=2", "Invalid lines: 5 to 2"),
     ("cm://file/shop%00.py", "NUL"),
-    ("cm://symbol/nothing_like_it", "Nothing called nothing_like_it"),
+    ("cm://symbol/nothing_like_it", "No definition found: nothing_like_it"),
     ("cm://project?project=auto", "not the path of a project"),
     ("cm://nowhere", "Unknown resource"),
     ("file:///etc/passwd", "Unknown resource"),
@@ -87,7 +87,7 @@ async def test_prompts_carry_source_as_material(shop: Path):
 
 
 WRONG_PROMPTS: tuple[tuple[str, dict[str, str], str], ...] = (
-    ("explain_symbol", {"symbol": "nothing_like_it"}, "Nothing called nothing_like_it"),
+    ("explain_symbol", {"symbol": "nothing_like_it"}, "No definition found: nothing_like_it"),
     ("explain_symbol", {}, "symbol"),
     ("context_for_task", {"task": "x", "budget": "lots"}, "budget: Input should be a valid integer"),
     ("no_such_prompt", {}, "no_such_prompt"),

@@ -40,7 +40,7 @@ async def test_the_rest_of_an_answer_can_be_had_and_nothing_twice(shop: Path):
             assert page["total"] == whole["total"]
             seen += page["rows"]
             offset = page.get("next_offset")
-            assert (offset is not None) == (f"There is more: offset={offset}" in text)
+            assert (offset is not None) == (f"More: offset={offset}" in text)
         assert seen == whole["rows"]
         assert len(seen) == whole["total"]
 
@@ -140,7 +140,7 @@ async def test_memory_search_finds_notes_and_leaves_out_what_is_weak(shop: Path)
         assert all(len(row["snippet"]) <= 700 and row["score"] >= 0.35 for row in record["rows"])
         text, record = await asked.ok("memory_search", query="refunds", max_results=3, min_score=1)
         assert record["rows"] == []
-        assert "No note says anything of this." in text
+        assert "No matching notes." in text
         assert "less than or equal to 1" in await asked.refused("memory_search", query="refunds", min_score=1.5)
         text, record = await asked.ok("memory_get", path=top["path"], lines=1, **{"from": 5})
         assert "Refunds go back to the card" in text
@@ -160,7 +160,7 @@ async def test_memory_get_reads_lines_and_says_where_it_goes_on(shop: Path):
             assert record["start_line"] == start
             got += record["text"].split("\n")
             start = record.get("next_line")
-            assert (start is not None) == (f"It goes on: from={start}" in text)
+            assert (start is not None) == (f"More: from={start}" in text)
         assert got == lines
         _, absolute = await asked.ok("memory_get", path=str(shop / "shop/cart.py"), lines=1)
         assert absolute["path"] == "shop/cart.py"

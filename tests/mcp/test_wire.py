@@ -106,7 +106,7 @@ def test_a_line_without_end_is_answered_and_the_next_one_read(shop: Path):
     endless = call("codememory_retrieve", json.dumps({"query": "x" * (2 * MOST_BYTES)}))
     first, second = answers(shop, [endless, call("codememory_definitions", '{"symbol":"Cart"}', 8)])
     assert first["id"] == 7
-    assert "more than" in first["error"]["message"]
+    assert "at most" in first["error"]["message"]
     assert second["id"] == 8
     assert "shop/cart.py" in json.dumps(second["result"])
 

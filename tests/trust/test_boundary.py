@@ -117,14 +117,14 @@ def test_a_repositorys_table_of_an_endpoint_waits_and_shows_no_key(tmp_path: Pat
     found = repository_trust(root)
     assert found.effects == (
         "send its code, piece by piece, and your questions to collector.example",
-        "send along a key that stands in its file",
-        "send along 1 header",
-        "have that done in batches too: as files that stay there until they are done",
+        "send a key from its file",
+        "send 1 header",
+        "also send it in batches: as files that stay there until they are done",
         (
             "send its code, piece by piece, and your questions to generativelanguage.googleapis.com, "
             "whenever the model before it fails"
         ),
-        'send along the value of your environment variable "GEMINI_API_KEY", which is not set now',
+        'send the value of your environment variable "GEMINI_API_KEY", which is not set now',
     )
     shown = " ".join(f"{one.name} {one.value}" for one in found.settings)
     assert "k-secret" not in shown
@@ -236,7 +236,7 @@ def test_settings_that_lead_out_of_the_repository(tmp_path: Path):
     root = tmp_path / "cloned"
     root.mkdir()
     (root / ".cm").symlink_to(paths.config_file().parent)
-    with pytest.raises(ConfigError, match="leads out of the project"):
+    with pytest.raises(ConfigError, match="is outside the project"):
         load_config(root)
     (root / ".cm").unlink()
     repository(root / "inside", "[index]\nworkers = 3\n")

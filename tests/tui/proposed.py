@@ -124,7 +124,7 @@ class Teller(Engine):
         """Return one with diff and evidence."""
         self.readable.wait(_PATIENCE_S)
         if name not in self.told:
-            raise NotFoundError(f"There is no proposal {name}.", hint="It was withdrawn.")
+            raise NotFoundError(f"Proposal not found: {name}.", hint="It was withdrawn.")
         return whole(self.told[name], now=self.now())
 
     def decide_narrated(self, names: Sequence[str], decision: NarratedDecision) -> tuple[NarratedChange, ...]:
@@ -139,7 +139,7 @@ class Teller(Engine):
         if one.state in ("approved", "rejected"):
             return NarratedChange(id_, "", done=False, problem=f"{id_} was {one.state}: `cm`", proposal=one)
         if digest != one.digest:
-            return NarratedChange(id_, "", done=False, problem="Its note was changed since it was shown.", proposal=one)
+            return NarratedChange(id_, "", done=False, problem="Its note has changed since it was shown.", proposal=one)
         if one.problem and decision.verdict == "approve":
             return NarratedChange(id_, "", done=False, problem=one.problem, proposal=one)
         state = _AFTER[decision.verdict]
@@ -153,7 +153,7 @@ class Teller(Engine):
     def undo_narrated(self, name: str) -> NarratedChange:
         """Have it wait again."""
         if self.told[name].state == "waiting":
-            raise UsageError(f"Nothing was decided on {name}.")
+            raise UsageError(f"{name} is still waiting: there is no decision to undo.")
         self.undone.append(name)
         was, self.told[name] = self.told[name], replace(
             self.told[name], state="waiting", decided=None, decided_by="", reason=""

@@ -71,7 +71,7 @@ def test_too_large_is_saved_and_said(tmp_path):
     sent: list[str] = []
     done = clipboard.copy("x" * (clipboard.OSC52_LIMIT + 1), sent.append, {"PATH": str(tmp_path)})
     assert sent == []
-    assert done.message == f"Saved to {done.file}, as 74,995 bytes are too many for the terminal."
+    assert done.message == f"Saved to {done.file}: 74,995 bytes are too much for the terminal."
     assert len(done.file.read_text()) == clipboard.OSC52_LIMIT + 1
     assert done.file.stat().st_mode & 0o077 == 0
 
@@ -82,7 +82,7 @@ def test_limit_stays_within_what_terminals_take():
 
 def test_nothing_there_is_said(tmp_path):
     done = clipboard.copy("a", None, {"PATH": str(tmp_path)})
-    assert done.message == f"Saved to {done.file}, as there is no clipboard here."
+    assert done.message == f"Saved to {done.file}: no clipboard available."
 
 
 def test_unwritable_state_raises(tmp_path, monkeypatch):
@@ -95,4 +95,4 @@ def test_unwritable_state_raises(tmp_path, monkeypatch):
     done = clipboard.copy("a", sent.append, {"PATH": str(tmp_path)})
     assert sent
     assert (done.sure, done.file) == (False, None)
-    assert done.message == "Sent to the terminal (OSC 52); it could not be saved too: Not a directory."
+    assert done.message == "Sent to the terminal (OSC 52); saving a copy failed: Not a directory."

@@ -91,7 +91,7 @@ async def a_source_a_rule_and_the_budget_are_switched_at_once(driver, project):
     await driver.press(*["backspace"] * 6)
     await driver.type("nonsense")
     await driver.press("enter")
-    assert "Give a number" in driver.text
+    assert "Enter a number" in driver.text
     await driver.press(*["backspace"] * 10)
     await driver.type("300")
     await driver.press("enter")
@@ -135,14 +135,14 @@ async def snapshots_are_listed_opened_and_compared(driver, project):
     await driver.press("x")
     assert any("mark one or two" in words for words in driver.told)
     await driver.press("m", "j", "x")
-    assert "What differs" in driver.text
+    assert "Differences" in driver.text
     assert "definition://pack" in driver.text
     await driver.press("escape")
     await driver.press("enter")
     assert driver.app.screen.is_past
     assert driver.app.screen.shown.id == first
     await driver.press("space")
-    assert any("stays as it is" in words for words in driver.told)
+    assert any("cannot be changed" in words for words in driver.told)
     await driver.press("escape", "escape")
     assert not driver.app.screen.is_past
     await driver.press("s")
@@ -152,16 +152,16 @@ async def snapshots_are_listed_opened_and_compared(driver, project):
     await driver.press("slash")
     await driver.type("nothing like it")
     await driver.settle()
-    assert "No snapshot fits" in driver.text
+    assert "No matching snapshots" in driver.text
 
 
 @at((120, 40))
 async def what_is_missing_is_said(driver, project):
     assert "The context for the prompt is shown here." in driver.text
     await driver.press("escape", "e")
-    assert any("there is no source under the cursor" in words for words in driver.told)
+    assert any("no source under the cursor" in words for words in driver.told)
     await driver.press("v", "v", "v")
-    assert "your own." in driver.text
+    assert "Create your first" in driver.text
     await driver.press("v", "slash")
     await driver.type("see @src/sto")
     await driver.settle()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 
+from cm_tui.engine.api.engine import Engine as Opened
 from cm_tui.errors import CmError, StoreError
 from cm_tui.model import Progress
 from cm_tui.tui.tasks.ask import as_cm_error
-from cm_tui.tui.tasks.engine_tasks import EngineTasks
+from cm_tui.tui.tasks.engine_tasks import EngineOpened, EngineTasks
 from cm_tui.tui.tasks.long_tasks import Answer, RunEnded, RunStep
 
 
@@ -42,7 +43,7 @@ class Target:
 
 
 class Engine:
-    closed = False
+    closed = uses_daemon = must_reopen = False
 
     def close(self):
         self.closed = True
@@ -208,4 +209,27 @@ async def test_a_door_that_does_not_open_says_why():
     tasks.open()
     await tasks.settled()
     assert target.posted[0].error.hint == "Try this."
+    tasks.close()
+
+
+async def test_a_store_that_failed_for_good_is_opened_again(tmp_path):
+    target = Target()
+    tasks = EngineTasks(target, lambda: Opened.open(tmp_path))
+    tasks.open()
+    await tasks.settled()
+    db = tasks.engine._db
+    db.set_meta("later", "1")
+    db.execute("SET debug_checkpoint_abort='before_header'")
+    got, lost = [], []
+    for topic in ("one", "other", "third"):
+        tasks.ask(topic, lambda engine: engine._db.execute("CHECKPOINT"), got.append, lost.append)
+    await tasks.settled()
+    assert [message.again for message in target.posted if isinstance(message, EngineOpened)] == [False, True]
+    target.deliver(tasks)
+    assert lost
+    tasks.start_waiting()
+    tasks.ask("again", lambda engine: engine._db.get_meta("later"), got.append, lost.append)
+    await tasks.settled()
+    target.deliver(tasks)
+    assert "1" in got
     tasks.close()

@@ -87,7 +87,7 @@ async def what_an_agent_saw_is_chosen_from_the_list_and_shown_in_every_mode(driv
     assert "return 11" in driver.text
     assert "return gone" not in driver.text
     await driver.press("v")
-    assert "callers are those of a symbol" in side(driver)
+    assert "callers exist for symbols only" in side(driver)
     await driver.press("v", "v", "down")
     assert "EVIL·[31m" in driver.text
     assert "\x1b" not in driver.text
@@ -115,7 +115,7 @@ async def before_the_first_episode_the_tab_says_where_they_are(driver, story):
     assert not any(" @ " in line for line in driver.text.splitlines())
     driver.app.screen.activate("episode")
     await driver.settle()
-    assert "e leads to the recorded episodes" in side(driver)
+    assert "e opens the recorded episodes" in side(driver)
     # What the next steps look at.
     record(story, sha(story, 5), "something later")
     record(story, sha(story, 2), patch=PATCH, files=["shop/cart.py", "read.md"], answer="twelve\nit is")
@@ -132,7 +132,7 @@ async def what_cannot_be_replayed_says_why_and_is_told_all_the_same(driver, stor
     assert [word for _, _, word in rows(driver)][:2] == ["asked", "no commit"]
     assert "shop/new.py" in driver.text
     await choose(driver, story, "without git")
-    assert any("no commit was recorded" in words for words in driver.told)
+    assert any("no commit recorded" in words for words in driver.told)
     await choose(driver, story, "on the side")
     assert driver.app.revision.moment.ordinal == 2
     assert driver.app.revision.moment.sha == story.git("rev-parse", "side")
@@ -254,12 +254,12 @@ async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lin
         driver.app.screen.open_turn(first, "s1")
         await driver.settle()
         await driver.press("delete")
-        await driver.until(lambda: "for good?" in driver.text)
+        await driver.until(lambda: "permanently?" in driver.text)
         text = driver.text
         for words in (
             "prompt: please write it all",
             "note of an edit: a.py",
-            "The turn is erased as a whole",
+            "The whole turn is erased",
             "3 other episodes",
         ):
             assert words in text

@@ -36,7 +36,7 @@ async def test_the_first_change_of_a_file_is_where_it_opens_and_escape_leads_bac
             await driver.press("enter", "o")
             assert driver.app.current_mode == "symbols"
             assert driver.app.screen.code.current.number == line, name
-            assert any("is not known" in words for words in driver.told) != known, name
+            assert any("is unknown" in words for words in driver.told) != known, name
             await driver.press("escape")
             assert driver.app.current_mode == "episodes"
             assert driver.app.screen.story.episode.prompts == (name,)

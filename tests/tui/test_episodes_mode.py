@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from cm_tui.model import EpisodeFilter
 from cm_tui.tui.modes.episodes import view
 from cm_tui.tui.modes.episodes.session_list import SessionRow
 from cm_tui.tui.tasks import ask
-from tests.tui.mode_driver import Driver, at, driving, each
+from tests.tui.mode_driver import Driver, at, driving, each, starting
 from tests.tui.recorded_sessions import record
 
 
@@ -53,7 +54,7 @@ async def sessions_by_day_their_episodes_and_the_story_of_one(driver, told):
     for words in ("1. keep the slash", "Done: the slash stays", "2. run the tests", "look into the remote"):
         assert words in story(driver)
     await driver.press("v")
-    assert driver.told == ["Unfold: nothing here is folded"]
+    assert driver.told == ["Unfold: nothing is folded here"]
     await driver.press("enter")
     screen = driver.app.screen
     assert screen.focused is screen.turn_list
@@ -135,12 +136,12 @@ async def words_and_fields_filter_and_a_wrong_value_is_told(driver, told):
         assert turns(driver) == left, line
     driver.app.screen.filter_input.value = "outcome:lost"
     await driver.settle()
-    assert "there is no 'lost'" in driver.text
+    assert "unknown value 'lost'" in driver.text
     assert "ok, failed, interrupted" in driver.text
     assert turns(driver) == ["look into the remote"], "what is shown stays"
     driver.app.screen.filter_input.value = "nothing-of-that-kind"
     await driver.settle()
-    assert "No episode fits nothing-of-that-kind" in " ".join(driver.text.replace("│", " ").split())
+    assert "No matches for nothing-of-that-kind" in " ".join(driver.text.replace("│", " ").split())
 
 
 async def what_there_is_to_filter_by_is_listed_with_counts(driver, told):
@@ -257,7 +258,7 @@ async def an_episode_without_a_commit_says_why_it_cannot_be_shown_as_it_was(driv
     record(project, files=("src/store.py",))
     await driver.anew("5")
     await driver.press("enter", "s")
-    assert any("no commit was recorded" in words for words in driver.told)
+    assert any("no commit recorded" in words for words in driver.told)
     await driver.press("o")
     assert driver.app.current_mode == "symbols"
 
@@ -302,7 +303,7 @@ async def before_anything_was_recorded_the_list_says_how_there_will_be_something
     for key in ("enter", "space", "a", "p", "d", "o", "v", "z", "escape"):
         await driver.press(key)
     await driver.press("u")
-    assert any("no change of yours" in words for words in driver.told)
+    assert any("No change of yours" in words for words in driver.told)
 
 
 @pytest.mark.deep
@@ -335,15 +336,23 @@ async def test_what_is_recorded_meanwhile_comes_by_itself_and_filter_and_session
         await driver.press("end")
         assert turns(driver) == ["why was the retry reverted"]
         await driver.press("q")
-    async with driving(told) as driver:
-        assert driver.app.current_mode == "episodes"
+    engine, go_on = Engine.open(told), threading.Event()
+    sessions_of = engine.sessions
+    engine.sessions = lambda **options: sessions_of(**options) if go_on.wait(60) else None
+    async with starting(told, open_engine=lambda: engine) as driver:
+        await driver.until(lambda: driver.app.current_mode == "episodes" and "of this session" in driver.text)
         assert driver.app.screen.filter_input.value == "outcome:ok,failed"
         assert turns(driver) == ["why was the retry reverted"]
+        assert "No sessions recorded" not in driver.text
+        go_on.set()
+        await driver.settle()
+        assert "why was the retry reverted" in driver.text_in("#story-head"), "a session that came late has its title"
+        assert driver.app.screen.session_list.current.key == driver.app.screen.session_key
 
 
 async def an_episode_is_erased_after_two_answers(driver, told):
     await driver.press("enter", "down", "delete")
-    await driver.until(lambda: "for good?" in driver.text)
+    await driver.until(lambda: "permanently?" in driver.text)
     await driver.press("y")
     await driver.type("erase")
     await driver.press("enter")

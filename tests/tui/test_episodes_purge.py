@@ -46,7 +46,7 @@ async def a_session_is_listed_named_and_deleted_by_no_other_word(driver, archive
     await listed(driver)
     await driver.press("end", "D")
     words = " ".join(driver.text.replace("│", " ").split())
-    assert "Delete 10 archived episodes for good" in words
+    assert "Delete 10 archived episodes permanently" in words
     assert "old [b]thing[/x]" in words
     assert "… and 4 more" in words
     for button in driver.app.screen.query(Button):
@@ -61,7 +61,7 @@ async def a_session_is_listed_named_and_deleted_by_no_other_word(driver, archive
 async def one_alone_and_those_that_are_selected(driver, archived):
     await listed(driver)
     await driver.press("end", "enter", "D")
-    assert "Delete 1 archived episode for good" in " ".join(driver.text.split())
+    assert "Delete 1 archived episode permanently" in " ".join(driver.text.split())
     await driver.press("n", "space", "space", "D", "y")
     await driver.type("purge")
     await driver.press("enter")
@@ -80,7 +80,7 @@ async def a_whole_session_is_deleted(driver, archived):
 
 async def what_is_not_archived_is_not_deleted(driver, archived):
     await driver.press("enter", "D")
-    assert any("state:archived lists it" in words for words in driver.told)
+    assert any("state:archived lists them" in words for words in driver.told)
     assert left(archived) == 10
 
 

@@ -44,7 +44,7 @@ async def where_the_text_changed_since_both_sides_are_shown_and_nothing_is_lost_
     await driver.press("u")
     assert isinstance(driver.app.screen, Question)
     words = " ".join(driver.text.replace("│", " ").split())
-    assert "“Slashes” was changed since by agent" in words
+    assert "“Slashes” has changed since by agent" in words
     assert "What you wrote:" in words
     assert "As it is now:" in words
     assert "[bold]third[/x]" in words
@@ -115,7 +115,7 @@ def test_sides_begin_where_they_differ():
     assert now.startswith("…")
     assert now.endswith("third")
     assert before.endswith("first")
-    assert sides("", "text") == ["(it is gone)", "text"]
+    assert sides("", "text") == ["(deleted)", "text"]
     assert sides("one", "two") == ["one", "two"]
 
 

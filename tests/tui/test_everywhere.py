@@ -95,7 +95,7 @@ async def test_search_and_episodes_ask_all_projects_and_read_what_they_remember(
 async def episodes_asks_all_projects_for_the_words_of_its_filter(driver: Driver, other: Path) -> None:
     await driver.press("5")
     screen = await asked(driver)
-    assert "Type what to look for" in driver.text
+    assert "Type a query for all projects" in driver.text
     assert screen.query_one(Input).has_focus
     await driver.press("escape", "slash")
     await driver.type("leak outcome:unsaid")

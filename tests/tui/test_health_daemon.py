@@ -36,7 +36,7 @@ async def test_owner_layers_log_and_git_hooks_and_a_lost_owner(owned):
             assert f"{pid_of_daemon()}, cm " in driver.text
             assert "since" in driver.text
             assert "autostart" in driver.text
-            await driver.until(lambda: "Nothing is behind." in driver.text)
+            await driver.until(lambda: "Up to date." in driver.text)
             if size[1] < 40:
                 await driver.press("pagedown")
             # A long path is wrapped.
@@ -57,7 +57,7 @@ async def git_hooks_are_installed_and_removed_after_a_question(driver, owned):
     await driver.until(lambda: "G removes the git hooks" in driver.text)
     assert "● git hooks" in driver.text
     await driver.press("g")
-    assert any("the hooks are installed" in words for words in driver.told)
+    assert any("the hooks are already installed" in words for words in driver.told)
     await driver.press("G", "y")
     assert not hook.exists()
     await driver.until(lambda: "○ git hooks" in driver.text)

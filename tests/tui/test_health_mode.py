@@ -48,7 +48,7 @@ async def reset_asks_first(driver, project):
     assert driver.app.project.status.indexed
     await driver.press("X", "y")
     assert not driver.app.project.status.indexed
-    assert "There is no index yet; i makes one." in driver.text
+    assert "No index yet; i builds one." in driver.text
     await driver.press("i")
     assert driver.app.project.status.indexed
     assert "on disk" in driver.text

@@ -14,8 +14,6 @@ from tests.tui.mode_driver import PATIENCE, at, driving, each, starting
 from tests.tui.story import tell
 from tests.tui.test_history_mode import go_to, rows, side
 
-SMALL = (80, 24)
-
 
 @pytest.fixture
 def unread(tmp_path, cm_home) -> Repo:
@@ -105,10 +103,10 @@ async def test_what_is_there_is_shown_while_the_history_is_read_and_the_rest_com
         await driver.until(lambda: "x stops" in driver.text)
         await driver.pilot.press("end")
         await driver.until(lambda: "History is being read: " in side(driver))
-        assert "cannot be answered" not in driver.text
+        assert "cannot be shown" not in driver.text
         assert "backfill" not in driver.text
         driver.app.screen.open_life("one")
-        await driver.until(lambda: "earlier versions are added" in driver.text)
+        await driver.until(lambda: "earlier versions follow" in driver.text)
         asked = len(lives)
         for known_so_far in (3, 4, 5):
             history = driver.app.project.history
@@ -163,7 +161,7 @@ async def history_is_dropped_after_it_was_counted_and_asked(driver, story):
     await go_to(driver, "#4")
     await driver.press("d", "enter")
     text = " ".join(driver.text.replace("│", " ").split())
-    assert "Drop 3 commits, " in text
+    assert "Remove 3 commits, " in text
     assert "#4" in text
     await driver.press("n")
     assert known(driver) == 16
@@ -199,7 +197,7 @@ async def all_of_it_and_nothing_of_it(driver, story):
     for words in ("9000d", "#1"):
         await driver.type(words)
         await driver.press("enter")
-        assert any("nothing to drop" in told for told in driver.told)
+        assert any("Nothing to remove" in told for told in driver.told)
         driver.app.clear_notifications()
         await driver.press("d")
     await driver.type("no-such-ref")
@@ -209,7 +207,7 @@ async def all_of_it_and_nothing_of_it(driver, story):
         await driver.press("backspace")
     await driver.type("all")
     await driver.press("enter")
-    assert "Drop 15 commits" in driver.text
+    assert "Remove 15 commits" in driver.text
     await driver.press("y")
     await driver.until(lambda: known(driver) == 0)
     await driver.press("i")
@@ -231,10 +229,55 @@ def test_what_an_answer_means(answer, expected):
     assert prune_arguments(answer) == expected
 
 
+# --- rewritten meanwhile ---
+
+
+async def history_that_is_rewritten_while_one_stands_in_it_is_told(driver, story):
+    await go_to(driver, "#15")
+    await driver.press("enter")
+    story.git("reset", "-q", "--hard", "HEAD~4")
+    story.write("shop/else.py", "def elsewhere():\n    return 1\n")
+    story.commit("another way")
+    await driver.press("i")
+    await driver.settle()
+    assert driver.app.revision.moment.ordinal == 12
+    assert "off the mainline, 3 after #12" in driver.text
+    assert any("History was rewritten: #15" in words for words in driver.told)
+    await driver.press("home")
+    await driver.until(lambda: known(driver) == 13)
+    await driver.settle()
+    assert rows(driver) == [("+", "elsewhere", "added")]
+    await driver.press("3")
+    assert "off the mainline, 3 after #12" in driver.text or "◀ PAST  here you see now" in driver.text
+    await driver.press("0", "slash")
+    await driver.type("elsewhere")
+    await driver.press("enter")
+    assert "return 1" in driver.text
+
+
+@at((80, 24))
+async def a_commit_that_git_removed_leads_back_to_now(driver, story):
+    await driver.press("enter")
+    assert driver.app.revision.moment.ordinal == 13
+    story.git("commit", "-q", "--amend", "-m", "amended")
+    story.git("reflog", "expire", "--expire=now", "--all")
+    story.git("gc", "-q", "--prune=now")
+    # What was read of it once would still be in memory.
+    engine = driver.app.tasks.engine
+    engine.__dict__.pop("_history")
+    engine.__dict__.pop("_repository")
+    await driver.press("i")
+    await driver.settle()
+    assert driver.app.revision.moment is None
+    assert any("showing the current state" in words for words in driver.told)
+    assert "amended" in driver.text
+
+
 # --- who called what is gone ---
 
 
-async def test_the_callers_before_a_removal_are_rows_that_lead_there(story):
+@at((80, 24))
+async def the_callers_before_a_removal_are_rows_that_lead_there(driver, story):
     story.write(
         "shop/late.py",
         "from shop.cart import gone\n\n\ndef early():\n    return 1\n\n\ndef late():\n    return gone()\n",
@@ -243,70 +286,34 @@ async def test_the_callers_before_a_removal_are_rows_that_lead_there(story):
     story.git("rm", "-q", "shop/late.py")
     story.write("shop/cart.py", "def one(x=1):\n    return x\n")
     story.commit("gone for good")
-    async with driving(story.root, mode="4", size=SMALL) as driver:
-        await driver.until(lambda: known(driver) == 18)
-        driver.app.screen.open_life("gone")
-        await driver.settle()
-        found = driver.app.screen.rows.rows
-        at = next(
-            number for number, row in enumerate(found) if row.name.startswith("Called before it was removed by 1")
-        )
-        assert "at #17" in found[at].name
-        caller = found[at + 1]
-        assert (caller.mark, caller.name, caller.place) == ("←", "late", "shop/late.py:9")
-        await driver.press("end")
-        assert driver.app.screen.row == caller
-        assert "late" in driver.text
-        assert "return gone()" in driver.text
-        await driver.press("o")
-        assert driver.app.current_mode == "symbols"
-        assert driver.app.revision.moment.ordinal == 17
-        assert driver.app.screen.shown.symbol.qualname == "late"
+    await driver.press("i")
+    await driver.until(lambda: known(driver) == 15)
+    driver.app.screen.open_life("gone")
+    await driver.settle()
+    found = driver.app.screen.rows.rows
+    at = next(number for number, row in enumerate(found) if row.name.startswith("Called before it was removed by 1"))
+    assert "at #14" in found[at].name
+    caller = found[at + 1]
+    assert (caller.mark, caller.name, caller.place) == ("←", "late", "shop/late.py:9")
+    await driver.press("end")
+    assert driver.app.screen.row == caller
+    assert "late" in driver.text
+    assert "return gone()" in driver.text
+    await driver.press("o")
+    assert driver.app.current_mode == "symbols"
+    assert driver.app.revision.moment.ordinal == 14
+    assert driver.app.screen.shown.symbol.qualname == "late"
 
 
-# --- rewritten meanwhile ---
-
-
-async def test_history_that_is_rewritten_while_one_stands_in_it_is_told(story):
-    async with driving(story.root, mode="4", size=(120, 40)) as driver:
-        await go_to(driver, "#15")
-        await driver.press("enter")
-        story.git("reset", "-q", "--hard", "HEAD~4")
-        story.write("shop/else.py", "def elsewhere():\n    return 1\n")
-        story.commit("another way")
-        await driver.press("i")
-        await driver.settle()
-        assert driver.app.revision.moment.ordinal == 12
-        assert "off the mainline, 3 after #12" in driver.text
-        assert any("History was rewritten: #15" in words for words in driver.told)
-        await driver.press("home")
-        await driver.until(lambda: known(driver) == 13)
-        await driver.settle()
-        assert rows(driver) == [("+", "elsewhere", "added")]
-        await driver.press("3")
-        assert "off the mainline, 3 after #12" in driver.text or "◀ PAST  here you see now" in driver.text
-        await driver.press("0", "slash")
-        await driver.type("elsewhere")
-        await driver.press("enter")
-        assert "return 1" in driver.text
-
-
-async def test_a_commit_that_git_removed_leads_back_to_now(story):
-    engine = Engine.open(story.root)
-    async with driving(story.root, mode="4", size=SMALL, open_engine=lambda: engine) as driver:
-        await driver.press("enter")
-        assert driver.app.revision.moment.ordinal == 16
-        story.git("commit", "-q", "--amend", "-m", "amended")
-        story.git("reflog", "expire", "--expire=now", "--all")
-        story.git("gc", "-q", "--prune=now")
-        # What was read of it once would still be in memory.
-        engine.__dict__.pop("_history")
-        engine.__dict__.pop("_repository")
-        await driver.press("i")
-        await driver.settle()
-        assert driver.app.revision.moment is None
-        assert any("back at now" in words for words in driver.told)
-        assert "amended" in driver.text
+async def test_a_line_that_changes_meanwhile(story):
+    await each(
+        story,
+        history_that_is_rewritten_while_one_stands_in_it_is_told,
+        a_commit_that_git_removed_leads_back_to_now,
+        the_callers_before_a_removal_are_rows_that_lead_there,
+        mode="4",
+        root=story.root,
+    )
 
 
 async def test_history_is_dropped_and_read_again(story):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -13,7 +14,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError
 from cm_tui.model import CommitPoint
 from cm_tui.model.dates import day
-from cm_tui.tui.modes.history import detail_panel
+from cm_tui.tui.modes.history import detail_panel, view
 from cm_tui.tui.modes.history.detail_panel import DetailPanel
 from cm_tui.tui.modes.history.prompts import named_revision
 from cm_tui.tui.state.project import ProjectView
@@ -56,7 +57,7 @@ def test_a_number_is_the_commit_that_the_list_shows_before_it_is_a_name():
 
         def resolve(self, ref: str) -> str:
             if ref.startswith("#") and int(ref[1:]) > 1_700:
-                raise NotFoundError(f"There is no commit {ref}.")
+                raise NotFoundError(f"Commit not found: {ref}.")
             return ref
 
     for typed, found in (("1700", "#1700"), ("1,700", "#1700"), ("#1,700", "#1700"), ("#17", "#17"), ("2000", "2000")):
@@ -129,7 +130,7 @@ async def what_changed_since_an_age_or_a_day(driver, story):
         await driver.press("m", "m")
     await go_to(driver, "2 moons")
     told = " ".join(driver.text_in("#prompt-hint").split())
-    assert "Name a branch, a tag, a commit, #17, a date such as 2021-03-04, or an age such as 2w." in told
+    assert "Give a branch, a tag, a commit, #17, a date such as 2021-03-04, or an age such as 2w." in told
     await driver.press("escape")
 
 
@@ -208,7 +209,7 @@ async def commits_are_found_by_words(driver, story):
     await driver.settle()
     assert rows(driver) == [("~", "one", "changed")]
     await driver.type("zzz")
-    await driver.until(lambda: "No commit matches" in driver.text)
+    await driver.until(lambda: "No commits match" in driver.text)
     await driver.press("escape")
     assert "16 commits" in driver.text
 
@@ -317,16 +318,16 @@ def footer(driver) -> str:
 @at((80, 24))
 async def drift_is_listed_and_mended_by_its_key(driver, story):
     await driver.press("t", "t", "t")
-    assert "nothing has drifted" in side(driver)
+    assert "no drift" in side(driver)
     assert "Fix" not in footer(driver)
     await driver.press("v")
-    assert driver.told == ["Panel: no symbol is under the cursor"]
+    assert driver.told == ["Panel: no symbol under the cursor"]
     story.write("shop/cart.py", EDITED)
     await driver.press("1", "4")
     assert drifted(driver) == DRIFTED
     assert "i Fix drift" in footer(driver)
     await driver.press("i")
-    assert "nothing has drifted" in side(driver)
+    assert "no drift" in side(driver)
     assert "Fix" not in footer(driver)
 
 
@@ -339,7 +340,7 @@ async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driv
     assert driver.app.screen.panel.tabs.counts["drift"] == "3"
     story.write("shop/cart.py", story_text)
     await driver.press("t", "t", "t")
-    assert "nothing has drifted" in side(driver)
+    assert "no drift" in side(driver)
     assert "Fix" not in footer(driver)
     story.write("shop/cart.py", EDITED)
     await driver.press("t", "t", "t", "t", "t")
@@ -347,10 +348,9 @@ async def drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(driv
     story.write("shop/cart.py", story_text)
 
 
-async def test_drift_comes_by_itself_while_somebody_looks(story, monkeypatch):
-    monkeypatch.setattr("cm_tui.tui.modes.history.view.LOOK_AGAIN", 0.05)
-    monkeypatch.setattr("cm_tui.tui.modes.history.view.DRIFT_AGAIN", 0.1)
-    async with driving(story.root, mode="4") as driver:
+async def drift_comes_by_itself_while_somebody_looks(driver, story):
+    with mock.patch.object(view, "LOOK_AGAIN", 0.05), mock.patch.object(view, "DRIFT_AGAIN", 0.1):
+        await driver.anew("4")
         await driver.press("t", "t", "t")
         story.write("shop/cart.py", EDITED)
         await driver.until(lambda: drifted(driver) == DRIFTED)
@@ -382,7 +382,7 @@ async def test_through_an_owner_that_does_not_watch_drift_stays_until_it_is_mend
             assert drifted(driver) == DRIFTED
             assert engine.drift().total == 3
             await driver.press("i")
-            await driver.until(lambda: "nothing has drifted" in side(driver))
+            await driver.until(lambda: "no drift" in side(driver))
 
 
 async def test_a_project_that_is_opening_is_not_said_to_have_no_index():
@@ -564,6 +564,7 @@ async def test_the_line_its_commits_and_the_past_in_other_modes(story):
         the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows,
         themes_and_zoom,
         at_the_smallest_size_the_footer_has_what_is_done_in_time,
+        drift_comes_by_itself_while_somebody_looks,
         mode="4",
         root=story.root,
     )

@@ -93,17 +93,17 @@ async def entries_and_notes_are_listed_by_group_with_honest_counts(driver, told)
     (day,) = (told / ".cm" / "memory").glob("*.md")
     assert titles(driver) == [
         "Rules", "Never push on fridays", "SQL", "Knowledge", screen_of(driver).items.rows[4].item.title,
-        "Long-term memory", "What matters", "Logs of days", day.stem, "Topics", "Router",
-        "Notes of the project", "Bad",
+        "Long-term memory", "What matters", "Daily logs", day.stem, "Topics", "Router",
+        "Project notes", "Bad",
     ]  # fmt: skip
     assert "3 entries · 4 notes" in driver.text
     await driver.press("left_square_bracket")
-    assert driver.told == ["There is no group before this one"]
+    assert driver.told == ["No group before this one"]
     await to(driver, "SQL")
     await driver.press("enter")
     text = " ".join(driver.text.split())
     assert "Nobody builds it by hand." in text
-    for fact in ("Rule", "for this project", "a person", "tokens when injected", "not recalled yet"):
+    for fact in ("Rule", "for this project", "the user", "tokens when injected", "not recalled yet"):
         assert fact in text, fact
     await driver.press("escape")
     await to(driver, "Router")
@@ -152,15 +152,15 @@ async def the_text_of_strangers_is_never_markup(driver, told):
 
 
 async def nothing_was_written_down_yet(driver, project):
-    assert "No entries and no notes yet." in driver.text
+    assert "No entries or notes yet." in driver.text
     assert "Entries are rules, knowledge and experience" in driver.text
     await driver.press("e", "p", "d")
     assert any("nothing under the cursor" in words for words in driver.told)
-    assert "where keys are typed" not in driver.text
+    assert "Esc leaves the filter" not in driver.text
     await driver.press("slash")
-    assert "where keys are typed" in driver.text, "n and w, which the list offers, are typed here"
+    assert "Esc leaves the filter" in driver.text, "n and w, which the list offers, are typed here"
     await driver.press("escape")
-    assert "where keys are typed" not in driver.text
+    assert "Esc leaves the filter" not in driver.text
 
 
 async def the_filter_leaves_what_fits_and_says_what_it_cannot_read(driver, told):
@@ -169,7 +169,7 @@ async def the_filter_leaves_what_fits_and_says_what_it_cannot_read(driver, told)
     assert titles(driver) == ["Rules", "Never push on fridays"]
     assert "1 entry · 0 notes" in driver.text
     await driver.type(" state:lost")
-    assert "there is no 'lost'" in driver.text
+    assert "unknown value 'lost'" in driver.text
     assert titles(driver) == ["Rules", "Never push on fridays"]
     await driver.press("escape", "escape")
     assert len(titles(driver)) == 13
@@ -188,7 +188,7 @@ def test_a_line_is_a_filter():
     )  # fmt: skip
     found, wrong = read_line("kind:nonsense state:")
     assert found == MemoryFilter()
-    assert wrong.startswith("kind: there is no 'nonsense'")
+    assert wrong.startswith("kind: unknown value 'nonsense'")
     assert with_field("a show:notes b", "show", "entries") == "a b show:entries"
     assert with_field("a show:notes b", "show", "") == "a b"
 
@@ -247,7 +247,7 @@ async def a_note_that_is_no_text_says_so_and_stays(driver, told):
 async def a_note_that_is_gone_meanwhile_says_so(driver, told):
     (told / ".cm/notes/topics/router.md").unlink()
     await to(driver, "Router")
-    assert "There is no note" in driver.text
+    assert "Note not found" in driver.text
     screen_of(driver).reload()
     await driver.settle()
     assert "Router" not in titles(driver)
@@ -286,7 +286,7 @@ async def an_entry_is_written_and_listed(driver, told):
     dialog = driver.app.screen
     assert isinstance(dialog, EntryDialog)
     await driver.press("ctrl+s")
-    assert "There is nothing to write down yet." in driver.text
+    assert "Nothing to save yet." in driver.text
     await driver.type("Tests need redis")
     dialog.query_one("#entry-category").focus()
     await driver.press("right", "right", "ctrl+s")
@@ -333,7 +333,7 @@ async def a_paragraph_goes_into_the_log_of_today_or_another_note(driver, told):
     await driver.type("found the leak")
     await driver.press("ctrl+q")
     assert driver.app.is_running
-    assert "Throw away what you wrote?" in driver.text
+    assert "Discard your text?" in driver.text
     await driver.press("n", "ctrl+s")
     log = told / ".cm" / "memory" / f"{time.strftime('%Y-%m-%d')}.md"
     assert "found the leak" in log.read_text(encoding="utf-8")
@@ -375,7 +375,7 @@ async def both_sides_of_the_same_lines_are_shown_and_neither_is_lost(driver, tol
     area.text = area.text.replace("8123", "9000")
     file.write_text(ROUTER.replace("8123", "7000"), encoding="utf-8")
     await driver.press("ctrl+s")
-    assert "was changed meanwhile" in driver.text
+    assert "has changed meanwhile" in driver.text
     assert "port 9000" in driver.text
     assert "port 7000" in driver.text
     await driver.press("escape")
@@ -414,7 +414,7 @@ async def pin_never_recall_move_and_forget_and_back(driver, told):
     screen.filter_input.value = "state:forgotten"
     await driver.settle()
     assert titles(driver) == ["Rules", "SQL"]
-    assert "forgotten by a person" in " ".join(driver.text.split())
+    assert "forgotten by the user" in " ".join(driver.text.split())
     await driver.press("p")
     assert any("d restores it" in words for words in driver.told)
     await driver.press("d")
@@ -461,7 +461,7 @@ async def a_rule_of_an_agent_waits_until_a_person_approves_it(driver, told):
     await driver.settle()
     assert driver.badges["6"] == 1
     await driver.press("plus")
-    assert "Have agents follow this Rule in this project?" in " ".join(driver.text.split())
+    assert "Let agents follow this Rule in this project?" in " ".join(driver.text.split())
     assert "Always say yes" in driver.text
     await driver.press("n")
     assert entries(told)["Always say yes"].unapproved
@@ -480,11 +480,11 @@ async def the_whole_text_of_a_long_rule_is_shown_before_it_is_approved(driver, t
     await driver.anew("6")
     await to(driver, "Signing")
     await driver.press("plus")
-    assert "Have agents follow this Rule" in driver.text
+    assert "Let agents follow this Rule" in driver.text
     assert "Approve (y)" in driver.text
-    assert "line" not in driver.text.partition("Have agents")[2]
+    assert "line" not in driver.text.partition("Let agents")[2]
     await driver.press(*["pagedown"] * 20)
-    assert "line" in driver.text.partition("Have agents")[2]
+    assert "line" in driver.text.partition("Let agents")[2]
     assert "Approve (y)" in driver.text
     assert not {"\x1b", "\u202e"} & {*driver.text}
     await driver.press("n")

@@ -58,7 +58,7 @@ def texts(driver: Driver) -> list[str]:
 async def test_a_pass_proposes_and_twenty_are_decided_in_a_row_and_written_as_they_were_shown(taught: Path):
     teach(taught, WORDS)
     async with driving(taught, mode="7") as driver:
-        assert "Nothing is proposed" in " ".join(driver.text.replace("│", " ").split())
+        assert "No proposals" in " ".join(driver.text.replace("│", " ").split())
         await driver.press("n")
         assert {f"always {one}" for one in WORDS} <= {*texts(driver)}
         assert any(f"{3 * len(WORDS)} episodes read" in words for words in driver.told)
@@ -106,8 +106,24 @@ async def test_a_note_that_was_changed_meanwhile_is_shown_again_and_nothing_is_w
         note.write_text(changed, encoding="utf-8")
         await driver.press("a")
         assert note.read_text(encoding="utf-8") == changed
-        assert any("stays as it was, marked ▲" in words for words in driver.told)
+        assert any("was not changed, marked ▲" in words for words in driver.told)
         assert one.text in texts(driver)
+
+
+async def test_a_note_that_may_be_written_again_is_written_at_the_next_key(taught: Path):
+    teach(taught, WORDS[:1])
+    note = taught / NOTE
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text("# Project\n", encoding="utf-8")
+    note.chmod(0o444)
+    async with driving(taught, mode="7") as driver:
+        await driver.press("n")
+        one = screen_of(driver).item
+        await driver.press("a")
+        assert any("is read-only" in words for words in driver.told)
+        note.chmod(0o644)
+        await driver.press("a")
+        assert one.text in note.read_text(encoding="utf-8")
 
 
 async def test_topics_are_made_split_retired_and_come_back(project: Path):

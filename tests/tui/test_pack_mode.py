@@ -25,7 +25,7 @@ def titles(driver) -> list[str]:
 
 @at((80, 24))
 async def pieces_tokens_bar_and_preview_at_every_size(driver, project):
-    assert "Nothing is collected yet." in driver.text
+    assert "The pack is empty." in driver.text
     driver.app.pack_selection.add([LOAD, MAKE])
     await driver.settle()
     pack = driver.app.screen.pack
@@ -41,7 +41,7 @@ async def reorder_drop_and_undo(driver, project):
     driver.app.pack_selection.add([LOAD, MAKE, REPORT])
     await driver.settle()
     await driver.press("K")
-    assert driver.told == ["It is the first piece already"]
+    assert driver.told == ["It is already the first piece"]
     await driver.press("J")
     assert titles(driver) == ["make_store", "Store.load", "report"]
     assert driver.app.screen.pieces.cursor == 1
@@ -52,7 +52,7 @@ async def reorder_drop_and_undo(driver, project):
     await driver.press("u")
     assert titles(driver) == []
     await driver.press("u")
-    assert any("nothing was changed yet" in words for words in driver.told)
+    assert any("no changes yet" in words for words in driver.told)
     await driver.press("U", "U", "U")
     assert titles(driver) == ["make_store", "report"]
     await driver.press("U")
@@ -86,7 +86,7 @@ async def grow_shrink_and_set_lines(driver, project):
     await driver.press("e")
     await driver.type("nonsense")
     await driver.press("enter")
-    assert "Give two lines" in driver.text
+    assert "Enter two lines" in driver.text
     await driver.press(*["backspace"] * 8)
     await driver.type("2-4")
     await driver.press("enter")
@@ -144,7 +144,7 @@ async def copy_says_which_way(driver, project):
     with mock.patch.object(clipboard, "copy", return_value=way) as copy:
         await driver.press("c")
         assert not copy.mock_calls
-        assert any("nothing in the pack" in words for words in driver.told)
+        assert any("the pack is empty" in words for words in driver.told)
         driver.app.pack_selection.add([LOAD])
         await driver.settle()
         await driver.press("c")
@@ -170,7 +170,7 @@ async def save_asks_before_it_replaces(driver, project):
     await driver.press("w")
     await driver.type("no/such/folder/x.md")
     await driver.press("enter")
-    assert "There is no folder" in driver.text
+    assert "Folder not found" in driver.text
 
 
 async def test_pack_and_search_are_found_again_next_time_even_after_a_kill(project):

@@ -43,7 +43,7 @@ async def a_key_pauses_for_a_time_and_goes_on(driver, project):
     assert "Pause recording for how long?" in driver.text
     await driver.type("soon")
     await driver.press("enter")
-    assert "is no time to pause for" in driver.text
+    assert "Not a duration" in driver.text
     await driver.press(*["backspace"] * 4)
     await driver.type("90m")
     await driver.press("enter")
@@ -73,11 +73,13 @@ async def test_a_folder_that_is_never_recorded_says_so(project: Path, monkeypatc
     async with driving(project) as driver:
         await driver.until(lambda: "○ never recorded" in head(driver))
         await driver.press("Z")
-        assert any("ever recorded in this folder" in text for text in driver.told)
+        assert any("This folder is never recorded" in text for text in driver.told)
 
 
-async def test_the_list_of_projects_opens_one_or_says_why_not(project: Path, tmp_path: Path):
-    broken, gone, other = (tmp_path / name for name in ("broken", "gone", "basket"))
+async def the_list_of_projects_opens_one_or_says_why_not(driver, project):
+    """The last step: the application ends for the project that is opened."""
+    folder = Path(os.environ["CM_HOME"]) / "others"
+    broken, gone, other = (folder / name for name in ("broken", "gone", "basket"))
     for root in (broken, gone, other):
         (root / ".cm").mkdir(parents=True)
         (root / "a.py").write_text("x = 1\n")
@@ -85,22 +87,22 @@ async def test_the_list_of_projects_opens_one_or_says_why_not(project: Path, tmp
             list(engine.index())
     (broken / ".cm" / "config.toml").write_text("[index]\nnonsense = 1\n")
     shutil.rmtree(gone)
-    async with driving(project, mode="2") as driver:
-        for name, words in (("broken", "nonsense"), ("gone", "no longer where it was"), (project.name, "open already")):
-            await driver.press("ctrl+e")
-            await driver.type(name)
-            await driver.press("enter")
-            assert any(words in text for text in titles(driver)), name
+    await driver.press("2")
+    for name, words in (("broken", "nonsense"), ("gone", "no longer at that path"), (project.name, "already open")):
         await driver.press("ctrl+e")
-        assert "basket" in driver.text
-        assert project.name in driver.text
-        await driver.press("escape")
-        assert driver.app.next_project is None
-        await driver.press("ctrl+e")
-        await driver.type("basket")
-        await driver.pilot.press("enter")
-        await driver.until(lambda: driver.app.next_project is not None)
-        assert driver.app.next_project == other
+        await driver.type(name)
+        await driver.press("enter")
+        assert any(words in text for text in titles(driver)), name
+    await driver.press("ctrl+e")
+    assert "basket" in driver.text
+    assert project.name in driver.text
+    await driver.press("escape")
+    assert driver.app.next_project is None
+    await driver.press("ctrl+e")
+    await driver.type("basket")
+    await driver.pilot.press("enter")
+    await driver.until(lambda: driver.app.next_project is not None)
+    assert driver.app.next_project == other
 
 
 async def test_a_moved_project_gets_its_memory_when_a_person_says_so(tmp_path: Path):
@@ -130,10 +132,11 @@ async def test_a_copy_is_not_asked_about(project: Path, tmp_path: Path):
         assert "Was this project moved?" not in driver.text
 
 
-async def test_recording_is_paused_and_goes_on(project):
+async def test_recording_is_paused_and_goes_on_and_other_projects_are_opened(project):
     await each(
         project,
         a_key_pauses_for_a_time_and_goes_on,
         a_key_goes_on_from_a_pause_everywhere_and_from_a_file_that_cannot_be_read,
         every_mode_says_whether_anything_is_recorded,
+        the_list_of_projects_opens_one_or_says_why_not,
     )

@@ -106,7 +106,11 @@ async def test_the_overview_shows_where_the_work_stopped_and_what_cannot_run_is_
         record(told, "a newer request", session="s2")
         await driver.press("1")
         assert "a newer request" in driver.text_in("#ov-work")
-        assert "R there opens the agent" in driver.text_in("#ov-work")
+        assert "R there resumes it" in driver.text_in("#ov-work")
+        decided = "No, always use `just check` before you commit"
+        record(told, decided, session="s2")
+        await driver.press("6", "1")
+        assert driver.text_in("#ov-work").count("just check") == 1, "a decision that is the request is shown once"
         record(told, "asked elsewhere", session="s3", agent="some-agent")
         await driver.press("6", "1")
         assert "asked elsewhere" in driver.text_in("#ov-work")
@@ -127,7 +131,7 @@ async def test_the_overview_shows_where_the_work_stopped_and_what_cannot_run_is_
             pass
         await driver.press("R")
         assert not kept.exists()
-        assert "this terminal cannot be lent; copied: codex resume s1" in driver.text.splitlines()[-1]
+        assert "this terminal cannot be shared; copied: codex resume s1" in driver.text.splitlines()[-1]
 
 
 async def test_without_a_session_there_is_no_block_and_what_is_no_id_or_has_no_agent_is_refused(

@@ -135,14 +135,14 @@ async def a_proposal_shows_what_a_decision_takes(driver, narrated):
     assert ids(driver) == [f"n{number:06}" for number in range(1, 8)]
     told = panel_of(driver)
     for words in (
-        "new: nothing like it", "command", ".cm/notes/project.md below “Commands”", "+ - Run the tests with `pytest -q`.",
+        "new: not saved yet", "command", ".cm/notes/project.md below “Commands”", "+ - Run the tests with `pytest -q`.",
         "It was run in 3 sessions, and ended well each time.", "4× in 3 sessions, from ", "(37 days)", "Confidence 0.95",
         "support 0.98", "4 episodes of 3 sessions", "agreement 0.97", "3 of 3 episodes", "“please run the tests with",
     ):  # fmt: skip
         assert words in told, words
     await to(driver, "n000003")
     told = panel_of(driver)
-    assert "contradicts what is written down" in told
+    assert "contradicts a saved memory" in told
     assert "- - The tests are run with `python -m unittest`." in told
     assert "+ - The tests are run with pytest, not with unittest." in told
     assert ".cm/notes/project.md:12" in told
@@ -191,7 +191,7 @@ async def the_filter_leaves_words_kinds_and_states(driver, narrated):
     assert "No matches for state:decided." in flat(driver)
     screen.filter_input.value = "kind:nonsense"
     await driver.settle()
-    assert "there is no 'nonsense'" in driver.text
+    assert "unknown value 'nonsense'" in driver.text
 
 
 def test_the_line_of_the_filter_is_read_and_changed():
@@ -214,8 +214,8 @@ async def nothing_proposed_says_what_the_narrator_does_and_the_key(driver, narra
     narrated.propose()
     await driver.anew("7")
     told = listed(driver)
-    assert "The narrator looks for what sessions teach" in told
-    assert "n has it look now" in told
+    assert "The narrator looks for lessons in sessions" in told
+    assert "n runs it now" in told
     await driver.press("a", "x", "d", "e", "o", "A", "R", "m")
     assert any("nothing under the cursor" in words for words in driver.told)
     await driver.press("n")
@@ -226,7 +226,7 @@ async def nothing_proposed_says_what_the_narrator_does_and_the_key(driver, narra
 async def no_episodes_says_how_to_have_some(driver, narrated):
     narrated.propose()
     await driver.anew("7")
-    assert "no session was recorded here" in listed(driver)
+    assert "no sessions are recorded here" in listed(driver)
     assert "Everything that waits for your decision" in driver.text
     assert "`cm import`" in listed(driver)
 
@@ -243,7 +243,7 @@ async def what_cannot_be_read_says_so(driver, narrated):
 async def one_that_is_gone_meanwhile_says_so(driver, narrated):
     del narrated.told.told["n000007"]
     await to(driver, "n000007")
-    assert "There is no proposal n000007. It was withdrawn." in panel_of(driver)
+    assert "Proposal not found: n000007. It was withdrawn." in panel_of(driver)
     assert screen_of(driver).command("review.approve").why_not(screen_of(driver))
 
 
@@ -272,7 +272,7 @@ async def each_decision_names_what_was_shown_and_the_next_is_chosen(driver, narr
     assert screen.item.id == "n000003"
     await driver.press("x", "enter")
     assert screen.item.id == "n000004"
-    assert "4 waiting · 1 put off" in driver.text
+    assert "4 waiting · 1 deferred" in driver.text
     assert "✗ rejected, u undoes it: “The tests" in driver.text
     assert narrated.told.decided == [
         (("n000001@d1",), NarratedDecision("approve")),
@@ -362,17 +362,17 @@ async def what_the_engine_refuses_comes_back_with_the_reason_and_is_read_again(d
     assert told["n000001"].state == "waiting"
     assert ids(driver)[0] == "n000001"
     assert "▲" in driver.text
-    assert any("stays as it was, marked ▲: Its note was changed" in words for words in driver.told)
+    assert any("was not changed, marked ▲: Its note has changed" in words for words in driver.told)
     assert screen.item.id == "n000002", "the next key must not decide on what nobody looked at"
     narrated.told.readable.clear()
     await driver.pilot.press("up")
     await driver.pilot.press("a")
-    assert any("it changed since you saw it: it is being read again" in words for words in driver.told)
+    assert any("it has changed since you saw it; reading it again" in words for words in driver.told)
     assert told["n000001"].state == "waiting"
     narrated.told.readable.set()
     await driver.settle()
     assert "+ - Run the tests with `pytest -x`." in panel_of(driver)
-    assert "Its note was changed since it was shown." in panel_of(driver)
+    assert "Its note has changed since it was shown." in panel_of(driver)
     await driver.press("a")
     assert told["n000001"].state == "approved"
     assert narrated.told.decided[-1][0] == ("n000001@changed",)
@@ -387,7 +387,7 @@ async def what_fails_altogether_comes_back(driver, narrated):
     assert ids(driver)[0] == "n000001"
     assert any("The disk is full. Make room." in words for words in driver.told)
     await driver.press("u")
-    assert any("nothing was decided yet" in words for words in driver.told)
+    assert any("there is no decision yet" in words for words in driver.told)
 
 
 async def what_cannot_be_written_says_why_before_a_key_is_pressed(driver, narrated):
@@ -396,7 +396,8 @@ async def what_cannot_be_written_says_why_before_a_key_is_pressed(driver, narrat
     await driver.anew("7")
     assert "▲ the note may not be written" in panel_of(driver)
     await driver.press("a")
-    assert any("Approve: the note may not be written" in words for words in driver.told)
+    assert any("the note may not be written" in words for words in driver.told)
+    assert "▲ the note may not be written" in panel_of(driver)
     await driver.press("x", "enter")
     assert not ids(driver)
 
@@ -407,10 +408,10 @@ async def a_line_is_changed_then_approved(driver, narrated):
     area = driver.app.screen.query_one(TextArea)
     area.text = "two\nlines"
     await driver.press("ctrl+s")
-    assert "It is one line" in driver.text
+    assert "Only one line is possible" in driver.text
     area.text = ""
     await driver.press("ctrl+s")
-    assert "There is nothing to write" in driver.text
+    assert "Nothing to write" in driver.text
     area.text = "Run all tests with `pytest`."
     await driver.press("ctrl+s")
     assert driver.app.screen is screen_of(driver)
@@ -429,7 +430,7 @@ async def a_line_is_changed_in_the_persons_own_editor(driver, narrated):
 
     with mock.patch("cm_tui.tui.screens.writing.edit_over", edit):
         await driver.press("E")
-        assert any("waits as it is" in words for words in driver.told)
+        assert any("the proposal is unchanged" in words for words in driver.told)
         await driver.press("E")
     assert narrated.told.decided == [(("n000001@d1",), NarratedDecision("approve", text="Run them all."))]
 
@@ -438,7 +439,7 @@ async def a_rule_another_note_and_why_not(driver, narrated):
     await driver.press("R")
     assert any("it is not an instruction" in words for words in driver.told)
     await driver.press("down", "R")
-    assert "Have agents follow this Rule in all your projects?" in flat(driver)
+    assert "Let agents follow this Rule in all your projects?" in flat(driver)
     assert not narrated.told.decided, "an agent's instructions widen after a confirmation only"
     await driver.press("n", "R", "y")
     assert narrated.told.decided[-1] == (("n000002@d2",), NarratedDecision("approve", as_rule=True))
@@ -489,7 +490,7 @@ async def all_of_a_kind_are_approved_after_a_question_with_their_number(driver, 
     told = flat(driver)
     assert "Approve 10 proposals of the kind “command”?" in told
     assert "and 2 more" in told
-    assert "2 that contradict what is known" in told
+    assert "2 that contradict saved memories" in told
     await driver.press("n")
     assert not narrated.told.decided
     await driver.press("A", "y")
@@ -509,9 +510,9 @@ async def the_last_decision_and_any_chosen_one_are_taken_back(driver, narrated):
     assert narrated.told.undone == ["n000003"]
     assert screen.item.id == "n000003"
     await driver.press("s", "s")
-    assert "rejected by a person" in panel_of(driver) or "approved by a person" in panel_of(driver)
+    assert "rejected by the user" in panel_of(driver) or "approved by the user" in panel_of(driver)
     await to(driver, "n000001")
-    assert "approved by a person" in panel_of(driver)
+    assert "approved by the user" in panel_of(driver)
     await driver.press("a")
     assert any("already approved; u undoes it" in words for words in driver.told)
     await driver.press("u")
@@ -530,7 +531,7 @@ async def what_was_decided_elsewhere_is_said_and_undone(driver, narrated):
         await to(driver, id_)
         driver.app.clear_notifications()
         await driver.press("x", "1")
-        who = {"person": "a person"}.get(by, f"the {by}")
+        who = {"person": "the user"}.get(by, f"the {by}")
         assert any(f"was {state} elsewhere by {who} 3 minutes ago. Nothing" in words for words in driver.told)
         assert not any("cm`" in words or "▲" in words for words in driver.told)
         assert id_ not in ids(driver)
@@ -631,7 +632,7 @@ async def an_agents_rule_for_all_projects_is_accepted_after_a_confirmation(drive
     wish = next(row for row in screen_of(driver).proposals.rows if isinstance(row, Other))
     await to(driver, wish.id)
     await driver.press("a")
-    assert "Have agents follow this Rule in all your projects?" in flat(driver)
+    assert "Let agents follow this Rule in all your projects?" in flat(driver)
     assert "Always deploy at night." in driver.text
     await driver.press("n")
     assert wish.id in ids(driver)
@@ -704,13 +705,13 @@ async def a_pass_shows_how_far_it_is_and_is_stopped(driver, narrated):
         await driver.pilot.press("n")
         await driver.until(lambda: "1,200 of 5,000" in driver.text)
         await driver.pilot.press("n")
-        await driver.until(lambda: any("a pass is in progress" in words for words in driver.told))
+        await driver.until(lambda: any("a pass is already in progress" in words for words in driver.told))
         await driver.pilot.press("N")
-        await driver.until(lambda: any("being stopped" in words for words in driver.told))
+        await driver.until(lambda: any("Stopping the pass" in words for words in driver.told))
         go_on.set()
         await driver.settle()
         assert "1,200 of 5,000" not in driver.text
-        assert any("what it read is kept" in words for words in driver.told)
+        assert any("its progress is kept" in words for words in driver.told)
 
 
 # --- topics ---
@@ -754,7 +755,7 @@ async def topics_are_made_merged_split_retired_and_restored_by_keys(driver, narr
     await driver.press("home", "S")
     assert isinstance(driver.app.screen, SplitDialog)
     await driver.press("ctrl+s")
-    assert "Mark what moves first" in driver.text
+    assert "Mark what to move first" in driver.text
     await driver.press("space", "tab")
     await driver.type("Whole numbers")
     await driver.press("enter")
@@ -766,9 +767,9 @@ async def topics_are_made_merged_split_retired_and_restored_by_keys(driver, narr
     await driver.press("home", "D", "y")
     assert narrated.told.changes[-1] == ("retire", (PRICES,), "", ())
     assert screen.topics.topic.retired
-    assert "D brings it back" in panel_of(driver)
+    assert "D restores it" in panel_of(driver)
     await driver.press("S")
-    assert any("it was retired" in words for words in driver.told)
+    assert any("it is retired" in words for words in driver.told)
     await driver.press("D")
     assert narrated.told.changes[-1] == ("restore", (PRICES,), "", ())
     await driver.press("a")
@@ -789,7 +790,7 @@ async def no_topics_says_what_they_are(driver, narrated):
     narrated.propose()
     await driver.anew("7")
     await driver.press("t")
-    assert "There are no topics yet." in flat(driver)
+    assert "No topics yet." in flat(driver)
     await driver.press("M", "S", "D", "space")
     assert any("nothing under the cursor" in words for words in driver.told)
 

@@ -15,7 +15,7 @@ from cm_tui.tui.modes.symbols.code_tree import CodeTree
 from cm_tui.tui.widgets.code_nodes import FileIndex
 from cm_tui.tui.widgets.header import Fact, Header, ModeTab
 from cm_tui.tui.widgets.relations import Relation, RelationList
-from cm_tui.tui.widgets.text import at_home, elide_path
+from cm_tui.tui.widgets.text import at_home, elide_path, name_and_place
 
 PATH = "src/company/platform/services/accounting/invoices/invoice_line_total_calculator.py:128"
 NAME = "InvoiceLineTotalCalculator.compute_total"
@@ -58,6 +58,18 @@ def test_rows_with_a_path_leave_no_room_while_it_is_cut(width):
         assert len(text) == width - 1
         assert not cut or "   " not in text.strip()
         assert "invoice_line_total_calculator.py:128" in text or width < 100
+
+
+def test_an_own_name_is_whole_before_the_file_it_is_in():
+    for name, own in (("Evaluator.evaluate_parameters", "evaluate_parameters"), ("_resolve_duplicates",) * 2):
+        for room in range(len(own) + 14, 60):
+            shown, place, gap = name_and_place(name, "src/beets/importer_stages.py:334-358", room)
+            assert shown.endswith(own), (room, shown)
+            assert len(place) >= 12
+            assert len(shown + gap + place) == room
+    shown, place, _ = name_and_place("very_long_name_of_a_function_that_has_no_room", "src/stages.py:334-358", 40)
+    assert "…" in shown
+    assert place.endswith("334-358")
 
 
 def test_a_name_in_the_tree_gets_the_room_to_the_edge():

@@ -31,3 +31,17 @@ async def test_the_scrollbar_says_where_the_list_is_after_it_was_too_short_for_o
             names.cursor = rows - 1
             await pilot.pause()
         assert names.vertical_scrollbar.position == names.scroll_y == 90
+
+
+async def test_the_cursor_stays_in_view_when_the_list_gets_shorter():
+    async with Listed().run_test(size=(40, 20)) as pilot:
+        names = pilot.app.query_one(Names)
+        names.set_rows([str(number) for number in range(100)], cursor=15)
+        await pilot.pause()
+        await pilot.resize_terminal(40, 10)
+        await pilot.pause()
+        assert names.scroll_y <= names.cursor < names.scroll_y + 10
+        names.scroll_to(y=50, animate=False)
+        await pilot.resize_terminal(40, 8)
+        await pilot.pause()
+        assert names.scroll_y == 50, "what was scrolled to is left there"

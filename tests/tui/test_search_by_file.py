@@ -248,6 +248,9 @@ def test_folders_give_way_to_the_symbol_and_the_name_of_a_file_does_not():
     assert words(FileRow(file), 80).plain.startswith("internal/binding/form_mapping.go  mapFormByTag")
     assert re.match(r"\S*…\S*/form_mapping\.go  map\S+ :", words(FileRow(file), 36).plain)
     assert "map" not in words(FileRow(file), 24).plain.replace("mapping", "")
+    (file,) = by_file([make_hit(1, path="lib/core/parsing/command.js", symbol="Command.parse_multiple_values")])
+    row = words(FileRow(file), 44).plain
+    assert re.match(r"\S*…\S*/command\.js  parse_multiple_values :", row), row
 
 
 def test_what_a_symbol_is_in_gives_way_to_its_name():

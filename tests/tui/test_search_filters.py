@@ -21,7 +21,7 @@ async def filters_narrow_the_results_and_are_shown(driver, project):
 async def kinds_alone_are_listed(driver, project):
     screen = await ask(driver, "kind:class")
     assert [hit.symbol for hit in screen.session.hits] == ["Remote", "Store"]
-    assert "▲ There are no words to rank by: 2 passages pass, listed by path and line." in " ".join(driver.text.split())
+    assert "▲ No words to rank by: 2 passages match, listed by path and line." in " ".join(driver.text.split())
     await driver.press("enter", "down", "enter")
     assert driver.app.current_mode == "symbols"
 
@@ -30,7 +30,7 @@ async def kinds_alone_are_listed(driver, project):
 async def an_unknown_kind_is_said_with_those_that_there_are(driver, project):
     await ask(driver, "sync kind:clas")
     words = " ".join(driver.text.split())
-    assert "Did you mean kind:class? Known are module," in words
+    assert "Did you mean kind:class? Available: module," in words
     assert "macro, section." in words
     assert screen_of(driver).session.hits
 
@@ -38,7 +38,7 @@ async def an_unknown_kind_is_said_with_those_that_there_are(driver, project):
 @at((80, 24))
 async def a_suggestion_is_taken_by_a_key_while_typing_and_from_the_results(driver, project):
     screen = await ask(driver, "how does make_stroe work")
-    assert "▲ Did you mean make_store? ^b takes it." in driver.text
+    assert "▲ Did you mean make_store? ^b uses it." in driver.text
     assert "^b Correct" in driver.text
     await driver.press("ctrl+b")
     assert screen.query_input.value == "how does make_store work"

@@ -79,7 +79,7 @@ async def a_file_that_cannot_be_written_is_said_and_nothing_is_shown_as_marked(d
     await driver.anew()
     screen = await ask(driver)
     await driver.press("plus")
-    assert any("is a link" in told for told in driver.told)
+    assert any("is a symbolic link" in told for told in driver.told)
     assert screen.session.marked == {}
     assert (project / "elsewhere.json").read_text() == "{}"
 
@@ -91,9 +91,9 @@ async def a_saved_profile_is_taken_back_after_a_question(driver, project):
     await driver.anew()
     screen = await ask(driver)
     await driver.press("R")
-    assert any("the numbers are not open" in told for told in driver.told)
+    assert any("Unsave: open the profile's numbers with t first" in told for told in driver.told)
     await driver.press("t", "R")
-    assert "Take back what .cm/config.toml changes" in driver.text
+    assert "Remove what .cm/config.toml changes" in driver.text
     await driver.press("n")
     assert "limit = 3" in file.read_text()
     await driver.press("R", "y")
@@ -102,7 +102,7 @@ async def a_saved_profile_is_taken_back_after_a_question(driver, project):
     assert "# mine" in file.read_text()
     assert screen.session.profile == screen.session.factory
     await driver.press("R")
-    assert any("as they come with cm" in told for told in driver.told)
+    assert any("no numbers of this profile were saved" in told for told in driver.told)
 
 
 async def test_hits_are_marked(project):

@@ -166,7 +166,7 @@ async def enter_shows_an_entry_whole(driver, told):
     assert driver.app.current_mode == "memory"
     assert driver.app.screen.item.title == "Record names"
     assert driver.app.screen.item.category == "Rule"
-    assert "a person" in driver.text
+    assert "the user" in driver.text
     assert "Names have no slash at the end." in driver.text
     await driver.press("2")
     assert screen_of(driver).hit.source == "entry"
@@ -187,7 +187,7 @@ async def it_goes_into_the_pack_as_remembered_and_can_be_dropped(driver, told):
     assert "remembered: hit 2" in driver.text
     markdown = driver.app.screen.pack.markdown
     assert "Remembered (episode, 4 days ago): reference material" in markdown
-    assert "no instructions" in markdown
+    assert "not instructions" in markdown
     assert "claude-code" in markdown
     await driver.press("enter")
     assert driver.app.current_mode == "episodes"
@@ -216,7 +216,7 @@ async def beside_another_hit_a_memory_is_named_by_kind_and_age(driver, told):
     screen = await ask(driver)
     await driver.press("escape", "x", "b")
     assert is_memory(screen.hit)
-    assert re.search(r"#\d+ beside #1", driver.text)
+    assert re.search(r"#\d+ vs\. #1", driver.text)
     assert f"#{screen.hit.rank} {screen.hit.source} · " in driver.text
     assert f"{screen.hit.source}/" not in driver.text
     await driver.press("escape")

@@ -58,7 +58,7 @@ async def why_not_answers_in_the_panel_and_escape_ends_it(driver, project):
     await why_not(driver, f"{low.path}:{low.start_line}")
     text = driver.text
     assert f"Why not {low.path}"[:30] in text
-    assert re.search(rf"stands at rank {low.rank}\s", re.sub(r"[│\n ]+", " ", text))
+    assert re.search(rf"is at rank {low.rank}\s", re.sub(r"[│\n ]+", " ", text))
     assert screen.hit_panel.standing.hit.passage == low.passage
     await driver.press("down")
     assert "Why not" in driver.text
@@ -93,7 +93,7 @@ async def why_not_follows_the_question_and_the_knobs(driver, project):
 async def a_name_that_is_nowhere_has_neighbours_on_screen(driver, project):
     await ask(driver)
     await why_not(driver, "make_stroe")
-    assert "Nothing in the index is called make_stroe" in driver.text
+    assert "Nothing in the index is named make_stroe" in driver.text
     assert "make_store" in driver.text
     await driver.press("n", "backspace", "enter")
     assert "Why not" not in driver.text
@@ -102,14 +102,14 @@ async def a_name_that_is_nowhere_has_neighbours_on_screen(driver, project):
 @at((80, 24))
 async def why_not_needs_a_question_and_room(driver, project):
     await driver.press("2", "escape", "n")
-    assert any("nothing is asked yet" in told for told in driver.told)
+    assert any("no query yet" in told for told in driver.told)
     await driver.press("slash")
     await driver.type(ASKED)
     await driver.press("escape", "t", "escape", "t")
     assert driver.app.screen.has_class("-tuning")
     driver.app.screen.results.focus()
     await driver.press("n")
-    assert any("the numbers are open" in told for told in driver.told)
+    assert any("the numbers are shown" in told for told in driver.told)
 
 
 @at((80, 24), (200, 50))
@@ -121,7 +121,7 @@ async def two_hits_stand_side_by_side(driver, project):
     assert re.search(r"1 (?:\S* +)?◆ ", driver.text)
     await driver.press("down")
     text = driver.text
-    assert "#2 beside #1" in text
+    assert "#2 vs. #1" in text
     assert re.search(r"part +#2 +#1 +differs", text)
     panel = screen.hit_panel
     assert (panel.marked.passage, screen.hit.passage) == (first.passage, second.passage)

@@ -24,9 +24,9 @@ def said_of(**keys: str) -> list[str]:
 
 def test_an_id_that_no_command_has_is_named_with_the_nearest():
     assert said_of(search__focsu="f10") == [
-        "tui.keys: there is no command search.focsu; the nearest is search.focus. It is ignored."
+        "tui.keys: unknown command search.focsu; it is ignored. Did you mean search.focus?"
     ]
-    assert said_of(zzz="f10") == ["tui.keys: there is no command zzz. It is ignored."]
+    assert said_of(zzz="f10") == ["tui.keys: unknown command zzz; it is ignored."]
 
 
 def test_a_key_that_is_taken_from_another_command_is_said():
@@ -38,7 +38,7 @@ def test_a_key_that_is_taken_from_another_command_is_said():
 
 def test_a_key_for_two_commands_is_said_once():
     assert said_of(search__tune="f10", search__copy="f10") == [
-        "tui.keys: search.copy and search.tune both have f10; only one of them gets it."
+        "tui.keys: search.copy and search.tune both use f10; only one of them receives it."
     ]
 
 
@@ -51,8 +51,10 @@ def test_a_key_that_is_handed_on_takes_nothing_away():
 
 
 def test_what_no_terminal_sends_and_what_moves_in_lists():
-    assert said_of(search__tune="ctlr+x") == ["tui.keys: search.tune: there is no key ctlr+x."]
-    assert said_of(search__tune="j") == ["tui.keys: search.tune: j moves in lists, which have the keyboard first."]
+    assert said_of(search__tune="ctlr+x") == ["tui.keys: search.tune: unknown key ctlr+x."]
+    assert said_of(search__tune="j") == [
+        "tui.keys: search.tune: j moves the cursor in lists, which take the key first."
+    ]
     for fine in ("ctrl+s", "shift+f3", "Ä", "!", "alt+left", "insert,f10"):
         assert said_of(pack__question=fine) == [], fine
 
@@ -67,7 +69,7 @@ async def test_problems_of_keys_are_on_screen_and_help_shows_the_keys_there_are(
     async with driving(project, config=config) as driver:
         told = "\n".join(driver.told)
         assert "search.copy takes t from search.tune" in told
-        assert "serch.open; the nearest is search.open" in told
+        assert "serch.open; it is ignored. Did you mean search.open" in told
         await driver.press("2", "escape")
         screen = driver.app.screen
         assert driver.app.keys_of(screen.command("search.copy")) == "t"
@@ -128,7 +130,7 @@ async def test_a_settings_file_that_is_written_removed_or_wrong_is_noticed_appli
         await driver.until(lambda: screen.session.profiles["code"].limit == 3)
         told = "\n".join(driver.told)
         assert "In force now: tui.theme, tui.keys, profiles.code." in told
-        assert "index.workers counts when cm is opened again." in told
+        assert "index.workers applies when cm is restarted." in told
         await driver.press("escape", "f10")
         assert screen.has_class("-tuning")
         settings.unlink()
@@ -139,7 +141,7 @@ async def test_a_settings_file_that_is_written_removed_or_wrong_is_noticed_appli
         await driver.until(lambda: driver.app.theme == "nord")
         settings.write_text('[tui]\ntehme = "cm-light"\n')
         await driver.until(lambda: any("Did you mean tui.theme?" in words for words in driver.told))
-        assert any("What was in force before stays." in words for words in driver.told)
+        assert any("The previous settings stay in force." in words for words in driver.told)
         assert driver.app.theme == "nord"
         settings.write_text('[tui]\ntheme = "cm-light"\n')
         await driver.until(lambda: driver.app.theme == "cm-light")
@@ -168,4 +170,4 @@ async def test_a_saved_weight_goes_back_to_what_it_came_as(project):
         assert screen.session.saved == came
         assert not load_config(project).profiles
         await driver.press("f")
-        assert any("as they come with cm" in words for words in driver.told)
+        assert any("all numbers are defaults" in words for words in driver.told)

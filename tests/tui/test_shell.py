@@ -62,7 +62,7 @@ async def test_a_first_index_run_shows_where_it_is_and_can_be_cancelled_and_resu
         await driver.pilot.press("x")
         go.set()
         await driver.settle()
-        assert "Stopped. What was done is kept" in driver.text
+        assert "Stopped. Completed work is kept" in driver.text
         await driver.press("i")
         for size_ in SIZES:
             await driver.resize(size_)

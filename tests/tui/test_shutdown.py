@@ -51,7 +51,7 @@ def test_the_screen_is_gone_before_a_step_of_the_index_run_ends(project, tmp_pat
         terminal.until(begun.exists)
         terminal.press("q")
         terminal.until(lambda: LEFT_SCREEN in terminal.drawn)
-        terminal.until(lambda: b"finishing the step" in terminal.drawn.partition(LEFT_SCREEN)[2])
+        terminal.until(lambda: b"finishing the current step" in terminal.drawn.partition(LEFT_SCREEN)[2])
         assert terminal.process.poll() is None
         go.touch()
         terminal.until(lambda: terminal.process.poll() is not None)
@@ -63,7 +63,7 @@ def test_ctrl_c_cuts_the_wait(project, tmp_path):
     with Terminal(APPLICATION, str(project), str(begun), str(tmp_path / "never")) as terminal:
         terminal.until(begun.exists)
         terminal.press("q")
-        terminal.until(lambda: b"finishing the step" in terminal.drawn)
+        terminal.until(lambda: b"finishing the current step" in terminal.drawn)
         terminal.process.send_signal(signal.SIGINT)
         terminal.until(lambda: terminal.process.poll() is not None)
         assert terminal.process.returncode == 130

@@ -62,7 +62,7 @@ async def a_list_that_comes_late_opens_over_nothing_else(driver, held):
     goes_on.set()
     await driver.settle()
     assert len(driver.app.screen_stack) == 1
-    assert driver.told == ["Skipped: not shown, as you went on. Ask again to see it."]
+    assert driver.told == ["Skipped: result not shown, as you moved on. Repeat it to see it."]
     await driver.press("f1", "s")
     assert "logo.py" in driver.text
     await driver.press("escape")
@@ -78,7 +78,7 @@ async def a_list_that_comes_late_does_not_open_after_escape_or_another_command(d
         goes_on.set()
         await driver.settle()
         assert ("logo.py" in driver.text) is opens, meanwhile
-        assert ("Skipped: not shown, as you went on. Ask again to see it." in driver.told) is not opens
+        assert ("Skipped: result not shown, as you moved on. Repeat it to see it." in driver.told) is not opens
         await driver.press("escape")
         driver.app.clear_notifications()
 
@@ -95,7 +95,7 @@ async def a_symbol_that_comes_late_leads_nowhere(driver, held):
     goes_on.set()
     await driver.settle()
     assert driver.app.current_mode == "episodes"
-    assert driver.told == ["Open: not shown, as you went on. Ask again to see it."]
+    assert driver.told == ["Open: result not shown, as you moved on. Repeat it to see it."]
     await driver.press("f4", "o")
     await driver.until(lambda: driver.app.current_mode == "symbols")
 
@@ -121,7 +121,7 @@ async def saving_a_profile(driver, held):
     for _ in range(2):
         await driver.pilot.press("s")
     await driver.until(lambda: "◐ Save…" in bottom(driver))
-    assert driver.told == ["Save: the one before is not done yet"]
+    assert driver.told == ["Save: the previous one is still running"]
     goes_on.set()
     await driver.settle()
     assert "keyword_weight = 0.51" in (driver.app.root / ".cm/config.toml").read_text()
@@ -210,7 +210,7 @@ async def an_undo(driver, held):
     for _ in range(3):
         await driver.pilot.press("u")
     await driver.until(lambda: "◐ Undo…" in bottom(driver))
-    assert driver.told == ["Undo: the one before is not done yet"]
+    assert driver.told == ["Undo: the previous one is still running"]
     goes_on.set()
     await driver.settle()
     assert "◐" not in bottom(driver)

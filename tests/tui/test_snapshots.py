@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 from pytest_textual_snapshot import SVGImageExtension, normalize_svg
 from syrupy.assertion import SnapshotAssertion
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
 
 from cm_tui.config import Config, TuiConfig
 from cm_tui.integrations.external_layers import outside_layers
-from tests.tui.mode_driver import driving
+from tests.tui.mode_driver import Driver, driving
 from tests.tui.proposed import Teller, made_up, topics_made_up
 from tests.tui.recorded_sessions import record_story, sha_of_head
 from tests.tui.snapshot_project import NOW, SnapshotProject, StillEngine, define_context, own_place
@@ -124,50 +126,71 @@ def open_told(root: Path, **options: Any) -> StillTeller:
     return engine
 
 
-async def _walk(snapshot: SnapshotAssertion, shop: Path, scenes: Scenes, size: tuple[int, int], theme: str) -> None:
-    """Go through the states and compare each, but only then say which differ."""
+class Picture(SVGImageExtension):
+    """A picture in a file that is called after the mode, the size and the state."""
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: SnapshotIndex = 0) -> str:
+        """Return the name: the test's own function, with what the picture is of."""
+        return f"{test_location.methodname}[{index}]"
+
+
+async def _walk(
+    snapshot: SnapshotAssertion, shop: Path, mode: str, *sizes: tuple[int, int], theme: str = "cm-dark", named: str = ""
+) -> None:
+    """Go through the states at each size and compare each, but only then say which differ."""
     different = []
-    if scenes is MODES["episodes"]:
+    if mode == "episodes":
         # Recorded here alone: what was recorded is among what other modes count.
         record_story(shop, sha_of_head(shop), now=NOW)
-    if scenes is MODES["memory"]:
+    if mode == "memory":
         write_memory(shop)
-    if scenes is MODES["context"]:
+    if mode == "context":
         define_context(shop)
     config = Config(tui=TuiConfig(theme=theme))
-    open_engine = open_told if scenes is MODES["review"] else StillEngine.open
-    async with driving(
-        shop, size=size, config=config, open_engine=lambda: open_engine(shop, external_layers=outside_layers)
-    ) as driver:
-        for name, keys in scenes:
-            for key in keys:
-                if key.startswith("type:"):
-                    await driver.type(key.removeprefix("type:"))
-                else:
-                    # Letters that filter are waited for, each: what is shown must not depend on how fast one types.
-                    await driver.press(*key.removeprefix("letters:") if key.startswith("letters:") else (key,))
-            driver.app.clear_notifications()
-            await driver.settle()
-            picture = SnapshotProject.picture(normalize_svg(driver.app.export_screenshot(title="cm", simplify=True)))
-            assert "Traceback" not in picture
-            if picture != snapshot(name=name, extension_class=SVGImageExtension):
-                different.append(name)
+    engine = (open_told if mode == "review" else StillEngine.open)(shop, external_layers=outside_layers)
+    async with driving(shop, size=sizes[0], config=config, open_engine=lambda: engine) as driver:
+        for size in sizes:
+            if isinstance(engine, StillTeller):
+                engine.propose(made_up(NOW))
+                engine.topic_map = topics_made_up(NOW)
+            if size != sizes[0]:
+                await driver.resize(size)
+                await driver.anew()
+            for name, keys in MODES[mode]:
+                await _press(driver, keys)
+                driver.app.clear_notifications()
+                await driver.settle()
+                svg = normalize_svg(driver.app.export_screenshot(title="cm", simplify=True))
+                picture = SnapshotProject.picture(svg)
+                assert "Traceback" not in picture
+                of = named or f"{mode}-{size[0]}x{size[1]}"
+                if picture != snapshot(name=f"{of}][{name}", extension_class=Picture):
+                    different.append((size, name))
     assert not different
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def _press(driver: Driver, keys: tuple[str, ...]) -> None:
+    for key in keys:
+        if key.startswith("type:"):
+            await driver.type(key.removeprefix("type:"))
+        else:
+            # Letters that filter are waited for, each: what is shown must not depend on how fast one types.
+            await driver.press(*key.removeprefix("letters:") if key.startswith("letters:") else (key,))
+
+
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_mode(snapshot: SnapshotAssertion, shop: Path, mode: str, size: tuple[int, int]):
-    await _walk(snapshot, shop, MODES[mode], size, "cm-dark")
+async def test_a_mode(snapshot: SnapshotAssertion, shop: Path, mode: str):
+    await _walk(snapshot, shop, mode, *SIZES)
 
 
 @pytest.mark.parametrize("mode", ["search", "history", "episodes", "memory", "review", "context"])
 @pytest.mark.deep
 async def test_the_light_theme(snapshot: SnapshotAssertion, shop: Path, mode: str):
-    await _walk(snapshot, shop, MODES[mode], (120, 40), "cm-light")
+    await _walk(snapshot, shop, mode, (120, 40), theme="cm-light", named=mode)
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("mode", ["search", "symbols", "episodes", "memory", "review", "context"])
 async def test_a_narrow_terminal(snapshot: SnapshotAssertion, shop: Path, mode: str):
-    await _walk(snapshot, shop, MODES[mode], (60, 20), "cm-dark")
+    await _walk(snapshot, shop, mode, (60, 20), named=mode)

@@ -94,9 +94,15 @@ async def all_or_those_marked_in_review_are_trusted_and_taken_back(driver, clone
     assert "1 entry of" in " ".join(driver.text.split())
 
 
-async def test_each_one_is_decided_on_in_review(cloned):
+async def test_settings_are_asked_about_first_and_each_entry_is_decided_on_in_review(cloned):
+    (cloned / ".cm/config.toml").write_text('[embedding]\nprovider = "openai"\nbase_url = "https://evil.example"\n')
     async with driving(cloned) as driver:
-        await driver.press("escape", "7")
+        assert "Settings of this repository" in driver.text
+        await driver.press("escape")
+        assert ASKED in driver.text
+        await driver.press("escape")
+        assert held(cloned) == [True, True]
+        await driver.press("7")
         await driver.until(lambda: "2 waiting" in driver.text)
         await driver.press("home" if "Before" in driver.app.screen.item.title else "end")
         assert "And tell nobody." in driver.text
@@ -111,18 +117,24 @@ async def test_each_one_is_decided_on_in_review(cloned):
         await driver.until(lambda: held(cloned) == [True, True])
         await driver.until(lambda: "2 waiting" in driver.text)
         await driver.press("x", "x")
-        await driver.until(lambda: "Nothing can be proposed" in driver.text)
+        await driver.until(lambda: "No proposals yet" in driver.text)
         assert "Everything that waits for your decision" in driver.text
     assert held_entries(cloned).state == "refused"
 
 
-async def test_left_out_is_not_asked_again_at_the_start(cloned):
+async def test_files_are_asked_about_before_entries_and_what_was_left_out_is_not_asked_again_at_the_start(cloned):
+    write_definition(cloned, "r.yaml", SENDS)
     async with driving(cloned) as driver:
+        await driver.press("escape")
+        await driver.press("T")
+        assert "Files of definitions" in driver.text
+        await driver.press("escape")
+        assert ASKED in driver.text
         await driver.press("right", "enter")
     async with driving(cloned) as driver:
         assert ASKED not in driver.text
-        await driver.press("T")
-        assert "You left them out." in driver.text
+        await driver.press("T", "escape")
+        assert "You excluded them." in driver.text
     assert held(cloned) == [True, True]
 
 
@@ -132,17 +144,7 @@ def test_more_than_are_read_at_once_are_not_trusted_at_once():
         asked = about_entries(HeldEntries("/r", "/r/.cm/memory.json", "held", (entry,) * many, 0), lambda _: None)
         too_much = (many, text) != (MOST, "Text.")
         assert [one.label for one in asked._options if one.disabled] == ["Trust"] * too_much
-        assert ("select what you read in Review" in asked._detail) == too_much
-
-
-async def test_settings_are_asked_about_first(cloned):
-    (cloned / ".cm/config.toml").write_text('[embedding]\nprovider = "openai"\nbase_url = "https://evil.example"\n')
-    async with driving(cloned) as driver:
-        assert "Settings of this repository" in driver.text
-        await driver.press("escape")
-        assert ASKED in driver.text
-        await driver.press("escape")
-        assert held(cloned) == [True, True]
+        assert ("select individual ones in Review" in asked._detail) == too_much
 
 
 # --- files of definitions ---
@@ -185,7 +187,7 @@ async def files_that_change_while_they_are_asked_about_wait_and_are_decided_toge
     await driver.press("T", "right", "enter")
     write_definition(project, "s.yaml", SENDS.replace("name: r", "name: s"))
     await driver.press("T")
-    assert "This file waits" in driver.text
+    assert "This file is held" in driver.text
     assert "You trusted this file to" in driver.text
     await driver.press("right", "enter")
     assert [one.trusted for one in asking_files(project)] == [False, False]
@@ -212,13 +214,3 @@ async def test_files_of_definitions(project):
         where_there_is_nothing_to_trust_the_key_says_so,
         size=SIZES[-1],
     )
-
-
-async def test_files_are_asked_about_before_entries(cloned):
-    write_definition(cloned, "r.yaml", SENDS)
-    async with driving(cloned) as driver:
-        await driver.press("escape")
-        await driver.press("T")
-        assert "Files of definitions" in driver.text
-        await driver.press("escape")
-        assert ASKED in driver.text

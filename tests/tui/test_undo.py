@@ -6,6 +6,8 @@ import threading
 from pathlib import Path
 from unittest import mock
 
+from textual import events
+
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import PackRequest
 from cm_tui.tui.screens.question import ListDialog, Question
@@ -30,7 +32,7 @@ async def a_change_of_another_mode_is_undone_and_redone_after_a_question(driver,
     assert "u Undo" in bottom(driver)
     await driver.press("u")
     assert isinstance(driver.app.screen, Question)
-    assert "Undo what was done in Episodes, just now?" in driver.text
+    assert "Undo the change made in Episodes, just now?" in driver.text
     assert "pinned: 1 episode" in driver.text
     await driver.press("n")
     assert is_pinned(told)
@@ -38,7 +40,7 @@ async def a_change_of_another_mode_is_undone_and_redone_after_a_question(driver,
     assert not is_pinned(told)
     assert "Undone: pinned: 1 episode: “keep the slash of a record”" in bottom(driver)
     await driver.press("u")
-    assert any("nothing was changed yet" in words for words in driver.told)
+    assert any("no changes yet" in words for words in driver.told)
     await driver.press("U", "n")
     assert not is_pinned(told)
     await driver.press("U", "y")
@@ -118,8 +120,8 @@ async def an_entry_is_written_again_and_what_others_undid_is_said(driver, told):
     with Engine.open(told) as other:
         other.undo()
     await driver.press("u")
-    assert any("undone already" in words for words in driver.told)
-    assert any("undone already" in words and "Tests need redis" in words for words in driver.told)
+    assert any("already undone" in words for words in driver.told)
+    assert any("already undone" in words and "Tests need redis" in words for words in driver.told)
     assert driver.app.history.last is None
 
 
@@ -169,7 +171,7 @@ async def a_list_undoes_what_nothing_else_builds_on(driver, told):
     assert "just now" in rows[2]
     await driver.press("end", "enter")
     assert isinstance(driver.app.screen, ListDialog)
-    assert "A later change builds on it; undo that first: tagged big" in driver.text
+    assert "A later change depends on it; undo that first: tagged big" in driver.text
     await driver.press("up", "enter")
     assert states(told)[SLASH] == ((), 0, True, "shown")
     assert states(told)["run the tests"][1] == 1
@@ -193,12 +195,40 @@ async def three_undos_at_once_are_one_with_a_sign_for_each(driver, told):
     with mock.patch.object(engine, "undo", slowly):
         await driver.pilot.press("u", "u", "u")
         await driver.until(lambda: "◐ Undo…" in bottom(driver))
-        assert "Undo: the one before is not done yet" in driver.told
+        assert "Undo: the previous one is still running" in driver.told
         go_on.set()
         await driver.settle()
     assert states(told)[SLASH] == ((), 1, True, "shown")
     await driver.press("u", "u")
     assert states(told)[SLASH] == ((), 0, False, "shown")
+
+
+async def a_list_refuses_what_was_undone_while_it_was_open(driver, told):
+    before = states(told)[SLASH]
+    await driver.press("enter", "p")
+    engine, go_on = driver.app.tasks.engine, threading.Event()
+    undo = engine.undo
+    with mock.patch.object(engine, "undo", lambda **values: undo(**values) if go_on.wait(PATIENCE) else None):
+        await driver.pilot.press("u")
+        await driver.pilot.press("alt+u")
+        await driver.until(lambda: isinstance(driver.app.screen, ListDialog))
+        go_on.set()
+        await driver.settle()
+    await driver.press("enter")
+    assert "It was undone meanwhile" in driver.text
+    await driver.press("escape")
+    assert states(told)[SLASH] == before
+    await driver.press("U")
+    assert states(told)[SLASH][2] != before[2], "it can be redone all the same"
+    await driver.press("u")
+
+
+async def lines_pasted_into_a_dialog_are_all_kept(driver, told):
+    await driver.press("enter", "t")
+    driver.app.post_message(events.Paste("big\r\nbug\n"))
+    await driver.settle()
+    assert driver.app.focused.value == "big bug"
+    await driver.press("escape")
 
 
 async def messages_of_what_was_done_do_not_cover_a_dialog(driver, told):
@@ -229,6 +259,8 @@ async def test_changes_of_all_modes_are_undone_and_redone(told: Path):
         a_list_undoes_what_nothing_else_builds_on,
         three_undos_at_once_are_one_with_a_sign_for_each,
         a_change_that_fails_is_none_to_undo,
+        a_list_refuses_what_was_undone_while_it_was_open,
+        lines_pasted_into_a_dialog_are_all_kept,
         messages_of_what_was_done_do_not_cover_a_dialog,
         mode="5",
     )

@@ -143,21 +143,21 @@ class AssemblyMethods(LayerMethods):
     def _with_snapshot(self, made: model.Assembly) -> model.Assembly:
         """Keep a snapshot, unless recording is off; a failed write is a note."""
         if why := self._why_not_recorded(made.session):
-            return replace(made, notes=(*made.notes, f"No snapshot was kept: {why}"))
+            return replace(made, notes=(*made.notes, f"No snapshot was saved: {why}"))
         try:
             return self._snapshots.keep(made)
         except StoreError as error:
-            return replace(made, notes=(*made.notes, f"No snapshot was kept. {error.message}"))
+            return replace(made, notes=(*made.notes, f"No snapshot was saved. {error.message}"))
 
     def _task(self, prompt: str, budget: int | None, session: str, agent: str, files: Sequence[str]) -> Task:
         from cm_tui.engine.context.assembly.run_state import Task
 
         wanted = self.config.context.budget if budget is None else budget
         if not 1 <= wanted <= 1_000_000:
-            raise UsageError(f"A budget of {wanted:,} tokens is not valid.", hint="It is from 1 to 1,000,000.")
+            raise UsageError(f"A budget of {wanted:,} tokens is not valid.", hint="Use 1 to 1,000,000.")
         if len(prompt) > LONGEST_PROMPT:
             raise UsageError(
-                f"The prompt has {len(prompt):,} letters.", hint=f"At most {LONGEST_PROMPT:,} are looked at."
+                f"The prompt has {len(prompt):,} characters.", hint=f"At most {LONGEST_PROMPT:,} are allowed."
             )
         inside = tuple(self._inside(path) for path in files)
         branch = self._repository.head().branch or "" if self._repository.git else ""
@@ -168,7 +168,7 @@ class AssemblyMethods(LayerMethods):
         for key in given:
             if key not in known:
                 raise UsageError(
-                    f"The definition {name} takes no value {key[:40]!r}.", hint=f"It takes {', '.join(known)}."
+                    f"The definition {name} has no parameter {key[:40]!r}.", hint=f"Use {', '.join(known)}."
                 )
 
     def _rule_set(self, library: Library) -> RuleSet:

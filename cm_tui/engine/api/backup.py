@@ -27,9 +27,9 @@ def back_up(
     """
     chosen = [_of(root)] if root is not None else _all()
     if not chosen:
-        raise NotFoundError("Nothing was recorded of any project yet.", hint="There is nothing to back up.")
+        raise NotFoundError("No project has any memory yet.", hint="Nothing to back up.")
     if not file.parent.is_dir():
-        raise NotFoundError(f"There is no folder {file.parent}.", hint="Make it first.")
+        raise NotFoundError(f"Folder not found: {file.parent}.", hint="Create it first.")
     return make(file, chosen, dry_run=dry_run, tell=tell or model.ignore_progress)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from cm_tui import model
@@ -15,7 +16,19 @@ from cm_tui.errors import NotFoundError, UsageError
 if TYPE_CHECKING:
     from cm_tui.engine.code.graph.graph import Graph
     from cm_tui.engine.context.packs.injection import InjectionTable
+    from cm_tui.engine.context.packs.reminders import NoteLine, Past
 
+_UNIQUE = """
+SELECT name FROM (SELECT regexp_extract(path, '[^/]*$') AS name FROM now_file)
+WHERE name IN (SELECT unnest(?::VARCHAR[])) GROUP BY name HAVING count(*) = 1
+"""
+_NOTE_LINES = """
+SELECT p.path, p.text FROM passage p JOIN note n ON p.path = 'note/' || n.id
+WHERE p.source = ? AND n.kind <> 'instructions'
+    AND len(list_filter(?::VARCHAR[], lambda word: contains(p.text, word))) > 0 ORDER BY p.path, p.start_line
+"""
+_TURNS = 60
+"""Newest turns of all sessions that reminders are taken from."""
 SHIPPED_PACK = "code", True
 """Profile of the shipped definition `pack`, and whether neighbours are included."""
 
@@ -26,6 +39,7 @@ class ContextMethods(SearchMethods):
     """Definitions and uses of symbols, where `at` names an earlier revision as for `resolve`; and context for a chat."""
 
     _table: tuple[str, InjectionTable] | None = None
+    _known_past: tuple[Sequence[object], Sequence[Past]] = ((), ())
 
     @needs("files")
     @of_one_generation
@@ -207,6 +221,45 @@ class ContextMethods(SearchMethods):
         only = checked_category(category) if category else ""
         wanted = EntryRequest(model.bounded(budget), checked_scope(scope) or "", only, prompt, inside)
         return self._injection_table().inject(wanted, self._recall_log.totals())
+
+    @needs("nothing")
+    def reminders(
+        self, *, paths: Sequence[str] = (), command: str = "", session: str = ""
+    ) -> tuple[model.Reminder, ...]:
+        """Return what is known about editing files, or about running a command; mostly nothing.
+
+        `paths`: files below the project's root. `command`: a line for a shell. `session`: of the agent that asks: its
+        own turns are no news to it. Raises RefusedError if a path is outside the project; StoreError if a file cannot be
+        read.
+        """
+        from cm_tui.engine.context.packs.reminders import action_of, reminders
+
+        self._read_journal()
+        inside = [self._inside(path) for path in paths]
+        unique = [str(name) for (name,) in self._db.rows(_UNIQUE, [[path.rpartition("/")[2] for path in inside]])]
+        action = action_of(command, str(self._root), inside, unique, session)
+        if not action.paths and not action.commands:
+            return ()
+        lines = self._note_lines(sorted(action.words))
+        return reminders(action, self._injection_table().entries, lines, self._past(), time.time())
+
+    def _note_lines(self, words: Sequence[str]) -> Iterator[NoteLine]:
+        """Yield the lines of notes with one of some words."""
+        from cm_tui.engine.context.packs.reminders import NoteLine
+
+        for path, text in self._db.rows(_NOTE_LINES, [model.NOTES, words]):
+            for line in text.split("\n"):
+                if any(word in line for word in words):
+                    yield NoteLine(path, line.strip().removeprefix("- "))
+
+    def _past(self) -> Sequence[Past]:
+        """Return what reminders need of the newest turns; read again when these are others."""
+        from cm_tui.engine.context.packs.reminders import past_of
+
+        places = self._episodes.newest_places("", _TURNS)
+        if self._known_past[0] != places:
+            self._known_past = (places, past_of(self._episodes.newest_of("", _TURNS)))
+        return self._known_past[1]
 
     def _injection_table(self) -> InjectionTable:
         from cm_tui.engine.context.packs.injection import InjectionTable

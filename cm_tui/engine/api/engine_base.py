@@ -123,7 +123,7 @@ class EngineBase:
             return ""
         from cm_tui.engine.platform.store.failures import read_only
 
-        return f"{read_only(self._db.file).message} It is used as it is, and nothing is saved."
+        return f"{read_only(self._db.file).message} It is used unchanged, and nothing is saved."
 
     @property
     def must_reopen(self) -> bool:
@@ -149,7 +149,7 @@ class EngineBase:
         self._close_parts()
         unused = (
             self._is_new
-            and not self._db.is_read_only
+            and not (self._db.is_read_only or self._db.must_reopen)
             and not self._db.value("SELECT count(*) FROM blob")
             and not self._db.get_meta("indexed_at")
             and not self._db.value("SELECT count(*) FROM narrator_turn")

@@ -98,7 +98,7 @@ class EntryMethods(MemoryMethods):
         self._check_recorded(actor, session)
         wanted = self._entries().draft(text, who, category=category, title=title, keywords=keywords, scope="user")
         if (known := self._proposals().written_already(wanted)) is not None:
-            return model.MemoryChange(known.id, "entry", f"the {known.category} {known.id} says that already")
+            return model.MemoryChange(known.id, "entry", f"already saved as the {known.category} {known.id}")
         return _waits_as(self._proposals().add_writing(wanted, who, reason))
 
     @needs("nothing")
@@ -181,7 +181,7 @@ class EntryMethods(MemoryMethods):
             raise NotFoundError(f"The entry {entry.id} was forgotten.", hint=hint)
         wanted = edited(entry, edit)
         if has_same_content(wanted, replace(entry, held=False)):
-            return model.MemoryChange(entry.id, "entry", f"the entry {entry.id} says that already", entry=entry)
+            return model.MemoryChange(entry.id, "entry", f"already saved as the entry {entry.id}", entry=entry)
         if actor != "person" and (entries.is_protected(entry) or (edit.pinned, edit.never_recall) != (None, None)):
             made = self._proposals().add_change(entry, changed_by(wanted, who), who, reason)
             return _waits_as(made)
@@ -425,7 +425,7 @@ class EntryMethods(MemoryMethods):
             if gone := self._forgotten_before(name):
                 return gone
             raise NotFoundError(
-                f"There is no entry and no episode {name.strip()[:40]!r}.",
+                f"No entry or episode found: {name.strip()[:40]!r}.",
                 hint=model.where_ids_are(name, "`cm remember` lists entries, `cm episodes` episodes."),
             ) from error
         try:
@@ -444,12 +444,12 @@ class EntryMethods(MemoryMethods):
 
         entry = None if model.kind_and_id(name)[0] == model.EPISODES else forgotten_named(self._entries(), name)
         if entry is not None:
-            return model.MemoryChange(entry.id, "entry", f"the entry {entry.id} was forgotten already")
+            return model.MemoryChange(entry.id, "entry", f"the entry {entry.id} is already forgotten")
         try:
             id_ = self._episodes.named(name, hidden=True)
         except NotFoundError:
             return None
-        return model.MemoryChange(id_, "episode", f"the episode {id_} was forgotten already")
+        return model.MemoryChange(id_, "episode", f"the episode {id_} is already forgotten")
 
     def _restore(self, name: str, who: model.Author) -> model.MemoryChange:
         from cm_tui.engine.memory.entries.entry_undo import restore
@@ -461,16 +461,16 @@ class EntryMethods(MemoryMethods):
         except NotFoundError:
             id_ = self._forgotten_episode(name)
             done = self.edit_episodes([id_], model.EpisodeEdit(forgotten=False))
-            return model.MemoryChange(id_, "episode", f"brought the episode {id_} back", done.change)
+            return model.MemoryChange(id_, "episode", f"restored the episode {id_}", done.change)
         self._sync_memory()
-        return model.MemoryChange(entry.id, "entry", f"brought the entry {entry.id} back", event, entry=entry)
+        return model.MemoryChange(entry.id, "entry", f"restored the entry {entry.id}", event, entry=entry)
 
     def _forgotten_episode(self, name: str) -> str:
         try:
             return self._episodes.named(name, hidden=True)
         except NotFoundError as error:
             raise NotFoundError(
-                f"No entry and no episode {name.strip()[:40]!r} was forgotten here.",
+                f"No forgotten entry or episode found: {name.strip()[:40]!r}.",
                 hint="`cm remember --forgotten` and `cm episodes list --state forgotten` list what was forgotten.",
             ) from error
 
@@ -496,10 +496,10 @@ class EntryMethods(MemoryMethods):
 def _waits_as(made: model.Proposal) -> model.MemoryChange:
     """Return the words for a proposed change that only the user may make."""
     doing = {"write": "writing for all projects", "change": "changing", "forget": "forgetting"}[made.kind]
-    words = f"only the user does that: {doing} the {made.of} {made.target} waits for the user to decide, as proposal {made.id}"
+    words = f"only the user can do that: {doing} the {made.of} {made.target} waits for the user to decide, as proposal {made.id}"
     return model.MemoryChange(made.target, made.of, words, proposal=made.id)
 
 
 def _refuse_agents(actor: model.Actor, does: str) -> None:
     if actor != "person":
-        raise RefusedError(f"Only the user {does}.", hint="Ask the user whose memory it is.")
+        raise RefusedError(f"Only the user {does}.", hint="Ask the user to do it.")

@@ -69,8 +69,8 @@ def decide(shown: HeldEntries, answer: Answer) -> None:
     """
     if answer == "trusted" and len(shown.entries) > MOST:
         raise RefusedError(
-            f"These are {count(len(shown.entries), 'entry', 'entries')}, more than anybody reads at once.",
-            hint=f"Read {shown.file}, and take out what is not wanted.",
+            f"{count(len(shown.entries), 'entry', 'entries')} are too many to review at once.",
+            hint=f"Edit {shown.file} and remove unwanted entries.",
         )
     _write(Path(shown.root), {digest(one): None for one in shown.entries}, answer)
 

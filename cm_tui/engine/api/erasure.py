@@ -111,7 +111,7 @@ class ErasureMethods(MemoryMethods):
         from cm_tui.engine.memory.erasure.scan import scan_archive
 
         if not names and not found:
-            raise UsageError("Nothing is named to be erased.", hint="Give ids, or ask for all that the scan finds.")
+            raise UsageError("Nothing to erase was given.", hint="Give ids, or choose all findings of the scan.")
         journal, names = self._journal, [model.plain_id(name) for name in names]
         of_archive = [one.id for one in scan_archive(journal)] if found else []
         asked = EraseRequest([*names, *of_archive], found, with_patches)
@@ -138,11 +138,7 @@ class ErasureMethods(MemoryMethods):
         self._recall_log.forget(ids)
         self._snapshots.remove_naming(ids)
         stays = forget(self._root, ids)
-        return (
-            [f"these values were changed after a pipeline wrote them, so they stay: {', '.join(stays)}"]
-            if stays
-            else []
-        )
+        return [f"these values changed after a pipeline wrote them and remain: {', '.join(stays)}"] if stays else []
 
     def _recreate_memory(self) -> list[str]:
         """Rebuild the index's part of the journal in a new file: no deleted data is left on disk."""
@@ -165,7 +161,7 @@ class ErasureMethods(MemoryMethods):
                 return
             projects.clear_store(store)
             if had_index:
-                notes.append("the index could not be kept and was removed: `cm index` makes it again")
+                notes.append("the index could not be kept and was removed: `cm index` recreates it")
 
         self._recreate_store(clear)
         return notes

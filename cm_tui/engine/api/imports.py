@@ -109,7 +109,7 @@ def import_into(
 
     if not config.agents.record:
         raise RefusedError(
-            "Nothing is recorded of this project: `agents.record` is false.",
+            "Recording is off for this project: `agents.record` is false.",
             hint="Set it to true in your settings to import sessions.",
         )
     project = ProjectTranscripts(root, agents, folders, environment)

@@ -20,6 +20,7 @@ from cm_tui.errors import CmError, NotIndexedError
 if TYPE_CHECKING:
     from cm_tui.engine.code.index.index_run import IndexOutcome
     from cm_tui.engine.code.index.indexer import Indexer
+    from cm_tui.engine.code.index.team_vectors import SharedVectors
 
 
 class IndexMethods(EngineBase):
@@ -159,6 +160,38 @@ class IndexMethods(EngineBase):
             projects.drop_episodes(location.folder_of(self._root).name)
             self._recall_log.drop()
         self._recreate_store(projects.remove_store)
+
+    @needs("nothing")
+    def team_vectors(self) -> tuple[model.TeamVectors, ...]:
+        """Return the versions of the vectors that a team shares, the newest first.
+
+        Raises RefusedError without git or a model.
+        """
+        return tuple(self._shared_vectors().versions())
+
+    @needs("head")
+    def publish_vectors(self, *, dry_run: bool = False) -> model.TeamVectors:
+        """Write the vectors of HEAD to the branch that a team shares; pushing it is up to the user.
+
+        Raises RefusedError if HEAD is not on the default branch, there is no model, or passages have no vector yet;
+        CmError if git cannot write it.
+        """
+        return self._shared_vectors().publish(dry_run=dry_run)
+
+    @needs("nothing", writes=("index",))
+    def pull_vectors(self) -> model.TeamVectors:
+        """Take the vectors of the nearest version on that branch; the next index run uses them.
+
+        Raises NotFoundError without a version; RefusedError if all are of another model, or there is no git or model.
+        """
+        self._refuse_read_only()
+        self._claim()
+        return self._shared_vectors().pull()
+
+    def _shared_vectors(self) -> SharedVectors:
+        from cm_tui.engine.code.index.team_vectors import SharedVectors
+
+        return SharedVectors(self._db, self._repository, self._vectors.provider)
 
     @needs("nothing")
     def doctor(self, *, full: bool = False) -> tuple[model.Check, ...]:

@@ -92,7 +92,7 @@ class LayerMethods(ContextMethods, NoteMethods):
 
         config = self.config.context.model
         if not config.enabled:
-            raise ConfigError("No language model is switched on.", hint="Set context.model in your own settings.")
+            raise ConfigError("No language model is enabled.", hint="Set context.model in your own settings.")
         if why := self._why_not_recorded():
             raise ModelError(f"Nothing is sent now: {why}")
         chat = Chat(config, lambda: not self._why_not_recorded(), section="context.model")
@@ -114,8 +114,8 @@ class LayerMethods(ContextMethods, NoteMethods):
             return searcher.search(query, profile=profile, limit=limit)
         if index not in self._ingested_indexes():
             raise NotFoundError(
-                f"There is no index {index!r}.",
-                hint=f"There are {', '.join([model.CODE, *_SOURCES, *self._ingested_indexes()])}; pipelines write others.",
+                f"Unknown index: {index!r}.",
+                hint=f"Available: {', '.join([model.CODE, *_SOURCES, *self._ingested_indexes()])}; pipelines create others.",
             )
         found = searcher.search(query, profile=profile, limit=limit * _DEEPER)
         mine = tuple(hit for hit in found.hits if hit.path.startswith(f"vector/{index}/"))

@@ -134,7 +134,7 @@ def link(shown: MemoryLink) -> MemoryLink:
     if something cannot be read or written.
     """
     if shown.linked:
-        raise UsageError(f"{shown.root} has the memory of {shown.identity} already.")
+        raise UsageError(f"{shown.root} already uses the memory of {shown.identity}.")
     root, own = _as_shown(shown), Journal.of(Path(shown.root))
     target = claimed_memory(root)
     is_shared = _has_others(own.folder.name, root)
@@ -165,7 +165,7 @@ def take_along(shown: MemoryLink, earlier: EarlierMemory) -> MemoryLink:
 def _as_shown(shown: MemoryLink) -> Path:
     root = Path(shown.root)
     if memory_link(root) != shown:
-        raise RefusedError(f"{root} has changed since; nothing was linked.", hint="Look again: `cm link --show`.")
+        raise RefusedError(f"{root} has changed since; nothing was linked.", hint="Review it again: `cm link --show`.")
     return root
 
 
@@ -235,4 +235,4 @@ def _remove(journal: Path) -> None:
         if journal.is_dir():
             shutil.rmtree(journal)
     except OSError as error:
-        raise StoreError(f"Cannot remove {journal}: {error}", hint="It was taken over; remove it yourself.") from error
+        raise StoreError(f"Cannot remove {journal}: {error}", hint="It was merged; remove it yourself.") from error

@@ -240,7 +240,7 @@ class MemoryMethods(IndexMethods):
     def _check_recorded(self, actor: model.Actor, session: str) -> None:
         """Refuse writes by anyone but the user while recording is off."""
         if actor != "person" and (reason := self._why_not_recorded(session)):
-            raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
+            raise RefusedError(f"Nothing was recorded: {reason}.", hint="Only the user can change that: `cm resume`.")
 
     @needs("nothing")
     def episode_moments(self) -> tuple[int, ...]:
@@ -255,9 +255,10 @@ class MemoryMethods(IndexMethods):
         any.
         """
         who = actor if actor == "person" else agent or actor
+        if not paths or self._why_not_recorded():
+            return
         # An agent that finds an item and then reads it has recalled it twice.
-        is_loop = actor == "person" and self._recall_log.is_repeat(paths, who)
-        if paths and not is_loop and not self._why_not_recorded():
+        if actor != "person" or not self._recall_log.is_repeat(paths, who):
             self._recall_log.note(paths, who)
 
     @needs("nothing")

@@ -42,7 +42,7 @@ class NoteMethods(EntryMethods):
 
         for value, known, what in ((kind, get_args(model.NoteKind), "kind"), (scope, get_args(model.Scope), "scope")):
             if value and value not in known:
-                raise UsageError(f"There is no {what} {value[:40]!r}.", hint=f"Use {', '.join(known)}.")
+                raise UsageError(f"Unknown {what}: {value[:40]!r}.", hint=f"Use {', '.join(known)}.")
         said = self._read_journal()
         rows, total = note_table.page(self._db, match.lower().split(), kind, scope, model.bounded(limit))
         skipped = scan_notes(places_of(self._root)).folders.notes

@@ -17,7 +17,7 @@ LAST = "last"
 """Instead of a session's id: the last recorded one."""
 _MOST_SECONDS = 366 * 86_400.0
 _SESSIONS_HINT = "`cm episodes list --sessions` lists the ids; `--unknown` takes a whole id that is not recorded yet."
-_HINT = "Such as 30m, 2h, 1h30m or 1d."
+_HINT = "Examples: 30m, 2h, 1h30m, 1d."
 
 
 def seconds_of(text: str) -> float:
@@ -29,9 +29,9 @@ def seconds_of(text: str) -> float:
 
     seconds = length(text, m="min") if text.strip()[:1].isdigit() else None
     if not seconds:
-        raise UsageError(f"{text!r} is no time to pause for.", hint=_HINT)
+        raise UsageError(f"Not a duration: {text!r}.", hint=_HINT)
     if seconds > _MOST_SECONDS:
-        raise UsageError(f"{text!r} is more than a year.", hint="Without a time the pause lasts until `cm resume`.")
+        raise UsageError(f"{text!r} is more than a year.", hint="Without a duration the pause lasts until `cm resume`.")
     return seconds
 
 
@@ -121,7 +121,7 @@ def never_record(root: Path | None, session: str, *, never: bool = True, unknown
     name = plain_id(session)
     # Hooks store the digest of a longer one.
     if not name or len(name) > 200:
-        raise UsageError(f"{session[:80]!r} is no session's id.", hint=_SESSIONS_HINT)
+        raise UsageError(f"Not a session id: {session[:80]!r}.", hint=_SESSIONS_HINT)
     if name == LAST:
         name = _last_session(root)
     elif never:
@@ -169,11 +169,11 @@ def _chosen(name: str, known: Iterable[str]) -> str | None:
 
 
 def _not_known(name: str) -> NoReturn:
-    raise NotFoundError(f"No session {model.quoted(name)} is known here yet.", hint=_SESSIONS_HINT)
+    raise NotFoundError(f"Session not found: {model.quoted(name)}.", hint=_SESSIONS_HINT)
 
 
 def _not_marked(name: str) -> NoReturn:
-    hint = "`cm pause --show` lists those that are."
+    hint = "`cm pause --show` lists excluded sessions."
     raise NotFoundError(f"No session {model.quoted(name)} is excluded from recording.", hint=hint)
 
 
@@ -189,4 +189,4 @@ def _last_session(root: Path | None) -> str:
                 found = event.text("session") or found
             if found:
                 return found
-    raise NotFoundError("No session was recorded here yet.", hint="Name it by its id.")
+    raise NotFoundError("No session has been recorded here yet.", hint="Give its id.")

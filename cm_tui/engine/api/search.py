@@ -199,7 +199,7 @@ def _depth(limit: int | None, by: model.By) -> int | None:
     Raises UsageError: results cannot be listed by that.
     """
     if by not in ("passage", "file"):
-        raise UsageError(f"Answers are not listed by {by!r}.", hint="Use passage or file.")
+        raise UsageError(f"Unknown grouping: {by!r}.", hint="Use passage or file.")
     return sys.maxsize if by == "file" else limit
 
 

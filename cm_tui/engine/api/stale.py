@@ -36,7 +36,7 @@ class StaleMethods(EntryMethods):
         UsageError if there are no items of that kind.
         """
         if kind and kind not in _KINDS:
-            raise UsageError(f"Nothing of the kind {kind!r} is remembered.", hint=f"Use one of {', '.join(_KINDS)}.")
+            raise UsageError(f"Unknown kind: {kind!r}.", hint=f"Use one of {', '.join(_KINDS)}.")
         self._update_mentions()
         kinds, states = (kind,) if kind else _SOURCES, _ALL if everything else _WORST
         return self._of_one_generation(lambda: self._stale_report.items(states, kinds, limit))
@@ -64,15 +64,15 @@ class StaleMethods(EntryMethods):
         item = self._item(name)
         if item.kind != model.ENTRIES:
             raise UsageError(
-                f"{item.path} is a file of yours.", hint="Change it in your editor: `cm stale ID` shows the new names."
+                f"{item.path} is your own file.", hint="Change it in your editor: `cm stale ID` shows the new names."
             )
         names = replacements(item.flagged)
         entry = self.entry(item.id)
         edit = model.EntryEdit(replaced(entry.content, names), replaced(entry.title, names))
         if (edit.content, edit.title) == (entry.content, entry.title):
             raise UsageError(
-                f"Nothing that {item.path} names has exactly one new name.",
-                hint="`cm stale ID` shows what became of each.",
+                f"No name in {item.path} has exactly one new name.",
+                hint="`cm stale ID` shows the state of each.",
             )
         words = ", ".join(f"`{old}` is now `{new}`" for old, new in names.items())
         if dry_run:
@@ -101,7 +101,7 @@ class StaleMethods(EntryMethods):
         item = self._item(name)
         if not item.flagged:
             raise UsageError(
-                f"Nothing that {item.path} names is gone, renamed or moved.", hint="`cm stale` lists what is stale."
+                f"No name in {item.path} is gone, renamed or moved.", hint="`cm stale` lists what is stale."
             )
         fates = [fate_of(one) for one in item.flagged]
         change = Confirmations(self._episodes).add(item.path, fates, head_at(self._root))
@@ -123,5 +123,5 @@ class StaleMethods(EntryMethods):
         """The path of an item by its id, or a prefix of it."""
         rows = self._db.rows("SELECT path FROM mention_item WHERE contains(path, ?)", [model.plain_id(name)])
         paths = {path.partition("/")[2]: path for (path,) in rows}
-        chosen: str = paths[model.id_named(name, paths, "item that names code", "`cm stale --all` lists them.")]
+        chosen: str = paths[model.id_named(name, paths, "memory", "`cm stale --all` lists them.")]
         return chosen

@@ -22,7 +22,7 @@ REINSTALL = "Install cm again as you did before, with --force-reinstall"
 
 def examine_project(root: Path) -> Iterator[Check]:
     """Check a project's settings, their embedding model, its memory, and its journal."""
-    settings = outcome("configuration", lambda: _settings(root), "Fix the file that is named.")
+    settings = outcome("configuration", lambda: _settings(root), "Fix the reported file.")
     yield settings
     if settings.state == "ok":
         yield from _chosen_model(root)
@@ -106,15 +106,15 @@ def _memory(root: Path) -> Iterator[Check]:
 
     mine, said = identify(root), claimed(root).text
     if mine.claims:
-        found = f"its own: it claims to be {mine.claims}, whose memory others made"
-        yield Check("memory", "warning", found, "Look with `cm link --show`, and share it with `cm link`.")
+        found = f"its own: it claims to be {mine.claims}, whose memory belongs to other checkouts"
+        yield Check("memory", "warning", found, "Review with `cm link --show`, then share it with `cm link`.")
     elif mine.text != said:
         yield Check("memory", "ok", f"that of {mine.text}, its original identity; git names {said} now")
     if earlier := earlier_memories(root):
         found = (
             f"this checkout had {noun(len(earlier), 'another memory', 'other memories')} before: {', '.join(earlier)}"
         )
-        yield Check("memory", "warning", found, "Look with `cm link --show`, and merge it with `cm link`.")
+        yield Check("memory", "warning", found, "Review with `cm link --show`, then merge it with `cm link`.")
 
 
 def examine(root: Path) -> tuple[Check, ...]:

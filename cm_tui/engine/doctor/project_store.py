@@ -126,16 +126,16 @@ def examine_journal_position(root: Path, db: Database) -> Iterator[Check]:
         return
     yield Check(
         "journal", "warning",
-        "The journal is another one than the index has read, or a shorter one. Episodes that it no longer has are still found.",
+        "The journal is not the one that was indexed, or is shorter. Episodes missing from it are still found.",
         "Run `cm index`.", "journal-replaced",
     )  # fmt: skip
 
 
 _LONGEST = 1_000_000
 _SMALL = {
-    seal.FILE: ("records whether changes were lost, which is unknown until it is written again", "Run `cm index`."),
-    by_source.FILE: ("names the model that made the vectors, which is found out again", "Run `cm index`."),
-    user_marks.FILE: ("holds where you last looked and where history was pruned; neither is known until set again", ""),
+    seal.FILE: ("records whether changes were lost, which is unknown until it is rewritten", "Run `cm index`."),
+    by_source.FILE: ("names the model that made the vectors, which is determined again", "Run `cm index`."),
+    user_marks.FILE: ("records your last visit and where history was pruned; both are unknown until set again", ""),
 }
 
 
@@ -160,7 +160,9 @@ def _examine_vectors_file(db: Database, folder: Path) -> Iterator[Check]:
     if header.get("generation") == db.get_meta(PASSAGE_GENERATION):
         strays = ids - {row[0] for row in db.rows("SELECT id FROM passage")}
         if strays:
-            yield _damaged_vectors(folder, f"{len(strays):,} of its vectors are of passages that the index has not")
+            yield _damaged_vectors(
+                folder, f"{len(strays):,} of its vectors belong to passages that are not in the index"
+            )
 
 
 def _damaged_vectors(folder: Path, said: str) -> Check:
@@ -258,7 +260,7 @@ def _database(db: Database, *, full: bool) -> Iterator[Check]:
     contradictions = store_rows.contradictions(db, full=full)
     if contradictions:
         raise damaged(db.file, "rows-contradictory", "; ".join(contradictions))
-    said = f"{db.folder}, schema {db.get_meta('schema')}, {count(rows, 'row')} read, all whole"
+    said = f"{db.folder}, schema {db.get_meta('schema')}, {count(rows, 'row')} read, no damage"
     if db.is_read_only:
         yield Check(
             "store", "warning", f"{said}; it is read-only here: nothing is updated or saved",
@@ -284,7 +286,7 @@ def _vectors(parts: StoreParts, *, full: bool) -> Iterator[Check]:
     embedded, passages = vectors.coverage()
     if full and (found := vectors.verify()):
         yield Check(
-            "vectors", "warning", f"{'; '.join(found)} They were made again from the store.", "Run `cm index`.",
+            "vectors", "warning", f"{'; '.join(found)} They were recreated from the store.", "Run `cm index`.",
             "vectors-differ",
         )  # fmt: skip
     elif not problems:
@@ -301,7 +303,7 @@ def _embedding(parts: StoreParts) -> Iterator[Check]:
         yield Check("embedding jobs", "warning", jobs, "Run `cm index` to fetch the results.")
     if now.instead_of:
         yield Check(
-            "embedding", "warning", now.note, "Fix the reported problem; `cm index` goes back to the first choice."
+            "embedding", "warning", now.note, "Fix the reported problem; `cm index` returns to the first choice."
         )
         return
     fallback = vectors.fallback_name

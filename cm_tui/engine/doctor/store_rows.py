@@ -13,7 +13,7 @@ _CONTRADICTIONS = (
     ("passages share a number", "SELECT count(*) - count(DISTINCT id) FROM passage"),
     ("paths are listed twice", "SELECT count(*) - count(DISTINCT path) FROM head_file"),
     (
-        "passages are of files that are gone",
+        "passages belong to removed files",
         "SELECT count(*) FROM passage WHERE blob IS NOT NULL AND blob NOT IN (SELECT id FROM blob)",
     ),
     (
@@ -21,11 +21,11 @@ _CONTRADICTIONS = (
         "SELECT count(*) FROM passage p ANTI JOIN fts_main_passage.docs d ON d.docid = p.id",
     ),
     (
-        "texts of the keyword index are of passages that are gone",
+        "texts of the keyword index belong to removed passages",
         "SELECT count(*) FROM fts_main_passage.docs d ANTI JOIN passage p ON d.docid = p.id",
     ),
     (
-        "texts are counted wrongly in the keyword index",
+        "texts have wrong counts in the keyword index",
         "SELECT abs(s.num_docs - (SELECT count(*) FROM fts_main_passage.docs)) FROM fts_main_passage.stats s",
     ),
 )
@@ -40,8 +40,8 @@ LEFT JOIN (SELECT docid, count(*) AS len FROM fts_main_passage.terms GROUP BY do
 WHERE d.len <> coalesce(t.len, 0)
 """
 _KEYWORDS = (
-    ("words of the keyword index are counted wrongly", _WRONG_WORDS),
-    ("texts of the keyword index have another length than their words", _WRONG_LENGTHS),
+    ("words of the keyword index have wrong counts", _WRONG_WORDS),
+    ("texts of the keyword index have a wrong length", _WRONG_LENGTHS),
 )
 
 

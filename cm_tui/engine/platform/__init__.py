@@ -1,1 +1,1 @@
-"""Git, store, journal and redaction: what the other layers stand on."""
+"""Git, store, journal and redaction: the base of the other layers."""

@@ -63,7 +63,7 @@ class ListFile(ABC, Generic[C]):
     most_bytes: ClassVar[int]
     next_write: ClassVar[str]
     """What sets a damaged file aside."""
-    instead: ClassVar[str] = "Put an ordinary folder there."
+    instead: ClassVar[str] = "Replace it with a regular folder."
     """The hint where a project's folder is a link."""
 
     def __init__(self, root: Path | None, name: str | Path) -> None:
@@ -127,19 +127,21 @@ class ListFile(ABC, Generic[C]):
             found = json.loads(data.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             if (line := conflict_line(data.decode("utf-8", "replace"))) is not None:
-                note = f"{self.path} has a conflict of git at line {line}: none of its {self.key} is known until it is resolved."
-                return replace(self.empty(), damaged="a conflict of git", conflict=line, notes=(note,))
+                note = (
+                    f"{self.path} has a git conflict at line {line}: its {self.key} are ignored until it is resolved."
+                )
+                return replace(self.empty(), damaged="a git conflict", conflict=line, notes=(note,))
             return self._damaged("not UTF-8" if isinstance(error, UnicodeDecodeError) else "not JSON")
         items = self.listed(found)
         if not isinstance(items, list):
-            return self._damaged(f"no list of {self.key}")
+            return self._damaged(f"not a list of {self.key}")
         rest = found.items() if isinstance(found, dict) else ()
         return self.understood(items, {name: value for name, value in rest if name != self.key})
 
     def _damaged(self, why: str) -> C:
         note = (
-            f"{self.path} cannot be understood ({why}): none of its {self.key} is known. "
-            f"Fix it; the next {self.next_write} puts it aside."
+            f"{self.path} is not valid ({why}): its {self.key} are ignored. "
+            f"Fix it; the next {self.next_write} moves it aside."
         )
         return replace(self.empty(), damaged=why, notes=(note,))
 
@@ -152,7 +154,7 @@ class ListFile(ABC, Generic[C]):
         """
         if content.conflict:
             raise RefusedError(
-                f"{self.path} has a conflict of git at line {content.conflict}: nothing is written to it.",
+                f"{self.path} has a git conflict at line {content.conflict}; nothing was written.",
                 hint="Resolve it in an editor first.",
             )
         permissions = permissions_of(self.path)
@@ -180,7 +182,7 @@ class ListFile(ABC, Generic[C]):
             else:
                 redo(found)
                 content = found
-        raise StoreError(f"Another program keeps saving {self.path}: nothing is written.", hint="Try again.")
+        raise StoreError(f"Another program keeps saving {self.path}; nothing was written.", hint="Try again.")
 
     def _write_unless_changed(self, content: C) -> str | None:
         """Return the result of `write`; None: another program changed the file, and nothing is written."""
@@ -200,7 +202,7 @@ class ListFile(ABC, Generic[C]):
     def _set_aside(self) -> str:
         """Give a file that cannot be understood another name."""
         kept = set_aside(self.path)
-        return f"{self.path} could not be understood; it is kept as {kept.name}." if kept else ""
+        return f"{self.path} was not valid; it is kept as {kept.name}." if kept else ""
 
     # --- its place ---
 
@@ -215,16 +217,15 @@ class ListFile(ABC, Generic[C]):
         return None if self._root is None else twin_of(self._root, self._inside)
 
     def _twin_note(self, twin: Path) -> str:
-        return (
-            f"{twin} has the name of {self.path} on macOS and Windows: {self.key} are neither read from it nor written."
-        )
+        return f"{twin} has the same name as {self.path} on macOS and Windows: {self.key} are neither read from it nor written."
 
     def _leads_away(self) -> bool:
         return self._root is not None and any(map(os.path.islink, (self.path.parent, self.path)))
 
     def _refusal(self) -> RefusedError:
         return RefusedError(
-            f"{self.path} is a link, or is below one: its {self.key} are neither read nor written.", hint=self.instead
+            f"{self.path} is a symbolic link or below one: its {self.key} are neither read nor written.",
+            hint=self.instead,
         )
 
 

@@ -12,5 +12,5 @@ AGENTS: dict[str, Agent] = {agent.name: agent for agent in (CLAUDE_CODE, OPENCOD
 def named(name: str) -> Agent:
     """The agent of a name. Raises UsageError if none is called so."""
     if name not in AGENTS:
-        raise UsageError(f"There is no agent {name!r}.", hint=f"Use one of {', '.join(AGENTS)}.")
+        raise UsageError(f"Unknown agent: {name!r}.", hint=f"Use one of {', '.join(AGENTS)}.")
     return AGENTS[name]

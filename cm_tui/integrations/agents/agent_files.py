@@ -1,4 +1,4 @@
-"""Agents and their files, each with a part of ours that can be put in and taken out."""
+"""Agents and their files, each with a part of cm that can be added and removed."""
 
 from __future__ import annotations
 

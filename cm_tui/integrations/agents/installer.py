@@ -64,7 +64,7 @@ class Original:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise CmError(f"Cannot read {self._file}: {error}", hint="Remove it, and run the command again.") from error
+            raise CmError(f"Cannot read {self._file}: {error}", hint="Remove it and run the command again.") from error
 
     def forget(self) -> None:
         """Keep it no longer."""
@@ -116,8 +116,8 @@ def _refuse_outside(path: Path, root: Path) -> None:
     target = Path(os.path.realpath(path))
     if not target.is_relative_to(os.path.realpath(root)):
         raise RefusedError(
-            f"{path} leads out of the project, to {target}; nothing was written.",
-            hint="Remove the link, or wire the agent with --scope user.",
+            f"{path} points outside the project, to {target}; nothing was written.",
+            hint="Remove the link, or connect the agent with --scope user.",
         )
 
 
@@ -312,7 +312,7 @@ def _refuse_changed(change: Change, scope: Scope) -> None:
 
 
 def _changed_meanwhile(change: Change) -> RefusedError:
-    return RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
+    return RefusedError(f"{change.path} has changed meanwhile.", hint="Run the command again.")
 
 
 def _write(change: Change, scope: Scope) -> None:

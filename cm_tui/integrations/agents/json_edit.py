@@ -84,7 +84,7 @@ class _Reader:
         try:
             return Node(at, at, found.end(), json.loads(found[0]))
         except ValueError as error:
-            raise self.wrong(at, "a number that can be read") from error
+            raise self.wrong(at, "a valid number") from error
 
     def _string(self, at: int) -> tuple[str, int]:
         try:

@@ -133,7 +133,7 @@ def _ours(value: Any, agent: str) -> list[tuple[str | int, ...]]:
                 if isinstance(handler, dict) and is_hook(str(handler.get("command", "")), agent)
             ]
     if len(found) > _MOST_HOOKS:
-        raise RefusedError(f"{len(found):,} hooks of cm are there; at most {_MOST_HOOKS} are taken out")
+        raise RefusedError(f"{len(found):,} hooks of cm found; at most {_MOST_HOOKS} can be removed")
     return found
 
 

@@ -17,6 +17,7 @@ _CLAUDE_CODE_HOOKS = (
     HookEntry("SessionStart", "session-start"),
     HookEntry("SessionEnd", "session-end"),
     HookEntry("UserPromptSubmit", "prompt"),
+    HookEntry("PreToolUse", "action", "Edit|MultiEdit|Write|NotebookEdit|Bash"),
     HookEntry("PostToolUse", "edit", "Edit|MultiEdit|Write|NotebookEdit"),
     HookEntry("Stop", "stop"),
 )
@@ -111,7 +112,7 @@ CURSOR = Agent(
     _cursor_parts,
     (
         "Open a new chat. Cursor's documentation does not promise that a hook may add to a prompt; version 3.20 is reported to take it.",
-        "Cursor also runs the hooks in Claude Code's settings: wire one of the two for a project, not both.",
+        "Cursor also runs the hooks in Claude Code's settings: connect one of the two for a project, not both.",
     ),
     resume=("cursor-agent", "--resume"),
 )

@@ -32,16 +32,18 @@ def resume_command(agent: str, session: str, parent: str = "") -> tuple[str, ...
     opened at that one. Raises UsageError if the agent has no such command line, or the id does not look like one.
     """
     if not (agent and session):
-        raise UsageError("It belongs to no session of an agent.", hint="What was recorded by hand cannot be resumed.")
+        raise UsageError(
+            "The episode does not belong to a session of an agent.", hint="Episodes recorded by hand cannot be resumed."
+        )
     known = {one.name: (one.title, one.resume) for one in AGENTS.values()} | _OTHERS
     title, words = known.get(agent, (repr(agent[:40]), ()))
     if not words:
         able = ", ".join(name for name, command in known.values() if command)
-        raise UsageError(f"No command line is known that opens {title} at a session.", hint=f"It is known of {able}.")
+        raise UsageError(f"No command is known to resume a session of {title}.", hint=f"Supported: {able}.")
     id_ = parent or session
     if not _ID.fullmatch(id_):
         raise UsageError(
-            f"{id_[:60]!r} does not look like the id of a session: it is not passed to {title}.",
+            f"{id_[:60]!r} does not look like a session id, so it is not passed to {title}.",
             hint=f"Choose the session in {title} itself.",
         )
     return (*words[:-1], f"{words[-1]}{id_}") if words[-1].endswith("=") else (*words, id_)

@@ -29,7 +29,7 @@ def toml_server(path: Path, target: InstallTarget) -> Part:
         rest = _without_block(text)
         if _server(_parsed(rest)) is not None:
             raise RefusedError(
-                f"[mcp_servers.{SERVER}] is there already, outside the lines that cm writes",
+                f"[mcp_servers.{SERVER}] already exists outside the lines written by cm",
                 hint=f"Remove it with `codex mcp remove {SERVER}`, and run the command again.",
             )
         old = _server(_parsed(text))
@@ -87,7 +87,7 @@ def _text_outside_block(text: str) -> str:
             del values["mcp_servers"]
     if left != kept:
         raise RefusedError(
-            f"other settings stand between the lines `{BEGIN}` and `{END}`",
+            f"other settings are between the lines `{BEGIN}` and `{END}`",
             hint="Move them out of the block, and run the command again.",
         )
     return rest

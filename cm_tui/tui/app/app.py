@@ -25,7 +25,7 @@ from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
-from cm_tui.tui.tasks.engine_tasks import Change, EngineFailed, EngineTasks
+from cm_tui.tui.tasks.engine_tasks import Change, EngineFailed, EngineOpened, EngineTasks
 from cm_tui.tui.tasks.long_tasks import Answer, RunEnded, RunStep
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.watches import EVERY, RevisionTracker, head_watch, recording_watch
@@ -193,8 +193,13 @@ class CmApp(ModeApp):
             finally:
                 self.answering = None
 
-    def on_engine_opened(self) -> None:
+    def on_engine_opened(self, message: EngineOpened) -> None:
         """The project can be asked now."""
+        if message.again:
+            # No index run by itself: it would fail again, as long as there is no room.
+            self.tasks.start_waiting()
+            self.tell("The index was reopened after a failed write. Repeat what failed.", severity="warning")
+            return
         self.lifecycle.opened(self._projects.ask_if_moved)
         self.daemon_sync.begin()
         self._recording_watch.look()

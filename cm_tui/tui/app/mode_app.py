@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import AwaitMount
+from textual.widgets import Input
 
 from cm_tui.config import Config
 from cm_tui.errors import CmError
@@ -157,6 +158,9 @@ class ModeApp(App[int]):
         """Handle an event; a key waits until what the one before did is done."""
         if isinstance(event, events.Key | events.MouseDown):
             self._told_before = {one.identity for one in self._notifications}
+        elif isinstance(event, events.Paste) and type(self.focused) is Input and len(event.text.splitlines()) > 1:
+            # Textual's own keeps the first line alone.
+            event.text = " ".join(event.text.split())
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
         elif not self.typed_keys.holds(event):
@@ -243,7 +247,7 @@ class ModeApp(App[int]):
             return False
         if origin.screen is self.screen and (not origin.command or origin.step == self._step):
             return False
-        words = f"{origin.command or 'A question'}: not shown, as you went on. Ask again to see it."
+        words = f"{origin.command or 'A request'}: result not shown, as you moved on. Repeat it to see it."
         if words != self._notice:
             self.refuse(words)
         return True

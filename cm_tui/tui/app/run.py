@@ -29,10 +29,10 @@ def finish(tasks: EngineTasks) -> None:
         closing.start()
         closing.join(QUIET_SECONDS)
         if closing.is_alive():
-            _say("finishing the step that was begun; Ctrl-C leaves at once…")
+            _say("finishing the current step; Ctrl-C quits at once…")
             closing.join()
     except KeyboardInterrupt:
-        _say("left before the step was done; the next run does it again.")
+        _say("quit before the step was done; the next run repeats it.")
         # Not by an exception: Python would wait for the threads that are to be left.
         os._exit(INTERRUPTED)
 

@@ -72,8 +72,8 @@ class Keymap:
         for name in self.own:
             if name not in known:
                 near = nearest(name, known)
-                suggestion = f"; the nearest is {near}" if near else ""
-                messages.append(f"tui.keys: there is no command {name}{suggestion}. It is ignored.")
+                suggestion = f" Did you mean {near}?" if near else ""
+                messages.append(f"tui.keys: unknown command {name}; it is ignored.{suggestion}")
         for name in self.own:
             if name in known:
                 messages += self._of_command(known[name], rooms)
@@ -85,16 +85,16 @@ class Keymap:
         moving = {key for binding in RowList.BINDINGS for key in _split(_key_of(binding))}
         for key in _split(self.own[command.id]):
             if not _is_key(key):
-                yield f"tui.keys: {command.id}: there is no key {key}."
+                yield f"tui.keys: {command.id}: unknown key {key}."
             if key in moving and not command.priority:
-                yield f"tui.keys: {command.id}: {key_name(key)} moves in lists, which have the keyboard first."
+                yield f"tui.keys: {command.id}: {key_name(key)} moves the cursor in lists, which take the key first."
             for other in (*others, *APP_COMMANDS):
                 if other.id == command.id:
                     continue
                 own = self.own.get(other.id)
                 if own is not None and key in _split(own):
                     first, second = sorted((command.id, other.id))
-                    yield f"tui.keys: {first} and {second} both have {key_name(key)}; only one of them gets it."
+                    yield f"tui.keys: {first} and {second} both use {key_name(key)}; only one of them receives it."
                 elif own is None and key in (keys := _split(other.key)):
                     rest = [key_name(one) for one in keys if one != key]
                     left = f"which still has {' and '.join(rest)}" if rest else "which has no key now"
@@ -178,7 +178,7 @@ class SettingsInForce:
     def _is_theme(self, name: str) -> bool:
         if name in self._app.available_themes:
             return True
-        self._app.tell(f"There is no theme called {name}.", severity="warning")
+        self._app.tell(f"Unknown theme: {name}.", severity="warning")
         return False
 
     def theme_chosen(self) -> None:
@@ -189,7 +189,7 @@ class SettingsInForce:
         self._take_theme(theme)
         configured = self._app.config.tui.theme
         if configured and theme != configured:
-            words = f"{theme} is used here from now on. Your settings say tui.theme = “{configured}”: change it there to have it everywhere."
+            words = f"{theme} is used here from now on. Your settings have tui.theme = “{configured}”; change it there to use it everywhere."
             self._app.tell(words, timeout=8)
 
         def show(name: str, _: object, finish: Finish) -> None:
@@ -219,7 +219,7 @@ class SettingsInForce:
 
     def _report_keys(self, problems: Sequence[str]) -> None:
         if problems:
-            self._app.tell("\n".join(problems), title="Keys of your own", severity="warning", timeout=12)
+            self._app.tell("\n".join(problems), title="Custom keys", severity="warning", timeout=12)
 
     # --- changes while it runs ---
 
@@ -249,18 +249,18 @@ class SettingsInForce:
         here = [name for name in names if name.startswith(_HERE)]
         later = [name for name in names if name not in here]
         daemon = self._app.tasks.engine is not None and self._app.tasks.engine.uses_daemon
-        when = "with the next index run (^r)" if daemon else "when cm is opened again"
+        when = "with the next index run (^r)" if daemon else "when cm is restarted"
         messages = [f"In force now: {', '.join(here)}."] if here else []
-        messages += [f"{', '.join(later)} {noun(len(later), 'counts', 'count')} {when}."] if later else []
+        messages += [f"{', '.join(later)} {noun(len(later), 'applies', 'apply')} {when}."] if later else []
         self._app.tell(" ".join(messages), title="Settings were changed", timeout=6)
 
     def _refuse(self, error: CmError) -> None:
         # The daemon reads the same file and answers nothing by half of it.
         daemon = self._app.tasks.engine is not None and self._app.tasks.engine.uses_daemon
         stays = (
-            "Theme and keys stay; questions are answered once it is mended."
+            "Theme and keys are unchanged; requests work again once it is fixed."
             if daemon
-            else "What was in force before stays."
+            else "The previous settings stay in force."
         )
         self._app.tell(f"{error.one_line} {stays}", title="Settings were changed", severity="warning", timeout=12)
 

@@ -113,8 +113,10 @@ def list_changes(screen: AnyMode) -> None:
         )  # fmt: skip
 
     def refused(row: UndoableChange) -> str:
+        if row not in history.newest_first:
+            return "It was undone meanwhile"
         later = history.builds_on(row)
-        return f"A later change builds on it; undo that first: {one_line(later.label)}" if later is not None else ""
+        return f"A later change depends on it; undo that first: {one_line(later.label)}" if later is not None else ""
 
     def chosen(change: UndoableChange) -> None:
         if not screen.is_doing(UNDO):
@@ -130,7 +132,7 @@ def nothing_to_undo(screen: AnyMode) -> str | None:
         return None
     if screen.UNDOES_EARLIER:
         return None if screen.cm.project.engine == "open" else "the project is not open"
-    return "nothing was changed yet"
+    return "no changes yet"
 
 
 nothing_to_redo: Callable[[AnyMode], str | None] = unless(lambda screen: screen.cm.history.next_redo, "nothing to redo")
@@ -142,7 +144,7 @@ def _confirmed(screen: AnyMode, change: UndoableChange, word: str, go_on: Callab
         go_on()
         return
     where, when = screen.cm.titles.get(change.mode, change.mode), age(time.time() - change.time)
-    words = f"{word} what was done in {where}, {when}?\n\n{elide_end(one_line(change.label), _LONGEST)}"
+    words = f"{word} the change made in {where}, {when}?\n\n{elide_end(one_line(change.label), _LONGEST)}"
     confirm(screen.app, words, word, go_on)
 
 
@@ -203,8 +205,8 @@ not_open: Reason = unless(lambda screen: screen.cm.project.engine == "open", "th
 no_index_run: Reason = unless(
     lambda screen: screen.cm.tasks.indexing or screen.cm.project.job, "no index run is in progress"
 )
-_unchanged: Reason = unless(lambda screen: screen.cm.history.last, "nothing was changed yet")
-_no_split: Reason = unless(lambda screen: screen.split, "there is no border to move here")
+_unchanged: Reason = unless(lambda screen: screen.cm.history.last, "no changes yet")
+_no_split: Reason = unless(lambda screen: screen.split, "no border to move here")
 _is_now: Reason = unless(lambda screen: screen.cm.revision.moment, "this is now")
 
 
@@ -224,7 +226,7 @@ def _cannot_index_again(screen: AnyMode) -> str | None:
 
 
 APP_COMMANDS: tuple[Command[AnyMode], ...] = (
-    Command("app.help", "question_mark,f12", "Help", "Every key of this mode",
+    Command("app.help", "question_mark,f12", "Help", "List all keys of this mode",
             lambda screen: screen.app.push_screen(screen.help_screen())),
     *(
         Command(f"app.{mode.name}", keys_of_mode(number), mode.title, mode.help, show_mode(mode.name), bar=False)
@@ -238,20 +240,20 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
             shown=lambda screen: screen.cm.history.next_redo is not None, blocked=nothing_to_redo),
     Command("app.undo-list", "alt+u", "Undo…", "Choose from a list what to undo", list_changes, bar=False,
             blocked=_unchanged),
-    Command("app.now", "0", "Back to now", "Leave the past revision that is shown",
+    Command("app.now", "0", "Back to now", "Leave the past revision shown",
             lambda screen: screen.cm.go_to_now(), bar=False, blocked=_is_now),
     Command("app.palette", "ctrl+p", "Commands", "Find any command by name",
             lambda screen: screen.app.action_command_palette(), palette=False),
-    Command("app.index", "ctrl+r", "Update index", "Index what changed since the last run", start_index, bar=False,
+    Command("app.index", "ctrl+r", "Update index", "Index changes since the last run", start_index, bar=False,
             priority=True, blocked=_cannot_index_again),
-    Command("app.stop-index", "ctrl+g", "Stop indexing", "Stop the index run; what is done is kept", stop_index,
+    Command("app.stop-index", "ctrl+g", "Stop indexing", "Stop the index run; completed work is kept", stop_index,
             bar=False, priority=True, blocked=no_index_run),
     Command("app.wider", "greater_than_sign", "Wider", "More room for the panel on the left", widen, bar=False,
             blocked=_no_split),
     Command("app.narrower", "less_than_sign", "Narrower", "Less room for the panel on the left", narrow, bar=False,
             blocked=_no_split),
     Command("app.theme", "ctrl+t", "Theme", "Choose a theme: dark, light or another", lambda screen: screen.app.search_themes(), bar=False),
-    Command("app.trust", "T", "Trust", "What of this repository needs your trust", lambda screen: screen.cm.show_trust(),
+    Command("app.trust", "T", "Trust", "Review what needs your trust", lambda screen: screen.cm.show_trust(),
             bar=False),
     Command("app.pause", "Z", "Pause recording", "Pause or resume recording of agents",
             lambda screen: screen.cm.pause_recording(), bar=False),

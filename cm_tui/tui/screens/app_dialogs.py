@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from cm_tui import model
 from cm_tui.config import load_config
 from cm_tui.engine.api import recording
 from cm_tui.errors import CmError
-from cm_tui.model import KnownProject, ProjectStatus, RecordingState
 from cm_tui.model.dates import age, local_moment
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.question import Finder, Line, ListDialog, Option, Question, ask, ask_line
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.api.links import MemoryLink
 
 
-def project_row(row: KnownProject, width: int) -> Content:
+def project_row(row: model.KnownProject, width: int) -> Content:
     """Draw name, folder, and when it was used."""
     lead = "gone: " if row.gone and not row.roots else ""
     folder = next(iter((*row.roots, *row.gone)), "unknown folder")
@@ -61,28 +61,28 @@ class ProjectChooser:
     def choose(self) -> None:
         """Show the list, once it is read."""
 
-        def call() -> Sequence[KnownProject]:
+        def call() -> Sequence[model.KnownProject]:
             from cm_tui.engine.api.known_projects import known_projects
 
             return known_projects().rows
 
-        def got(found: Sequence[KnownProject]) -> None:
-            finder = Finder[KnownProject](
+        def got(found: Sequence[model.KnownProject]) -> None:
+            finder = Finder[model.KnownProject](
                 lambda one: "\n".join((one.name, one.identity, *one.roots, *one.gone)), "part of a name or folder"
             )
             ask(self._cm, ListDialog(
                 " Open another project ", " enter opens · esc closes ", found, project_row, self._chosen, close="ctrl+e",
-                empty="No project of that name.", finder=finder,
+                empty="No matching projects.", finder=finder,
             ))  # fmt: skip
 
         self._cm.tasks.attempt(call, got, self._cm.tell_error, topic="app.projects")
 
-    def _chosen(self, one: KnownProject) -> None:
+    def _chosen(self, one: model.KnownProject) -> None:
         here = self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
         if not one.roots:
-            self._cm.tell(f"{one.name} is no longer where it was. Open it where it is now.", severity="warning")
+            self._cm.tell(f"{one.name} is no longer at that path. Open it at its new path.", severity="warning")
         elif Path(one.roots[0]) == here:
-            self._cm.tell("That project is open already.")
+            self._cm.tell("That project is already open.")
         else:
             self.open(Path(one.roots[0]))
 
@@ -95,7 +95,7 @@ class ProjectChooser:
             topic="app.projects",
         )
 
-    def ask_if_moved(self, status: ProjectStatus) -> None:
+    def ask_if_moved(self, status: model.ProjectStatus) -> None:
         """Ask about a folder that claims a project all of whose checkouts are gone."""
         if not status.claims_other:
             return
@@ -109,7 +109,7 @@ class ProjectChooser:
         def got(found: MemoryLink) -> None:
             if not found.linked and found.gone and found.gone == found.shared_with:
                 # No single key links.
-                options = [Option("Not now", "escape"), Option("Take its memory along", then=lambda: self._link(found))]
+                options = [Option("Not now", "escape"), Option("Keep its memory", then=lambda: self._link(found))]
                 title = "Was this project moved?"
                 ask(self._cm, Question("", options, title=title, detail=moved_question(found), look="large"))
 
@@ -129,7 +129,7 @@ class ProjectChooser:
         self._cm.tasks.attempt(call, linked, self._cm.tell_error, topic="app.moved")
 
 
-_HINT = "Such as 30m, 2h or 1d; empty: until you record again. Nothing that agents do is written down meanwhile."
+_HINT = "Examples: 30m, 2h, 1d; empty: until you resume. Meanwhile nothing that agents do is recorded."
 
 
 class RecordingControl:
@@ -152,9 +152,9 @@ class RecordingControl:
             everywhere = error is not None or (state is not None and state.everywhere)
             self._do(lambda: _resume(root, everywhere=everywhere))
         elif state is not None and state.state == "never":
-            self._cm.tell("Nothing is ever recorded in this folder: memory.never_record of your settings names it.")
+            self._cm.tell("This folder is never recorded: it is listed in memory.never_record of your settings.")
         elif state is not None and state.state == "off":
-            self._cm.tell("Nothing is recorded: agents.record is switched off in the settings.")
+            self._cm.tell("Recording is off: agents.record is false in the settings.")
         else:
             line = Line(lambda answer: self._pause(root, answer), hint=_HINT, check=_wrong)
             ask_line(self._cm, "Pause recording for how long?", line)
@@ -163,23 +163,23 @@ class RecordingControl:
         seconds = recording.seconds_of(answer) if answer.strip() else None
         self._do(lambda: recording.pause(root, seconds))
 
-    def _do(self, change: Callable[[], RecordingState]) -> None:
+    def _do(self, change: Callable[[], model.RecordingState]) -> None:
         self._cm.tasks.attempt(change, self._done, self._failed, topic="app.recording")
 
     def _failed(self, error: CmError) -> None:
         self._cm.tell_error(error)
         self._look()
 
-    def _done(self, found: RecordingState) -> None:
+    def _done(self, found: model.RecordingState) -> None:
         if found.state == "paused":
-            end = f"until {local_moment(found.until, time.time())}" if found.until else "until you record again"
-            self._cm.tell(f"Nothing is recorded {end}.")
+            end = f"until {local_moment(found.until, time.time())}" if found.until else "until you resume it"
+            self._cm.tell(f"Recording is paused {end}.")
         else:
-            self._cm.tell("What agents do is recorded again.")
+            self._cm.tell("Recording resumed.")
         self._look()
 
 
-def _resume(root: Path, *, everywhere: bool) -> RecordingState:
+def _resume(root: Path, *, everywhere: bool) -> model.RecordingState:
     state = recording.resume(None, here=root) if everywhere else recording.recording_state(root)
     return recording.resume(root) if state.state == "paused" or not everywhere else state
 

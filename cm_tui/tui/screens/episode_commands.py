@@ -37,7 +37,7 @@ def erase_episode(screen: ModeScreen, episode: Episode, after: Callable[[Episode
 
     def found(report: ErasureReport) -> None:
         confirm_by_word(
-            screen, question(episode, report), "Erase", WORD, f"Type `{WORD}` to erase it", "It cannot be brought back.",
+            screen, question(episode, report), "Erase", WORD, f"Type `{WORD}` to erase it", "It cannot be restored.",
             lambda: screen.do(lambda engine: engine.erase([episode.id]), erased),
         )  # fmt: skip
 
@@ -66,9 +66,9 @@ def question(episode: Episode, report: ErasureReport) -> str:
     neighbours = [neighbours_note(report.neighbours, named=1)] if report.neighbours else []
     notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in (*report.reasons, *neighbours, *report.notes)]
     return (
-        f"Erase “{elide_end(query_text(episode), _ASKED)}” for good?\n\n"
-        f"What goes from the journal: {counts(report)}. With it go the passages and vectors made from them. "
-        "Commits and files stay as they are.\n" + "\n".join([*map(_line, seen), *notes])
+        f"Erase “{elide_end(query_text(episode), _ASKED)}” permanently?\n\n"
+        f"Erased from the journal: {counts(report)}, with the passages and vectors made from them. "
+        "Commits and files are not changed.\n" + "\n".join([*map(_line, seen), *notes])
     )
 
 
@@ -128,7 +128,9 @@ def resume_agent(screen: ModeScreen, one: Episode | Session) -> None:
 
 def _reason(error: OSError | SuspendNotSupported) -> str:
     return (
-        f"it could not be started ({error.strerror})" if isinstance(error, OSError) else "this terminal cannot be lent"
+        f"it could not be started ({error.strerror})"
+        if isinstance(error, OSError)
+        else "this terminal cannot be shared"
     )
 
 

@@ -1,4 +1,4 @@
-"""What all projects on this machine remember: asked and read, and never changed from here."""
+"""Memories of all projects on this machine, read-only."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MOST = 50
 """Hits that are asked for."""
 TYPING, SETTLING = 0.3, 0.1
 """Seconds without a key before all projects are asked, and before the hit under the cursor is read."""
-_EMPTY = "Type what to look for in all projects on this machine."
+_EMPTY = "Type a query for all projects on this machine."
 _PROJECT = 20
 """Cells of the name of a project."""
 
@@ -101,7 +101,7 @@ class EverywhereScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """The question, notes, the hits, and the text of one."""
         with Vertical(id="everywhere-box") as box:
-            box.border_subtitle = Content(" ⏎ reads · / asks · S this project · to read only ")
+            box.border_subtitle = Content(" ⏎ opens · / new query · S this project · read-only ")
             yield Input(self._question, placeholder=_EMPTY, id="everywhere-question", compact=True)
             yield Words(id="everywhere-notes")
             yield FoundList(empty=_EMPTY, id="everywhere-hits")
@@ -148,7 +148,7 @@ class EverywhereScreen(ModalScreen[None]):
     def _got(self, result: EverywhereResult) -> None:
         if self.is_attached:
             self._title(f"Everywhere · {count(len(result.rows), 'hit')} of {count(result.projects, 'project')}")
-            self._show(result.rows, "No project remembers anything that answers this.")
+            self._show(result.rows, "No matching memories in any project.")
             notes = self.query_one("#everywhere-notes", Words)
             notes.update("\n".join(f"▲ {one_line(note)}" for note in result.notes[:3]))
             notes.display = bool(result.notes)

@@ -1,4 +1,4 @@
-"""What stands around every mode: the tabs and facts of its top line, and the words about a past revision."""
+"""The frame of every mode: tabs and facts of the top line, and the text about a past revision."""
 
 from __future__ import annotations
 

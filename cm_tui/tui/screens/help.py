@@ -57,7 +57,7 @@ class HelpScreen(ModalScreen[None]):
         """A box with the text; it scrolls."""
         with Vertical(id="help-box") as box:
             box.border_title = Content(f" Help · {self._title} ")
-            box.border_subtitle = Content(" esc closes · keys can be changed in config.toml, [tui.keys] ")
+            box.border_subtitle = Content(" esc closes · change keys in config.toml, [tui.keys] ")
             with Page(id="help-scroll"):
                 yield Words(Content(self._intro.strip()), id="help-intro")
                 yield Words(id="help-mode")

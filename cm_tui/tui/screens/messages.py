@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual.message import Message
 
-from cm_tui.model import CommitPoint, PackRequest, SymbolKey
+from cm_tui import model
 
 
 class OpenInMode(Message):
@@ -26,7 +26,7 @@ class OpenSymbol(OpenInMode):
     """Show a symbol in the symbols mode: by key, or whatever stands at a line of a file; with both the nearest one."""
 
     opens = "symbols.open_symbol"
-    key: SymbolKey | None = None
+    key: model.SymbolKey | None = None
     path: str = ""
     line: int = 0
 
@@ -46,7 +46,7 @@ class OpenPath(OpenInMode):
 class OpenRevision(Message):
     """Stand at a revision of the past, in every mode that can show it."""
 
-    moment: CommitPoint
+    moment: model.CommitPoint
     note: str = ""
     requested: str = ""
 
@@ -56,7 +56,7 @@ class OpenSymbolHistory(OpenInMode):
     """Show the life of a symbol in the history mode."""
 
     opens = "history.open_life"
-    key: SymbolKey
+    key: model.SymbolKey
 
 
 @dataclass
@@ -105,7 +105,7 @@ class OpenReview(OpenInMode):
 class AddToPack(Message):
     """Put lines of a file into the pack."""
 
-    def __init__(self, *requests: PackRequest) -> None:
+    def __init__(self, *requests: model.PackRequest) -> None:
         super().__init__()
         self.requests = requests
 

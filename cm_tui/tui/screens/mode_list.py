@@ -19,12 +19,12 @@ MODES = (
     ModeInfo("overview", "Overview", "The project and its index"),
     ModeInfo("search", "Search", "Ask the code"),
     ModeInfo("symbols", "Symbols", "Browse symbols, callers and callees"),
-    ModeInfo("history", "History", "What changed, lives of symbols, drift"),
-    ModeInfo("episodes", "Episodes", "What agents and people did, as stories"),
+    ModeInfo("history", "History", "Changes, lives of symbols, drift"),
+    ModeInfo("episodes", "Episodes", "What agents and users did, as stories"),
     ModeInfo("memory", "Memory", "Entries and notes"),
     ModeInfo("review", "Review", "Everything that waits for your decision"),
     ModeInfo("context", "Context", "What agents receive, and the pack"),
-    ModeInfo("health", "Health", "Daemon, jobs, freshness, and checks"),
+    ModeInfo("health", "Health", "Daemon, jobs, freshness and checks"),
 )
 PACK = ModeInfo("pack", "Pack", "Collect context for a chat")
 """The other page of Context."""

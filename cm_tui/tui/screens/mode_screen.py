@@ -218,7 +218,7 @@ class ModeScreen(Screen[None]):
         """Return whether a change of this name is in progress, and notify the user if so."""
         doing = self.cm.tasks.is_doing(once)
         if doing:
-            self.cm.refuse(f"{self.cm.running_command}: the one before is not done yet")
+            self.cm.refuse(f"{self.cm.running_command}: the previous one is still running")
         return doing
 
     def drop_question(self, topic: str) -> None:

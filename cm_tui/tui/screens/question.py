@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Button, Input
 
-from cm_tui.model import Entry
+from cm_tui import model
 from cm_tui.model.text import harmless
 from cm_tui.tui.screens.commands import key_name
 from cm_tui.tui.widgets.rowlist import RowList
@@ -182,7 +182,7 @@ def confirm(
     ask(host, Question(text, [Option(yes, "y", then), *others, Option("Cancel", "n,escape", no)], detail=detail))
 
 
-def rule_text(entry: Entry) -> str:
+def rule_text(entry: model.Entry) -> str:
     """Return what agents get of an entry: its title unless the content repeats it, and the content."""
     return entry.content if entry.title in entry.content else f"{entry.title}\n{entry.content}"
 
@@ -190,7 +190,7 @@ def rule_text(entry: Entry) -> str:
 def confirm_rule(host: Host, rule: str, scope: str, yes: str, then: Callable[[], object]) -> None:
     """Show the whole text of a Rule before agents get it as an instruction."""
     where = "all your projects" if scope == "user" else "this project"
-    confirm(host, f"Have agents follow this Rule in {where}? u undoes it.", yes, then, detail=rule)
+    confirm(host, f"Let agents follow this Rule in {where}? u undoes it.", yes, then, detail=rule)
 
 
 def ask_line(host: Host, title: str, line: Line) -> None:
@@ -205,7 +205,7 @@ def confirm_by_word(
     """Ask twice before something that nothing undoes: the second time, a word has to be typed."""
 
     def check(typed: str) -> str | None:
-        return None if typed.strip().lower() == word else f"Type `{word}`, or leave with esc."
+        return None if typed.strip().lower() == word else f"Type `{word}`, or cancel with esc."
 
     line = Line(lambda _: then(), hint=hint, check=check)
     confirm(host, text, yes, lambda: ask_line(host, title, line))

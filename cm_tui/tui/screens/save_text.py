@@ -35,7 +35,7 @@ def ask_budget(screen: ModeScreen, budget: int, hint: str, then: Callable[[int],
 
     def check(text: str) -> str | None:
         number = number_in(text)
-        return None if number and number <= most else "Give a number, such as 4000 or 8k."
+        return None if number and number <= most else "Enter a number, such as 4000 or 8k."
 
     line = Line(lambda answer: then(number_in(answer) or budget), str(budget), hint, check)
     ask_line(screen, "Budget in tokens", line)
@@ -70,7 +70,7 @@ def copy_and_report(screen: ModeScreen, text: str, what: str) -> None:
 
     def done(result: clipboard.Copied | OSError) -> None:
         if isinstance(result, OSError):
-            screen.cm.tell(f"Nothing could be copied or saved: {result.strerror or result}", severity="error")
+            screen.cm.tell(f"Could not copy or save: {result.strerror or result}", severity="error")
             return
         message = at_home(result.message)
         screen.cm.tell(f"{what}\n{message}" if what else message, timeout=4 if result.file else 2)
@@ -103,7 +103,7 @@ def ask_and_save(
             then()
 
         if file.exists():
-            confirm(screen, f"{file} exists. Replace what is in it?", "Replace it", write)
+            confirm(screen, f"{file} exists. Replace its content?", "Replace it", write)
         else:
             write()
 
@@ -114,11 +114,11 @@ def ask_and_save(
 
 def _wrong(root: Path, answer: str) -> str | None:
     if not answer.strip():
-        return "Give the path of a file."
+        return "Enter the path of a file."
     file = target_file(root, answer)
     if file.is_dir():
         return f"{file} is a folder."
-    return None if file.parent.is_dir() else f"There is no folder {file.parent}."
+    return None if file.parent.is_dir() else f"Folder not found: {file.parent}."
 
 
 def _write(screen: ModeScreen, file: Path, text: str) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from cm_tui.model import Mention, Page, SkippedFile
+from cm_tui import model
 from cm_tui.tui.screens.messages import OpenPath, OpenSearch
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import ListDialog, ask
@@ -54,14 +54,14 @@ class CommandPalette(Provider):
 # --- lists that open over a mode ---
 
 
-def names_in(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+def names_in(text: str, mentions: Iterable[model.Mention]) -> tuple[model.Mention, ...]:
     """Return the mentions that a line has, each name once, in the order of the line.
 
     Args:
         text: of the line.
         mentions: of all of the item.
     """
-    found: dict[str, tuple[int, Mention]] = {}
+    found: dict[str, tuple[int, model.Mention]] = {}
     for one in mentions:
         place = re.search(rf"(?<![\w/.]){re.escape(one.text)}(?!\w)", text) if one.text else None
         if place is not None:
@@ -69,7 +69,7 @@ def names_in(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     return tuple(one for _, one in sorted(found.values(), key=lambda at: at[0]))
 
 
-def open_names(mode: ModeScreen, names: Sequence[Mention]) -> None:
+def open_names(mode: ModeScreen, names: Sequence[model.Mention]) -> None:
     """Open the code that is named; of several names the user chooses one."""
     if len(names) == 1:
         _open(mode, names[0])
@@ -82,7 +82,7 @@ def open_names(mode: ModeScreen, names: Sequence[Mention]) -> None:
         )
 
 
-def _draw(row: Mention, width: int) -> Content:
+def _draw(row: model.Mention, width: int) -> Content:
     """Draw a name, and where it is or what became of it."""
     where = f"{row.path}:{row.start_line}" if row.start_line else row.path
     about = where if row.state in ("alive", "changed") else row.fate
@@ -90,7 +90,7 @@ def _draw(row: Mention, width: int) -> Content:
     return Content.assemble(" ", (name, "bold"), "  ", (elide_end(one_line(about), width - len(name) - 4), "$soft"))
 
 
-def _open(mode: ModeScreen, one: Mention) -> None:
+def _open(mode: ModeScreen, one: model.Mention) -> None:
     """Show the file at its line; a folder, or what is gone, is looked for in Search."""
     if one.path and one.state not in ("gone", "unknown") and not one.text.endswith("/"):
         mode.cm.go_to_now()
@@ -102,7 +102,7 @@ def _open(mode: ModeScreen, one: Mention) -> None:
 def list_skipped(screen: ModeScreen) -> None:
     """List the files that are not indexed, by reason."""
 
-    def got(page: Page[SkippedFile]) -> None:
+    def got(page: model.Page[model.SkippedFile]) -> None:
         rows = sorted(page.rows, key=lambda row: (row.reason, row.path))
         title, hint = (
             f" {count(page.total, 'file')} skipped ",
@@ -113,6 +113,6 @@ def list_skipped(screen: ModeScreen) -> None:
     screen.ask("skipped", lambda engine: engine.skipped(), got)
 
 
-def _draw_skipped(row: SkippedFile, width: int) -> Content:
+def _draw_skipped(row: model.SkippedFile, width: int) -> Content:
     path = elide_middle(one_line(row.path), width - 26)
     return Content.assemble((fit(f" {row.reason}", 25), "$secondary"), (path, "$foreground"))

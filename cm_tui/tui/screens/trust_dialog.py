@@ -27,7 +27,7 @@ _LONGEST = 100_000
 Choice = Literal["trusted", "refused", "revoked", "later"]
 
 _LABELS: dict[Choice, str] = {
-    "later": "Not now", "trusted": "Trust", "refused": "Keep held back", "revoked": "Take trust back",
+    "later": "Not now", "trusted": "Trust", "refused": "Keep held", "revoked": "Revoke trust",
 }  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def about_files(files: Sequence[HeldFile], answered: Callable[[Choice], None]) -
     choices: list[Choice] = []
     if waiting:
         parts += [
-            noun(len(waiting), "This file waits. It wants to", "These files wait. They want to"),
+            noun(len(waiting), "This file is held. It wants to", "These files are held. They want to"),
             *map(_file, waiting),
         ]
     if trusted:
@@ -52,7 +52,7 @@ def about_files(files: Sequence[HeldFile], answered: Callable[[Choice], None]) -
         choices.append("revoked")
     if waiting:
         choices.append("trusted")
-    parts.append("Trust is for what a file holds now: one changed byte, and it waits again.")
+    parts.append("Trust covers the current content: if the file changes, it is held again.")
     return _question("Files of definitions", "\n\n".join(parts), choices, answered)
 
 
@@ -65,7 +65,7 @@ def about_entries(held: HeldEntries, answered: Callable[[Choice], None]) -> Ques
     texts = [f"[{one.category}] {one_line(one.title)}\n{one.content}" for one in held.entries]
     whole = len(texts) <= MOST and sum(map(len, texts)) <= _LONGEST
     if not whole:
-        texts = ["They are too much to be read and trusted at once: select what you read in Review."]
+        texts = ["Too many to trust at once: select individual ones in Review."]
     detail = "\n\n".join((_entries(held), *texts))
     return _question("Entries of this repository", detail, choices, answered, whole=whole)
 
@@ -74,12 +74,12 @@ def _entries(held: HeldEntries) -> str:
     number, file = len(held.entries), one_line(held.file.removeprefix(f"{held.root}/"))
     known = f"You trusted {count(held.trusted, 'entry', 'entries')} of it before." if held.trusted else ""
     if not number:
-        return f"{known}\n\nIts file is {file}. Without trust they are in no answer."
-    refused = "You left them out. " if held.state == "refused" else ""
+        return f"{known}\n\nIts file is {file}. Until trusted, they are not used."
+    refused = "You excluded them. " if held.state == "refused" else ""
     they, them = noun(number, "it", "they"), noun(number, "it", "them")
     return (
-        f"{count(number, 'entry', 'entries')} of {file} came with it, and {noun(number, 'is', 'are')} in no answer, to you or to "
-        f"agents, until you trust {them}. {refused}{known}\n\nTrusted, {they} may be taken for your own words by agents. "
+        f"{count(number, 'entry', 'entries')} of {file} came with it, and {noun(number, 'is', 'are')} not used, for you or for "
+        f"agents, until you trust {them}. {refused}{known}\n\nTrusted, {they} may be treated as your own words by agents. "
         f"Read {them} first; Review has {noun(number, 'it', 'each by itself')}."
     )
 
@@ -104,10 +104,12 @@ def _settings(trust: RepositoryTrust) -> str:
     settings = "\n".join(f"  {setting.name} = {setting.value}" for setting in trust.settings)
     lead = {
         "trusted": "You trusted it to",
-        "refused": "You said no when this repository wanted to",
+        "refused": "You declined when this repository wanted to",
     }.get(trust.state, "This repository wants to")
     whole = f"It cannot be trusted: {trust.unshowable}.\n\n" if trust.unshowable else ""
-    return f"{whole}{lead}\n{effects}\n\nIts file {trust.file} says\n{settings}\n\nWhat else a repository may set counts already."
+    return (
+        f"{whole}{lead}\n{effects}\n\nIts file {trust.file} contains\n{settings}\n\nIts other settings already apply."
+    )
 
 
 T = TypeVar("T")
@@ -165,7 +167,7 @@ class TrustDialog:
             if found.entries.state != "nothing" or found.entries.trusted > 0:
                 steps.append(lambda _: self._ask_entries(found.entries))
             if not steps:
-                self._cm.tell("Nothing of this repository needs trust: neither its settings nor any file or entry.")
+                self._cm.tell("Nothing in this repository needs trust: neither its settings nor any file or entry.")
             _in_turn(steps)
 
         self._look(show, files=True)
@@ -193,13 +195,11 @@ class TrustDialog:
     def _decided(self, choice: Choice) -> None:
         engine = self._cm.tasks.engine
         if choice == "refused":
-            self._cm.tell("They stay held back.")
+            self._cm.tell("They stay held.")
         elif engine is None or not engine.uses_daemon:
-            self._cm.tell("Held back at once." if choice == "revoked" else "They count from the next start of cm.")
+            self._cm.tell("Held at once." if choice == "revoked" else "They apply from the next start of cm.")
         else:
-            self._cm.tell(
-                "Held back again." if choice == "revoked" else "They count from now on; keys from the next start."
-            )
+            self._cm.tell("Held again." if choice == "revoked" else "They apply from now on; keys from the next start.")
             self._cm.lifecycle.start_index()
         self._cm.lifecycle.refresh_status()
 
@@ -215,9 +215,7 @@ class TrustDialog:
 
     def _files_decided(self, choice: Choice, done: int) -> None:
         many = count(done, "file")
-        self._cm.tell(
-            f"Trusted as they are now: {many}." if choice == "trusted" else f"Waiting for trust again: {many}."
-        )
+        self._cm.tell(f"Trusted as they are now: {many}." if choice == "trusted" else f"Held again: {many}.")
         self._cm.lifecycle.refresh_status()
 
     # --- entries ---
@@ -232,9 +230,9 @@ class TrustDialog:
     def _entries_decided(self, choice: Choice, done: int) -> None:
         many = count(done, "entry", "entries")
         words: dict[Choice, str] = {
-            "trusted": f"Remembered from now on: {many}.",
-            "refused": f"In no answer: {many}.",
-            "revoked": f"In no answer any more: {many}.",
+            "trusted": f"Used from now on: {many}.",
+            "refused": f"Not used: {many}.",
+            "revoked": f"No longer used: {many}.",
         }
         self._cm.tell(words[choice])
         # They are passages of the index, or are none any more.

@@ -154,7 +154,7 @@ class _EngineChange(Generic[A]):
 
         def call(engine: Engine, *, theirs_too: bool = False) -> tuple[Undone, str]:
             if not self._id:
-                raise NotFoundError("There is nothing to undo: the change was not made.")
+                raise NotFoundError("Nothing to undo: the change was not made.")
             return _undo(engine, self._id, theirs_too=theirs_too)
 
         _answered(mode, call, finish, partial(self._undo_failed, mode))
@@ -164,7 +164,7 @@ class _EngineChange(Generic[A]):
             self._failed(mode, error)
             return
         mode.cm.history.drop(self.record)
-        words = f"It was undone already elsewhere, or is gone: {self.record.label}"
+        words = f"It is already undone, or no longer exists: {self.record.label}"
         mode.cm.tell(words, title="Nothing was undone.", severity="warning", timeout=6)
 
     def _failed(self, mode: ModeScreen, error: CmError) -> None:
@@ -254,7 +254,7 @@ def undo_earlier(screen: ModeScreen) -> None:
             undo(last.change)  # where there are conflicts, both sides are shown first
             return
         words = elide_end(_words(last, title).removeprefix(_UNDONE), _TEXT)
-        question = f"Undo your last change in this project, which cannot be seen here?\n\n{words}"
+        question = f"Undo your last change in this project, which is not visible here?\n\n{words}"
         confirm(screen, question, "Undo", lambda: undo(last.change))
 
     def call(engine: Engine) -> tuple[Undone, str, tuple[str, ...]]:
@@ -289,11 +289,11 @@ def _answered(screen: ModeScreen, call: Callable[..., tuple[Undone, str]], finis
         screen.do(partial(call, theirs_too=True), undone, failed, once=UNDO)
 
     def leave() -> None:
-        screen.cm.tell("Nothing was undone: it stays as it is now.")
+        screen.cm.tell("Nothing was undone.")
 
     def done(result: tuple[Undone, str]) -> None:
         if result[0].conflicts:
-            confirm(screen, _both_sides(result[0]), "Take back all the same", undo, no=leave)
+            confirm(screen, _both_sides(result[0]), "Undo anyway", undo, no=leave)
         else:
             undone(result)
 
@@ -352,7 +352,7 @@ def _both_sides(undone: Undone) -> str:
     wrote = f"\n\nWhat you wrote:\n{yours}" if one.yours and one.yours not in (one.now, one.before) else ""
     more = f"\n\n{count(len(undone.conflicts) - 1, 'more text')} changed too." if len(undone.conflicts) > 1 else ""
     return (
-        f"“{elide_end(one_line(one.title), _LONGEST)}” was changed since{by}.\n\n"
+        f"“{elide_end(one_line(one.title), _LONGEST)}” has changed since{by}.\n\n"
         f"As it is now:\n{now}{wrote}\n\nWhat would come back:\n{before}{more}"
     )
 
@@ -363,4 +363,4 @@ def sides(*sides_of_it: str) -> list[str]:
     there = [text for text in texts if text]
     same = next((place for place, signs in enumerate(zip(*there, strict=False)) if len({*signs}) > 1), 0)
     start = same - _LEAD if same > 2 * _LEAD else 0
-    return [elide_end(f"…{text[start:]}" if start else text, _TEXT) or "(it is gone)" for text in texts]
+    return [elide_end(f"…{text[start:]}" if start else text, _TEXT) or "(deleted)" for text in texts]

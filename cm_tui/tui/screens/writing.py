@@ -88,7 +88,7 @@ Submit = Callable[[V, Answer], None]
 _TITLE = 70
 
 
-_KEYS = " ctrl+s saves · esc leaves "
+_KEYS = " ctrl+s saves · esc cancels "
 
 
 def words_of_error(error: CmError) -> str:
@@ -188,7 +188,7 @@ class WritingScreen(ModalScreen[None], Generic[V]):
         if self.value() == self._began:
             then()
         else:
-            confirm(self, "Throw away what you wrote?", "Throw it away", then)
+            confirm(self, "Discard your text?", "Discard", then)
 
 
 def _field(label: str, line: Input) -> Horizontal:
@@ -222,9 +222,7 @@ class EntryDialog(WritingScreen[EntryDraft]):
     """
 
     def __init__(self, title: str, draft: EntryDraft, submit: Submit[EntryDraft]) -> None:
-        super().__init__(
-            title, draft.content, submit, "Title and keywords are taken from the text where you leave them empty."
-        )
+        super().__init__(title, draft.content, submit, "Empty title and keywords are taken from the text.")
         self._draft = draft
 
     def fields(self) -> Iterable[Widget]:
@@ -233,7 +231,7 @@ class EntryDialog(WritingScreen[EntryDraft]):
         yield Choice("category", [(one, one) for one in get_args(Category)], draft.category, id="entry-category")
         yield Choice("scope", _SCOPES, draft.scope, id="entry-scope")
         yield _field("title", Input(draft.title, placeholder="the first line of the text", id="entry-title"))
-        words = Input(", ".join(draft.keywords), placeholder="with commas between them", id="entry-keywords")
+        words = Input(", ".join(draft.keywords), placeholder="separated by commas", id="entry-keywords")
         yield _field("keywords", words)
 
     def value(self) -> EntryDraft:
@@ -249,7 +247,7 @@ class EntryDialog(WritingScreen[EntryDraft]):
 
     def wrong(self, value: EntryDraft) -> str:
         """Return what is wrong with it."""
-        return "" if value.content else "There is nothing to write down yet."
+        return "" if value.content else "Nothing to save yet."
 
 
 @dataclass(frozen=True)
@@ -272,14 +270,14 @@ class NoteDialog(WritingScreen[NoteDraft]):
 
     def __init__(self, name: str, text: str, submit: Submit[NoteDraft]) -> None:
         super().__init__(
-            "Write into a note", text, submit,
-            "To: empty for today's log, `router` for a topic, `user:style.md` for a note of yours. The text is appended.",
+            "Append to a note", text, submit,
+            "To: empty for today's log, `router` for a topic, `user:style.md` for your own note.",
         )  # fmt: skip
         self._note_name = name
 
     def fields(self) -> Iterable[Widget]:
         """The note."""
-        yield _field("to", Input(self._note_name, placeholder="the log of today", id="note-name"))
+        yield _field("to", Input(self._note_name, placeholder="today's log", id="note-name"))
 
     def value(self) -> NoteDraft:
         """Return what was written."""
@@ -287,7 +285,7 @@ class NoteDialog(WritingScreen[NoteDraft]):
 
     def wrong(self, value: NoteDraft) -> str:
         """Return what is wrong with it."""
-        return "" if value.text.strip() else "There is nothing to write down yet."
+        return "" if value.text.strip() else "Nothing to save yet."
 
 
 def edited_outside(screen: ModeScreen, name: str, text: str, otherwise: str) -> tuple[str, Path] | None:
@@ -311,10 +309,8 @@ def edited_outside(screen: ModeScreen, name: str, text: str, otherwise: str) -> 
         screen.app.refresh()
         if changed not in {"", text.strip()}:
             return changed, file
-        screen.cm.tell(f"The editor left nothing new: {otherwise}.")
+        screen.cm.tell(f"No changes in the editor: {otherwise}.")
     except (CmError, OSError, UnicodeDecodeError) as error:
-        screen.cm.tell_error(
-            error if isinstance(error, CmError) else CmError(f"What the editor left cannot be read: {error}")
-        )
+        screen.cm.tell_error(error if isinstance(error, CmError) else CmError(f"Cannot read the edited text: {error}"))
     shutil.rmtree(folder, ignore_errors=True)
     return None

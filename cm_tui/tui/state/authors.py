@@ -1,4 +1,4 @@
-"""Who wrote what is remembered, and what it is called: for every list that shows a piece of the memory."""
+"""Authors and titles of memories, for every list that shows one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def who(author: Author | None) -> str:
 
 def who_is(actor: str, agent: str) -> str:
     """Return who it was, in a word or two."""
-    return {"person": "a person", "narrator": "the narrator"}.get(actor) or one_line(agent) or "an agent"
+    return {"person": "the user", "narrator": "the narrator"}.get(actor) or one_line(agent) or "an agent"
 
 
 def title_of(author: Author | None) -> str:

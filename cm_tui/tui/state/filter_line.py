@@ -43,7 +43,7 @@ def read_fields(
             if one in known[field]:
                 found[field].append(one)
             elif one:
-                wrong.append(f"{field}: there is no {one[:40]!r}. One of {', '.join(known[field])}.")
+                wrong.append(f"{field}: unknown value {one[:40]!r}. Use one of {', '.join(known[field])}.")
     values = {field: tuple(dict.fromkeys(some if field in many else some[-1:])) for field, some in found.items()}
     return " ".join(words), values, " ".join(wrong)
 

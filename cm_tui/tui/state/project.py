@@ -7,17 +7,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from cm_tui import model
 from cm_tui.errors import CmError
-from cm_tui.model import (
-    CheckoutHead,
-    HistoryStatus,
-    ImportPlan,
-    IndexPlan,
-    IndexSummary,
-    Progress,
-    ProjectStatus,
-    RecordingState,
-)
 from cm_tui.model.dates import age
 from cm_tui.tui.widgets.text import count, duration
 
@@ -35,7 +26,7 @@ class LogLine:
     state: State = ""
 
 
-def when_indexed(status: ProjectStatus) -> str:
+def when_indexed(status: model.ProjectStatus) -> str:
     """Return how long ago the project was indexed."""
     if not status.indexed:
         return "never"
@@ -52,7 +43,7 @@ class ActivityLog:
         """Note something."""
         self.lines.append(LogLine(time.time(), text, state))
 
-    def add_summary(self, summary: IndexSummary, *, who: str = "Index run") -> None:
+    def add_summary(self, summary: model.IndexSummary, *, who: str = "Index run") -> None:
         """Note what an index run did."""
         steps = summary.seconds
         took = duration(steps["total"] if "total" in steps else sum(steps.values()))
@@ -79,32 +70,32 @@ class ProjectView:
     engine: Literal["opening", "open", "failed"] = "opening"
     error: CmError | None = None
     """Why the engine could not be opened."""
-    status: ProjectStatus | None = None
+    status: model.ProjectStatus | None = None
     status_error: CmError | None = None
-    plan: IndexPlan | None = None
-    progress: Progress | None = None
+    plan: model.IndexPlan | None = None
+    progress: model.Progress | None = None
     """The step an index run is at; None when none runs."""
-    summary: IndexSummary | None = None
+    summary: model.IndexSummary | None = None
     """Of the last run in this session."""
     index_error: CmError | None = None
     """Why the last run stopped."""
     cancelled: bool = False
     """The last run was cancelled by the user."""
-    history: HistoryStatus | None = None
+    history: model.HistoryStatus | None = None
     """How much history is indexed; None before the first request."""
     history_error: CmError | None = None
     """Why that is not known."""
     reading_error: CmError | None = None
     """Why the last reading of history stopped."""
-    reading: Progress | None = None
+    reading: model.Progress | None = None
     """The step at which history is being read; None when it is not."""
-    imports: ImportPlan | None = None
+    imports: model.ImportPlan | None = None
     """Past sessions of agents that can be imported, once that was looked at; None: not known, or done."""
-    importing: Progress | None = None
+    importing: model.Progress | None = None
     """The step an import, or the copying of transcripts, is at; None when none runs."""
     expiring: int = 0
     """Sessions on this machine that their agents delete within five days, and that were not copied."""
-    narrating: Progress | None = None
+    narrating: model.Progress | None = None
     """The step a pass of the narrator is at; None when none runs."""
     waiting: Waiting | None = None
     """What waits for a person, once that was asked."""
@@ -120,10 +111,10 @@ class ProjectView:
     saved_here: set[str] = field(default_factory=set)
     """Settings that were saved from here, so that the change of their file is no news."""
 
-    head: CheckoutHead | None = None
+    head: model.CheckoutHead | None = None
     """What is checked out at this moment, once that was looked at; `status` may be older."""
 
-    recording: RecordingState | None = None
+    recording: model.RecordingState | None = None
     """Whether what sessions do is recorded, once that was looked at."""
     recording_error: CmError | None = None
     """Why the state of recording is unknown; nothing is recorded then."""
@@ -163,13 +154,13 @@ class ProjectView:
     def why_not_searchable(self) -> str | None:
         """What a mode that needs the index says instead of its content; None when there is one."""
         if self.engine == "failed":
-            return "The project could not be opened; the Overview says why."
+            return "The project could not be opened; see the Overview."
         if self.engine == "opening":
             return "Opening the project…"
         if self.searchable:
             return None
         if self.progress:
-            return "Indexing; search answers as soon as the files are parsed."
+            return "Indexing; search works as soon as the files are parsed."
         if self.status is None and self.status_error is None:
             return "Opening the project…"
-        return "There is no index yet. Start one from the Overview."
+        return "No index yet. Start one from the Overview."

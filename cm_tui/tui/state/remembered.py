@@ -35,7 +35,7 @@ def current_keys(keys: Mapping[str, str]) -> dict[str, str]:
 
 def former_keys(keys: Mapping[str, str]) -> str:
     """Return what is to be said of ids that go by a former name; nothing when none does."""
-    found = [f"{name} is called {_current_command(name)} now" for name in keys if _current_command(name) != name]
+    found = [f"{name} is now {_current_command(name)}" for name in keys if _current_command(name) != name]
     return f"tui.keys: {', '.join(found)}; the old names still work." if found else ""
 
 
@@ -83,7 +83,7 @@ def load_state(root: Path) -> tuple[AppState, str]:
     except FileNotFoundError:
         return AppState(), ""
     except (OSError, ValueError, TypeError) as error:
-        return AppState(), f"What was remembered from the last run could not be read and is ignored: {error}"
+        return AppState(), f"The state of the last run could not be read and is ignored: {error}"
 
 
 def save_state(root: Path, state: AppState) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
 from cm_tui.model.dates import day
 from cm_tui.tui.widgets.text import one_line
+
+if TYPE_CHECKING:
+    from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
 
 SHORT_SHA = 8
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+from cm_tui import model
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, StoreError
-from cm_tui.model import Page
 
 __all__ = ["Ask", "Call", "Engine", "Fail", "Then", "as_cm_error"]
 
@@ -52,13 +52,11 @@ def as_cm_error(error: Exception) -> CmError:
         return StoreError(
             f"{what}: {error.filename}" if error.filename else f"A file cannot be read or written: {what}."
         )
-    return CmError(
-        f"{type(error).__name__}: {error}", hint="This should not have happened; `cm doctor` checks the installation."
-    )
+    return CmError(f"{type(error).__name__}: {error}", hint="This is a bug; `cm doctor` checks the installation.")
 
 
 R = TypeVar("R")
-Read = Callable[["Engine", "str | None", int], "Page[R]"]
+Read = Callable[["Engine", "str | None", int], "model.Page[R]"]
 
 PAGE = 200
 MOST = 2_000
@@ -106,7 +104,7 @@ class GrowingRows(Generic[R]):
         assert read is not None
         self._drop(f"{self._topic}-more")
 
-        def got(page: Page[R]) -> None:
+        def got(page: model.Page[R]) -> None:
             self.rows, self.total, self.note = list(page.rows), page.total, page.note
             fresh, self._fresh = self._fresh, False
             self._changed(fresh)
@@ -120,7 +118,7 @@ class GrowingRows(Generic[R]):
             return
         before = self._name_of(self.rows[-1])
 
-        def got(page: Page[R]) -> None:
+        def got(page: model.Page[R]) -> None:
             if len(self.rows) == known:
                 self.rows += page.rows
                 self.total = page.total if page.rows else known

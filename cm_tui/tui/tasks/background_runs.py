@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from cm_tui import model
 from cm_tui.counts import count
 from cm_tui.engine.api.transcripts import environment
 from cm_tui.errors import CmError
-from cm_tui.model import Cancel, ImportPlan, NarratorReport, Progress
 from cm_tui.tui.state.project import ActivityLog, ProjectView
 from cm_tui.tui.tasks.ask import Engine, Fail
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
@@ -63,7 +63,7 @@ class SessionImport(ProjectWork):
         self._look(then, fail)
 
     def _look(self, then: Callable[[], None], fail: Fail) -> None:
-        def got(plan: ImportPlan) -> None:
+        def got(plan: model.ImportPlan) -> None:
             self.view.imports = plan
             self.view.expiring = plan.expiring
             self._answered = True
@@ -72,7 +72,7 @@ class SessionImport(ProjectWork):
 
         def failed(error: CmError) -> None:
             self._answered = True
-            self.log.add(f"Past sessions were not looked for: {error.message}", "warning")
+            self.log.add(f"Could not look for past sessions: {error.message}", "warning")
             fail(error)
 
         where = environment(os.environ)
@@ -87,31 +87,31 @@ class SessionImport(ProjectWork):
         """Import what there is."""
         where = environment(os.environ)
 
-        def steps(engine: Engine, cancel: Cancel) -> Iterator[Progress]:
+        def steps(engine: Engine, cancel: model.Cancel) -> Iterator[model.Progress]:
             return engine.import_sessions(environment=where, cancel=cancel)
 
         if self.start_run("import", steps, "Importing past sessions."):
-            self.view.importing = Progress("import", 0, 0)
+            self.view.importing = model.Progress("import", 0, 0)
         self.changed()
 
     def rescue(self) -> None:
         """Keep copies of the transcripts of all projects, after the user agreed."""
         where = environment(os.environ)
 
-        def steps(_: Engine, cancel: Cancel) -> Iterator[Progress]:
+        def steps(_: Engine, cancel: model.Cancel) -> Iterator[model.Progress]:
             from cm_tui.engine.api.rescue import rescue
 
             return rescue(where, None, cancel)
 
         if self.start_run("import", steps, "Copying the transcripts of coding agents."):
-            self.view.importing = Progress("rescue", 0, 0)
+            self.view.importing = model.Progress("rescue", 0, 0)
         self.changed()
 
     def stop(self) -> None:
         """Stop the import or the copying; what was done is kept."""
         self.tasks.stop_run("import")
 
-    def stepped(self, progress: Progress) -> None:
+    def stepped(self, progress: model.Progress) -> None:
         """Show how far it is."""
         self.view.importing = progress
         self.changed()
@@ -148,16 +148,16 @@ class NarratorRun(ProjectWork):
 
     def start(self) -> None:
         """Have the narrator look at what is new."""
-        words = "The narrator looks at what is new."
+        words = "The narrator is reading new episodes."
         if self.start_run("narrate", lambda engine, cancel: engine.narrate(cancel=cancel), words):
-            self.view.narrating = Progress("read", 0, 0)
+            self.view.narrating = model.Progress("read", 0, 0)
         self.changed()
 
     def stop(self) -> None:
         """Stop the pass; what was read is kept."""
         self.tasks.stop_run("narrate")
 
-    def stepped(self, progress: Progress) -> None:
+    def stepped(self, progress: model.Progress) -> None:
         """Show how far it is."""
         self.view.narrating = progress
         self.changed()
@@ -166,7 +166,7 @@ class NarratorRun(ProjectWork):
         """Show what came of it; returns that in words, empty where it failed."""
         self.view.narrating = None
         self.log_end(message)
-        words = "The pass was stopped; what it read is kept, and the next one goes on." if message.cancelled else ""
+        words = "The pass was stopped; its progress is kept, and the next one continues." if message.cancelled else ""
         if message.narrated is not None:
             words = report_words(message.narrated)
             self.log.add(words, "ok")
@@ -175,7 +175,7 @@ class NarratorRun(ProjectWork):
         return words
 
 
-def report_words(report: NarratorReport) -> str:
+def report_words(report: model.NarratorReport) -> str:
     """Return what a pass did, in one or two sentences."""
     new = [f"{report.proposed:,} new"] if report.proposed else []
     new += [f"{report.changed:,} changed"] if report.changed else []

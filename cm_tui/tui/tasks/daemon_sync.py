@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from cm_tui import model
 from cm_tui.errors import CmError
-from cm_tui.model import Progress
 from cm_tui.tui.tasks.background_runs import ProjectWork
-from cm_tui.tui.tasks.engine_tasks import JobEnded
+from cm_tui.tui.tasks.long_tasks import RunEnded
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class DaemonSync(ProjectWork):
     _listening: bool = False
     _wait: float = 0.0
     """Seconds to leave a daemon that is ending before the next question starts another one; 0.0: it did not say so."""
-    _undecided: list[JobEnded] = field(default_factory=list)
+    _undecided: list[RunEnded] = field(default_factory=list)
     """Ends that came while a run of this application was under way, whose number is known only when it ends."""
 
     def begin(self) -> None:
@@ -96,11 +96,11 @@ class DaemonSync(ProjectWork):
         self._wait = AFTER_HANDOVER if record.get("handover") else AFTER_END
 
     def _on_disconnected(self, _: dict[str, Any]) -> None:
-        words = "The daemon ended" if self._wait else "The daemon was lost"
+        words = "The daemon stopped" if self._wait else "The daemon was lost"
         self.view.daemon, self.view.job = "lost", ""
         if not self.tasks.indexing:
             self.view.progress = None
-        self.log.add(f"{words}; looking for the next.", "warning")
+        self.log.add(f"{words}; waiting for the next one.", "warning")
         self.app.tell(f"{words}. Reconnecting…", timeout=3)
         if self._wait:
             self.app.set_timer(self._wait, self._reconnect)
@@ -153,12 +153,12 @@ class DaemonSync(ProjectWork):
         engine = self.tasks.engine
         return engine.own_jobs if engine is not None else set()
 
-    def stepped(self, job: str, progress: Progress) -> None:
+    def stepped(self, job: str, progress: model.Progress) -> None:
         """Show the progress of a job."""
         if job == self.view.job and job not in self._own:
             self.lifecycle.stepped(progress)
 
-    def ended(self, message: JobEnded) -> None:
+    def ended(self, message: RunEnded) -> None:
         """Report the end of another client's job; this engine's own run reports itself."""
         if message.job == self.view.job:
             self.view.job = ""
@@ -178,13 +178,13 @@ class DaemonSync(ProjectWork):
             if message.job not in self._own:
                 self._note(message)
 
-    def _note(self, message: JobEnded) -> None:
+    def _note(self, message: RunEnded) -> None:
         if message.summary is not None:
             self.view.summary = message.summary
             if message.summary.changed:
                 self.log.add_summary(message.summary, who="Another client's index run")
         elif message.error is not None and self.view.daemon == "connected":
-            words = f"An index run of another client: {message.error.message}"
+            words = f"Index run of another client: {message.error.message}"
             self.log.add(words, "warning" if message.cancelled else "error")
 
     # --- stopping ---

@@ -17,29 +17,15 @@ from typing import Any, NamedTuple, TypeVar
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from cm_tui.errors import CancelledError, CmError
-from cm_tui.model import IndexSummary, Progress
+from cm_tui import model
+from cm_tui.errors import CmError
 from cm_tui.tui.tasks.ask import Call, Engine, Fail, Then, as_cm_error
-from cm_tui.tui.tasks.long_tasks import NOWHERE, Answer, DelayedRequests, LongTasks, Origin
+from cm_tui.tui.tasks.long_tasks import NOWHERE, Answer, DelayedRequests, LongTasks, Origin, RunEnded
 
 # --- what other clients do: the daemon's events and jobs ---
 
 Deliver = Callable[[Callable[[], None]], None]
 """Has a function called on the application's thread."""
-
-
-@dataclass
-class JobEnded:
-    """A job of the daemon has ended, or can no longer be followed."""
-
-    job: str
-    summary: IndexSummary | None
-    error: CmError | None
-
-    @property
-    def cancelled(self) -> bool:
-        """True when it was stopped."""
-        return isinstance(self.error, CancelledError)
 
 
 def listen(engine: Engine, event: Callable[[dict[str, Any]], None], deliver: Deliver, stop: threading.Event) -> None:
@@ -58,22 +44,21 @@ def listen(engine: Engine, event: Callable[[dict[str, Any]], None], deliver: Del
 
 
 def follow(
-    job: str, step: Callable[[str, Progress], None], end: Callable[[JobEnded], None], deliver: Deliver, stop: threading.Event
+    job: str, step: Callable[[str, model.Progress], None], end: Callable[[RunEnded], None], deliver: Deliver, stop: threading.Event
 ) -> None:  # fmt: skip
     """Deliver a job's steps and its end."""
     from cm_tui.daemon import subscribe
 
-    summary: IndexSummary | None = None
+    ended = RunEnded("index", job=job)
     try:
         for progress in subscribe.watch(job):
             if stop.is_set():
                 return
-            summary = progress.summary or summary
+            ended.add(progress)
             deliver(partial(step, job, progress))
     except Exception as error:  # noqa: BLE001 - shown on screen
-        deliver(partial(end, JobEnded(job, summary, as_cm_error(error))))
-    else:
-        deliver(partial(end, JobEnded(job, summary, None)))
+        ended.error = as_cm_error(error)
+    deliver(partial(end, ended))
 
 
 # --- the way from screens to the engine, and back ---
@@ -81,8 +66,12 @@ def follow(
 T = TypeVar("T")
 
 
+@dataclass
 class EngineOpened(Message):
     """The engine is ready."""
+
+    again: bool
+    """Its store was given up after a failed write, and opened once more."""
 
 
 @dataclass
@@ -139,7 +128,7 @@ class EngineTasks(LongTasks):
         """Open the engine, after something else where given; `EngineOpened` or `EngineFailed` follows."""
         self._workers.run_quick(partial(self._open, first))
 
-    def _open(self, first: Callable[[], None] | None) -> None:
+    def _open(self, first: Callable[[], None] | None, *, again: bool = False) -> None:
         try:
             if first is not None:
                 first()
@@ -147,7 +136,22 @@ class EngineTasks(LongTasks):
         except Exception as error:  # noqa: BLE001 - whatever went wrong is shown, with its message
             self._workers.post(EngineFailed(as_cm_error(error)))
             return
-        self._workers.post(EngineOpened())
+        self._workers.post(EngineOpened(again))
+
+    def reopen_failed_store(self) -> None:
+        """Open a store again that answers nothing since a write failed; a daemon does that by itself."""
+        with self._opening:
+            engine = self.engine
+            if engine is None or engine.uses_daemon or not engine.must_reopen:
+                return
+            self.engine = None
+            engine.close()
+            self._open(None, again=True)
+
+    def _usable_engine(self) -> Engine | None:
+        """Return the engine, once it is not being opened again."""
+        with self._opening:
+            return self.engine
 
     def start_waiting(self) -> None:
         """Send off what was asked before the engine was open."""
@@ -198,8 +202,8 @@ class EngineTasks(LongTasks):
         self._changes[topic] = Change(origin.command, once, time.monotonic())
 
         def work() -> None:
-            if self.engine is not None:
-                deliver = self._outcome(self.engine, call, then, fail)
+            if (engine := self._usable_engine()) is not None:
+                deliver = self._outcome(engine, call, then, fail)
                 self._workers.post(Answer(topic, request, partial(self._delivered, topic, deliver), origin))
 
         self._send(work, self._workers.run_in_turn)
@@ -291,18 +295,18 @@ class EngineTasks(LongTasks):
             run(work)
 
     def _answer(self, topic: str, request: int, call: Call[T], then: Then[T], fail: Fail, origin: Origin) -> None:
-        if not self.is_latest(topic, request) or self.engine is None:
+        if not self.is_latest(topic, request) or (engine := self._usable_engine()) is None:
             return
-        deliver = self._outcome(self.engine, call, then, fail)
+        deliver = self._outcome(engine, call, then, fail)
         if self.is_latest(topic, request):
             self._workers.post(Answer(topic, request, deliver, origin))
 
-    @staticmethod
-    def _outcome(engine: Engine, call: Call[T], then: Then[T], fail: Fail) -> Callable[[], None]:
+    def _outcome(self, engine: Engine, call: Call[T], then: Then[T], fail: Fail) -> Callable[[], None]:
         """Ask, and return what hands over the answer, or what went wrong."""
         try:
             return partial(then, call(engine))
         except Exception as error:  # noqa: BLE001 - shown where the user looks
+            self.reopen_failed_store()
             return partial(fail, as_cm_error(error))
 
     # --- other clients ---
@@ -312,7 +316,7 @@ class EngineTasks(LongTasks):
         if self.engine is not None:
             self._workers.run_beside(partial(listen, self.engine, event, self._workers.deliver, self._workers.stopped))
 
-    def follow(self, job: str, step: Callable[[str, Progress], None], end: Callable[[JobEnded], None]) -> None:
+    def follow(self, job: str, step: Callable[[str, model.Progress], None], end: Callable[[RunEnded], None]) -> None:
         """Follow another client's job."""
         self._workers.run_beside(partial(follow, job, step, end, self._workers.deliver, self._workers.stopped))
 

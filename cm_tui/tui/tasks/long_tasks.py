@@ -16,8 +16,8 @@ from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.timer import Timer
 
+from cm_tui import model
 from cm_tui.errors import CancelledError, CmError
-from cm_tui.model import Cancel, ImportSummary, IndexSummary, NarratorReport, Progress, RescueSummary
 from cm_tui.tui.tasks.ask import Engine, as_cm_error
 
 
@@ -178,7 +178,7 @@ STEP_SECONDS = 1 / 20
 """Progress reaches the screen at most this often."""
 
 RunKind = Literal["index", "history", "import", "narrate"]
-Steps = Callable[["Engine", Cancel], Iterator[Progress]]
+Steps = Callable[["Engine", "model.Cancel"], "Iterator[model.Progress]"]
 
 
 @dataclass
@@ -186,7 +186,7 @@ class RunStep(Message):
     """The progress of a run."""
 
     kind: RunKind
-    progress: Progress
+    progress: model.Progress
 
 
 @dataclass
@@ -195,12 +195,14 @@ class RunEnded(Message):
 
     kind: RunKind
     error: CmError | None = None
-    summary: IndexSummary | None = None
-    imported: ImportSummary | None = None
-    narrated: NarratorReport | None = None
-    rescued: RescueSummary | None = None
+    summary: model.IndexSummary | None = None
+    imported: model.ImportSummary | None = None
+    narrated: model.NarratorReport | None = None
+    rescued: model.RescueSummary | None = None
+    job: str = ""
+    """Number of another client's job in the daemon, which ended or can no longer be followed; empty: a run of this engine."""
 
-    def add(self, step: Progress) -> None:
+    def add(self, step: model.Progress) -> None:
         """Take the summaries of a step."""
         self.summary = step.summary or self.summary
         self.imported = step.imported or self.imported
@@ -222,8 +224,12 @@ class LongTasks:
 
     def __init__(self, target: MessagePump) -> None:
         self._workers = WorkerThreads(target)
-        self._runs: dict[RunKind, Cancel] = {}
+        self._runs: dict[RunKind, model.Cancel] = {}
+        self._opening = threading.Lock()
         self.engine: Engine | None = None
+
+    def reopen_failed_store(self) -> None:
+        """For a subclass: open a store again that answers nothing since a write failed."""
 
     @property
     def indexing(self) -> bool:
@@ -244,7 +250,7 @@ class LongTasks:
         engine = self.engine
         if kind in self._runs or engine is None:
             return False
-        cancel = self._runs[kind] = Cancel()
+        cancel = self._runs[kind] = model.Cancel()
 
         def work() -> None:
             ended = self._run(kind, lambda: steps(engine, cancel), cancel)
@@ -254,7 +260,7 @@ class LongTasks:
         self._workers.run_long(work)
         return True
 
-    def _run(self, kind: RunKind, begin: Callable[[], Iterator[Progress]], cancel: Cancel) -> RunEnded:
+    def _run(self, kind: RunKind, begin: Callable[[], Iterator[model.Progress]], cancel: model.Cancel) -> RunEnded:
         """Do all steps; those are posted that are a new stage, or the first one for some time."""
         ended, posted, before = RunEnded(kind), 0.0, None
         try:
@@ -267,6 +273,7 @@ class LongTasks:
                 cancel.check()
         except Exception as error:  # noqa: BLE001 - shown on screen
             ended.error = as_cm_error(error)
+            self.reopen_failed_store()
         return ended
 
     def stop_run(self, kind: RunKind) -> None:

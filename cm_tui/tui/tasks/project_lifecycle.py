@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from cm_tui import model
 from cm_tui.counts import count
 from cm_tui.errors import CmError
-from cm_tui.model import HistoryStatus, IndexPlan, Progress, ProjectStatus
 from cm_tui.paths import PROJECT_FOLDER
 from cm_tui.tui.state.project import Waiting
 from cm_tui.tui.tasks.ask import Engine
@@ -31,7 +31,7 @@ class ProjectLifecycle(ProjectWork):
     """
 
     repair: Callable[[], None] | None
-    _then: Callable[[ProjectStatus], None] | None = None
+    _then: Callable[[model.ProjectStatus], None] | None = None
     _counted: int = -1
     """`index_news` when was last asked how much waits for the person."""
     _may_read_on: bool = True
@@ -57,10 +57,10 @@ class ProjectLifecycle(ProjectWork):
         self.changed()
         self.tasks.open(first=first)
 
-    def opened(self, then: Callable[[ProjectStatus], None]) -> None:
+    def opened(self, then: Callable[[model.ProjectStatus], None]) -> None:
         """Request the project's state, then bring the index up to date. `then`: also called with that state."""
 
-        def begin(status: ProjectStatus) -> None:
+        def begin(status: model.ProjectStatus) -> None:
             then(status)
             self._index_at_first(status)
 
@@ -78,12 +78,12 @@ class ProjectLifecycle(ProjectWork):
 
     # --- the state ---
 
-    def refresh_status(self, *, then: Callable[[ProjectStatus], None] | None = None, delay: float = 0.0) -> None:
+    def refresh_status(self, *, then: Callable[[model.ProjectStatus], None] | None = None, delay: float = 0.0) -> None:
         """Ask for the project's state, after seconds in which it may be asked again, and do something with it afterwards."""
         # Kept apart from the question: a newer one, which news of another client may ask at any time, takes its place.
         self._then = then or self._then
 
-        def got(status: ProjectStatus) -> None:
+        def got(status: model.ProjectStatus) -> None:
             self.view.status, self.view.status_error = status, None
             waiting, self._then = self._then, None
             if waiting is not None:
@@ -126,13 +126,13 @@ class ProjectLifecycle(ProjectWork):
 
     # --- the index ---
 
-    def _index_at_first(self, status: ProjectStatus) -> None:
+    def _index_at_first(self, status: model.ProjectStatus) -> None:
         """An index that is there is brought up to date; before there is one, the plan says what it will take."""
         if status.indexed:
             self.start_index()
             return
 
-        def got(plan: IndexPlan) -> None:
+        def got(plan: model.IndexPlan) -> None:
             self.view.plan = plan
             self.start_index()
 
@@ -168,7 +168,7 @@ class ProjectLifecycle(ProjectWork):
         """Stop the index run."""
         self.tasks.stop_run("index")
 
-    def stepped(self, progress: Progress) -> None:
+    def stepped(self, progress: model.Progress) -> None:
         """Show how far the run is; the first searchable step brings new counts, where the end of the run does not."""
         before, self.view.progress = self.view.progress, progress
         if progress.searchable and not (before and before.searchable):
@@ -214,7 +214,7 @@ class ProjectLifecycle(ProjectWork):
     def refresh_history(self) -> None:
         """Ask how much of the past is known."""
 
-        def got(history: HistoryStatus) -> None:
+        def got(history: model.HistoryStatus) -> None:
             self.view.history, self.view.history_error = history, None
             self.changed()
 
@@ -242,7 +242,7 @@ class ProjectLifecycle(ProjectWork):
         self.changed()
         self.refresh_history()
 
-    def history_stepped(self, progress: Progress) -> None:
+    def history_stepped(self, progress: model.Progress) -> None:
         """Show how far the past is read."""
         self.view.reading = progress
         self.changed()
@@ -253,7 +253,7 @@ class ProjectLifecycle(ProjectWork):
         self.view.reading_error = None if message.cancelled else message.error
         self.log_end(message)
         if message.error is None:
-            self.log.add("History is read.", "ok")
+            self.log.add("History has been read.", "ok")
         self.changed()
         self.refresh_history()
         waiting, self._after_history = self._after_history, None

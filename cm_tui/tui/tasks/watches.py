@@ -1,4 +1,4 @@
-"""What changes outside of the application and is looked at again and again: what is checked out, what is recorded."""
+"""Polling of what changes outside the application: the checkout and recording."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
+from cm_tui import model
 from cm_tui.config import Config
 from cm_tui.engine.api.projects import checkout_head
 from cm_tui.engine.api.recording import recording_state
 from cm_tui.errors import CmError, NotFoundError
-from cm_tui.model import CheckoutHead, RecordingState, ResolvedRevision
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.revision import ShownRevision, name_of
 from cm_tui.tui.tasks.ask import Fail, Then
@@ -54,17 +54,17 @@ class Watch(Generic[T]):
         deliver(answer)  # type: ignore[arg-type]
 
 
-def head_watch(tasks: EngineTasks, view: ProjectView, changed: Callable[[], None]) -> Watch[CheckoutHead]:
+def head_watch(tasks: EngineTasks, view: ProjectView, changed: Callable[[], None]) -> Watch[model.CheckoutHead]:
     """Notice that another branch or commit was checked out, long before an index run ends."""
 
-    def begin() -> Callable[[], CheckoutHead] | None:
+    def begin() -> Callable[[], model.CheckoutHead] | None:
         engine, status = tasks.engine, view.status
         return None if engine is None or status is None or not status.git else partial(checkout_head, engine.root)
 
-    def got(head: CheckoutHead) -> None:
+    def got(head: model.CheckoutHead) -> None:
         status, before = view.status, view.head
         if before is None and status is not None:
-            before = CheckoutHead(status.branch, status.head)
+            before = model.CheckoutHead(status.branch, status.head)
         view.head = head
         if head != before:
             changed()
@@ -74,14 +74,14 @@ def head_watch(tasks: EngineTasks, view: ProjectView, changed: Callable[[], None
 
 def recording_watch(
     tasks: EngineTasks, view: ProjectView, config: Callable[[], Config], changed: Callable[[], None]
-) -> Watch[RecordingState]:
+) -> Watch[model.RecordingState]:
     """Notice pauses of recording by any client, and their end."""
 
-    def begin() -> Callable[[], RecordingState] | None:
+    def begin() -> Callable[[], model.RecordingState] | None:
         engine = tasks.engine
         return None if engine is None else partial(recording_state, engine.root, records=config().agents.record)
 
-    def got(state: RecordingState | None, error: CmError | None = None) -> None:
+    def got(state: model.RecordingState | None, error: CmError | None = None) -> None:
         before = (view.recording, str(view.recording_error))
         view.recording, view.recording_error = state, error
         if before != (state, str(error)):
@@ -120,7 +120,7 @@ class RevisionTracker:
             return
         requested = self._revision.requested
 
-        def got(place: ResolvedRevision) -> None:
+        def got(place: model.ResolvedRevision) -> None:
             if self._revision.moment != moment:
                 return
             if place.moment.sha != moment.sha or (place.moment.ahead and not moment.ahead):
@@ -134,7 +134,7 @@ class RevisionTracker:
                 return
             if isinstance(error, NotFoundError):
                 self._revision.go(None)
-                self._tell(f"History was rewritten: {name_of(moment)} is gone, and you are back at now.")
+                self._tell(f"History was rewritten: {name_of(moment)} is gone; showing the current state.")
             else:
                 self._tell(error.one_line)
 

@@ -67,12 +67,12 @@ def copy(text: str, write: Callable[[str], object] | None, environ: Mapping[str,
     except OSError as error:
         if not ways:
             raise
-        return Copied(f"Sent to {' and '.join(ways)}; it could not be saved too: {error.strerror}.", sure=False)
+        return Copied(f"Sent to {' and '.join(ways)}; saving a copy failed: {error.strerror}.", sure=False)
     if ways:
         return Copied(f"Sent to {', '.join(ways)} and {file}.", sure=False, file=file)
     size = len(text.encode("utf-8", "replace"))
-    cause = f"{size:,} bytes are too many for the terminal" if size > OSC52_LIMIT else "there is no clipboard here"
-    return Copied(f"Saved to {file}, as {cause}.", sure=False, file=file)
+    cause = f"{size:,} bytes are too much for the terminal" if size > OSC52_LIMIT else "no clipboard available"
+    return Copied(f"Saved to {file}: {cause}.", sure=False, file=file)
 
 
 def osc52(text: str, environ: Mapping[str, str]) -> str:

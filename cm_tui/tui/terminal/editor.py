@@ -29,7 +29,7 @@ def command_for(file: Path, line: int, environ: Mapping[str, str] = os.environ) 
     if not words:
         raise CmError("No editor is set.", hint="Set $EDITOR, for example: export EDITOR=nano")
     if shutil.which(words[0], path=environ.get("PATH")) is None:
-        raise CmError(f"The editor {words[0]} is not on the PATH.", hint="Set $EDITOR to one that is.")
+        raise CmError(f"The editor {words[0]} is not on the PATH.", hint="Set $EDITOR to an installed one.")
     name = Path(words[0]).name
     if name in _COLON:
         return [*words, f"{file}:{line}"]

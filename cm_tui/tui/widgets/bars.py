@@ -10,7 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
 
-from cm_tui.model import Hit, ScorePart
+from cm_tui import model
 from cm_tui.model.score_text import DIGITS, printed, sign_of
 from cm_tui.tui.theme.themes import PART_GROUPS, PART_MARKS
 from cm_tui.tui.widgets.split import Page, Words
@@ -39,7 +39,7 @@ class GroupSums:
         return sum(self.losses.values())
 
 
-def group_sums(parts: Iterable[ScorePart]) -> GroupSums:
+def group_sums(parts: Iterable[model.ScorePart]) -> GroupSums:
     """Add up score parts by group; the scale, which stands for no reason of its own, is none."""
     gains = dict.fromkeys(PART_GROUPS, 0.0)
     losses = dict.fromkeys(PART_GROUPS, 0.0)
@@ -63,7 +63,7 @@ def cells_of(shares: Sequence[float], width: int) -> list[int]:
     return cells
 
 
-def score_bar(hit: Hit, width: int, top: float, *, plain: bool = False) -> Content:
+def score_bar(hit: model.Hit, width: int, top: float, *, plain: bool = False) -> Content:
     """The parts of a score, stacked.
 
     The solid stretch is as long as what was added up, before it was brought to the scale; behind it, thin, what penalties
@@ -91,7 +91,7 @@ def score_bar(hit: Hit, width: int, top: float, *, plain: bool = False) -> Conte
     return Content.assemble(*pieces)
 
 
-def legend(hit: Hit, width: int, *, plain: bool = False) -> list[Content]:
+def legend(hit: model.Hit, width: int, *, plain: bool = False) -> list[Content]:
     """What the colours of a stacked bar mean, with each group's sum; all of them add up to the score as printed."""
     totals: dict[str, float] = {}
     for part, adds in zip(hit.parts, printed(hit.parts, hit.score)[0], strict=True):
@@ -168,7 +168,7 @@ class ScoreExplanation(Page):
         """One text."""
         yield Words(id="why-text")
 
-    def show(self, hit: Hit | None, message: str = "") -> None:
+    def show(self, hit: model.Hit | None, message: str = "") -> None:
         """Explain a hit, or show a message without one."""
         if hit is None:
             self.show_text(None, lambda _: Content.styled(message, "$muted"))
@@ -197,7 +197,7 @@ class ScoreExplanation(Page):
             self.query_one("#why-text", Words).update(self._make(max(30, self.size.width - 1)))
 
 
-def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:
+def explain(hit: model.Hit, width: int, *, plain: bool = False) -> Content:
     """Every part of a score as a table that fits a width."""
     top = group_sums(hit.parts).gained
     lines = [
@@ -236,7 +236,7 @@ def _heading(width: int) -> Content:
     return Content.styled(text, "$muted")
 
 
-def _part(part: ScorePart, adds: float, width: int, *, plain: bool) -> list[Content]:
+def _part(part: model.ScorePart, adds: float, width: int, *, plain: bool) -> list[Content]:
     """One part: whether value times weight is what it adds, as printed, about that, or whether it works differently."""
     value, weight = f"{part.value:9.3f}", f"{part.weight:7.3f}"
     sign = sign_of(part, value, weight, adds)

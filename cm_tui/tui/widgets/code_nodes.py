@@ -1,4 +1,4 @@
-"""What the tree of folders, files and symbols is made of: nodes, and what stands directly below each."""
+"""Nodes of the tree of folders, files and symbols, and the children of each."""
 
 from __future__ import annotations
 

@@ -35,9 +35,9 @@ RESOLUTION_WORDS = {
     "import": "followed through an import",
     "receiver": "by the type of the object it is called on",
     "unique": "the only definition of that name in the project",
-    "ambiguous": "several definitions fit: space lists them",
+    "ambiguous": "several definitions match; space lists them",
     "external": "from outside the project",
-    "unresolved": "not known what is called",
+    "unresolved": "unknown target",
 }
 
 
@@ -134,7 +134,7 @@ class RelationList(RowList[Relation]):
             inner: list[Relation] = []
         else:
             inner = [
-                Relation(k.qualname, k.kind, k.path, 0, k.path, "", row.depth + 1, "may be meant", k, candidate=True)
+                Relation(k.qualname, k.kind, k.path, 0, k.path, "", row.depth + 1, "possible target", k, candidate=True)
                 for k in row.candidates
             ]
         self.set_rows([*self.rows[:index], replace(row, opened=not row.opened), *inner, *rest], cursor=index)

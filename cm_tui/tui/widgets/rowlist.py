@@ -20,7 +20,7 @@ from textual.visual import Visual
 from cm_tui.lru import LRU
 
 R = TypeVar("R")
-_LEAVE_FILTER = "Esc leaves the filter, where keys are typed."
+_LEAVE_FILTER = "Esc leaves the filter input."
 
 
 class RowList(ScrollView, Generic[R], can_focus=True):
@@ -107,6 +107,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         self._draw = draw
         self._empty = empty
         self._hover = -1
+        self._height = 0
         self._requested: set[Hashable] = set()
         """Groups requested since these rows came."""
 
@@ -204,7 +205,11 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         self.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Rows are as wide as the list."""
+        """Rows are as wide as the list; the cursor stays in view where it was."""
+        line = self.cursor * self.row_height - self.scroll_offset.y
+        if not self._height or 0 <= line < self._height:
+            self.call_after_refresh(self._show_cursor)
+        self._height = event.size.height
         self.virtual_size = Size(max(1, event.size.width), len(self._rows) * self.row_height)
         self.refresh()
 

@@ -19,6 +19,8 @@ __all__ = [
 
 _AT_BRACKETS = re.compile(r"(?<=[(\[{]) +|,? +(?=[)\]}])")
 BETWEEN_HEADINGS = " > "
+_LEAST_PLACE = 12
+"""Cells that a long name leaves for where it stands."""
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
 
 
@@ -73,10 +75,12 @@ def elide_name(name: str, width: int) -> str:
 def name_and_place(name: str, place: str, room: int) -> tuple[str, str, str]:
     """Fit a name and where it stands into cells together; return both, and the blanks between them.
 
-    The folders give way first, then the name, then what names the file; all the room there is is used. Of the name of
-    a symbol the end stays, which tells the members of a class apart.
+    The folders give way first, then what a symbol is in, then what names the file; a symbol's own name, which tells the
+    members of a class apart, stays whole as long as it leaves some cells for the place. All the room there is is used.
     """
-    name = elide_name(name, max(room // 2, room - cell_len(place.rpartition("/")[2]) - 2))
+    own = name.rpartition("." if " " not in name else BETWEEN_HEADINGS)[2]
+    least = min(cell_len(own), room - _LEAST_PLACE - 2)
+    name = elide_name(name, max(room // 2, room - cell_len(place.rpartition("/")[2]) - 2, least))
     place = elide_path(place, max(0, room - cell_len(name) - 2))
     return name, place, " " * max(1, room - cell_len(name) - cell_len(place))
 

@@ -112,7 +112,7 @@ def test_a_part_that_two_have_is_handed_over_once() -> None:
     made = assemble(Task("x", budget=10_000), known, RuleSet(()), NO_NAMES, reader)
     assert made.text.count(part) == 1
     assert [one.text for one in made.sources] == [f"first\n\n{part}", "last"]
-    assert made.sources[1].why_cut == "1 part of it: definition://d0 has the same."
+    assert made.sources[1].why_cut == "1 part of it: same as definition://d0."
 
 
 @given(TEXTS, st.integers(0, 120))

@@ -211,7 +211,7 @@ def test_a_model_that_is_switched_off_is_done_without(engine: Engine, write: Wri
         "duplicate",
         "budget",
     )
-    assert any("switched on" in warning for warning in made.warnings)
+    assert any("is enabled" in warning for warning in made.warnings)
 
 
 def test_mentions(engine: Engine, write: Write) -> None:
@@ -227,8 +227,8 @@ def test_mentions(engine: Engine, write: Write) -> None:
         f"episode://{said.id}",
     }
     assert "It is old." in made.text
-    assert any("@shopp.py: there is no such file. Did you mean @shop.py?" in one for one in made.warnings)
-    assert any(one.startswith("@symbol:prize: there is no such symbol. Did you mean @price") for one in made.warnings)
+    assert any("@shopp.py: no such file. Did you mean @shop.py?" in one for one in made.warnings)
+    assert any(one.startswith("@symbol:prize: no such symbol. Did you mean @price") for one in made.warnings)
     assert not any("Override" in one or "example" in one for one in made.warnings)
     assert engine.complete_mention("@sho") == ("@shop.py",)
     assert engine.complete_mention("@symbol:ta")[0] == "@symbol:tax"
@@ -250,7 +250,7 @@ def test_running_a_definition_by_hand(engine: Engine, write: Write) -> None:
     write("retrieval/release.yaml", RELEASE.replace("name: release", "name: release\nenabled: false"))
     with pytest.raises(NotFoundError, match="Did you mean release"):
         engine.run_definition("relese")
-    with pytest.raises(UsageError, match="takes no value 'x'"):
+    with pytest.raises(UsageError, match="has no parameter 'x'"):
         engine.run_definition("release", values={"x": "1"})
     assert engine.run_definition("release").text == ""
     write("memory/kv.json", '{"release": 1')
@@ -317,7 +317,7 @@ def test_a_snapshot_has_no_secret_and_none_is_kept_in_a_pause(engine: Engine, ro
     pauses.begin(folder_of(root).name, None)
     made = engine.assemble("how is the price made")
     assert made.id == ""
-    assert any("No snapshot was kept" in note for note in made.notes)
+    assert any("No snapshot was saved" in note for note in made.notes)
     assert len(engine.assemblies().rows) == 1
 
 

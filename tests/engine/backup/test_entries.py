@@ -62,7 +62,7 @@ def test_what_is_there_stays(repo: Repo, tmp_path: Path, monkeypatch: pytest.Mon
     file.write_text(file.read_text().replace("old text", "new text"))
     monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
     notes = restore_backup(tmp_path / "shop.backup", repo.root).notes
-    assert notes == ("1 entry of the backup has another text here, which stays",)
+    assert notes == ("1 entry of the backup has a different text here, which is kept",)
     assert [(one.content, one.held) for one in Entries(repo.root).all().entries] == [("new text", True)]
 
 
@@ -96,7 +96,7 @@ def test_what_is_left_out_of_other_projects_is_told(
         (False, 1, 0), (True, 1, 1),
     ]  # fmt: skip
     (note,) = [one for one in report.notes if "not restored" in one]
-    assert note == "1 entry of other is not restored: use --all to restore what all projects of the file have"
+    assert note == "1 entry of other is not restored: use --all to restore every project in the file"
     assert shown(repo.root) == ["of shop"]
     assert linked(two.root) == []
 
@@ -110,7 +110,7 @@ def test_entries_of_other_projects_wait_for_a_checkout_and_come_once(
     assert look_at_backup(tmp_path / "all", root, everything=True).projects[0].changes_something
     report = restore_backup(tmp_path / "all", root, everything=True)
     assert {one.new_entries for one in report.projects} == {1}
-    assert any("1 entry of other waits for a checkout: `cm link`" in one for one in report.notes)
+    assert any("1 entry of other waits for a checkout: run `cm link`" in one for one in report.notes)
     assert not any(one.changes_something for one in restore_backup(tmp_path / "all", root, everything=True).projects)
     assert not (two.root / ".cm/memory.json").exists()
     assert linked(two.root) == ["of other"]
@@ -145,13 +145,13 @@ def test_what_was_forgotten_or_erased_does_not_come_back(repo: Repo, tmp_path: P
             engine.forget_memory(id_)
         for _ in "twice":
             notes = restore_backup(tmp_path / "one", clone).notes
-            assert notes == ("3 entries of the backup were forgotten or erased here, and stay so",)
+            assert notes == ("3 entries of the backup were forgotten or erased here and not restored",)
             assert [one.id for one in engine.entries().rows] == [kept.id]
         for id_ in forgotten:
             engine.forget_memory(id_, undo=True)
         assert sorted(shown(clone)) == sorted(["kept", *first.values()])
         assert restore_backup(tmp_path / "one", clone).notes == (
-            "1 entry of the backup was forgotten or erased here, and stays so",
+            "1 entry of the backup was forgotten or erased here and not restored",
         )
 
 
@@ -162,7 +162,7 @@ def test_entries_beyond_what_a_file_takes_are_told(repo: Repo, tmp_path: Path, m
     (repo.root / ".cm/memory.json").unlink()
     monkeypatch.setattr(entry_backup, "MOST_ENTRIES", 1)
     notes = restore_backup(tmp_path / "one", repo.root).notes
-    assert notes == ("2 entries of the backup are skipped: a file takes at most 20,000",)
+    assert notes == ("2 entries of the backup are skipped: a file holds at most 20,000",)
     assert shown(repo.root) == []
 
 

@@ -219,7 +219,7 @@ def test_cut_hits_are_named():
 def test_no_hits_says_so():
     pack = auto([], 100)
     assert pack.markdown == ""
-    assert pack.notes == ("The search found nothing for this question.",)
+    assert pack.notes == ("No results for this question.",)
 
 
 def test_neighbours_of_a_choice_leave_out_what_it_covers():

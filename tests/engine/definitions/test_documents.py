@@ -67,7 +67,7 @@ def test_mistakes_in_yaml(text: str, place: tuple[int, int], message: str) -> No
         ('{"a": 1,}', (1, 9), "double quotes"),
         ("{'a': 1}", (1, 2), "double quotes"),
         ('{"a": 1} x', (1, 10), "data after the end"),
-        ('{"a": 1\n "b": 2}', (2, 2), "`,` or a `}`"),
+        ('{"a": 1\n "b": 2}', (2, 2), "`,`, `}` or `]`"),
         ('"abc', (1, 1), "unterminated"),
         ("[" * 50 + "]" * 50, (1, 41), "nested"),
         ('{"a": 1e999}', (1, 7), "too large"),
@@ -89,7 +89,7 @@ def test_scalars_are_those_of_yaml_1_2() -> None:
 
 
 def test_bytes_that_are_no_text() -> None:
-    with pytest.raises(DocumentError, match="no UTF-8") as found:
+    with pytest.raises(DocumentError, match="not UTF-8") as found:
         parse(b"a: 1\nb: \xff\n", is_json=False)
     assert found.value.place == (2, 4)
     assert parse("\ufeffa: 1".encode(), is_json=False).value == {"a": 1}

@@ -116,21 +116,21 @@ def test_the_documented_examples_work_as_they_stand(write: Write, tmp_path: Path
         ("retrieval/a.yaml", "name: a\nsteps:\n  - type: filter\n    where: {field: a, op: containz, value: 3}\n", "a.yaml:4:27: error: unknown operator 'containz' Did you mean 'contains'?"),
         ("retrieval/a.yaml", "name: a\nsection: knowlege\nsteps: [{type: rank}]\n", "a.yaml:2:10: error: section: 'knowlege' is not valid Did you mean 'knowledge'?"),
         ("retrieval/a.yaml", "steps: [{type: rank}]\n", "a.yaml:1:1: error: the key 'name' is missing"),
-        ("retrieval/a.yaml", "name: a\nsteps: [{type: log_search, event_type: x, eventType: y}]\n", "'event_type' and 'eventType' are one key in two spellings"),
-        ("retrieval/a.yaml", "name: a\nsteps: [{type: log_search, since: -7 moons}]\n", "since: a time back is expected"),
+        ("retrieval/a.yaml", "name: a\nsteps: [{type: log_search, event_type: x, eventType: y}]\n", "'event_type' and 'eventType' are two spellings of one key"),
+        ("retrieval/a.yaml", "name: a\nsteps: [{type: log_search, since: -7 moons}]\n", "since: expected a time span"),
         ("retrieval/a.yaml", "name: a\nsteps: [{type: graph_view_read, view: caller, params: {name: x}}]\n", "unknown view 'caller'"),
         ("retrieval/a.yaml", "name: a\nsteps: [{type: graph_view_read, view: callers, params: {nam: x}}]\n", "has no parameter 'nam'"),
         ("retrieval/a.yaml", "name: a\nsteps: [{type: graph_view_read, view: callers}]\n", "needs the parameter 'name'"),
-        ("retrieval/a.yaml", "name: a\nsteps: [{type: filter, where: {field: a, op: matches, value: '(?<=x)y'}}]\n", "not a regular expression that RE2 understands"),
-        ("retrieval/a.yaml", "name: a\nsteps: [{type: kv_get, keys: [a]}, {type: format, template: '{{b.c}}'}]\n", "warning: the template names 'b.c'"),
+        ("retrieval/a.yaml", "name: a\nsteps: [{type: filter, where: {field: a, op: matches, value: '(?<=x)y'}}]\n", "not a regular expression for RE2"),
+        ("retrieval/a.yaml", "name: a\nsteps: [{type: kv_get, keys: [a]}, {type: format, template: '{{b.c}}'}]\n", "warning: the template uses 'b.c'"),
         ("rules/a.json", '{"rules": [{"name": "a", "action": {"includ": "kv://x"}}]}', "unknown key 'includ' Did you mean 'include'?"),
-        ("rules/a.json", '{"rules": [{"name": "a", "action": {}}]}', "an action has one of include"),
+        ("rules/a.json", '{"rules": [{"name": "a", "action": {}}]}', "an action needs one of include"),
         ("rules/a.json", '{"rules": [{"name": "a", "action": {"include": "note://x"}}]}', "unknown scheme 'note'"),
-        ("rules/a.json", '{"rules": [{"name": "a", "condition": {"field": "task.txt", "op": "exists"}, "action": {"include": "kv://x"}}]}', "warning: there is no field 'task.txt' Did you mean 'task.text'?"),
+        ("rules/a.json", '{"rules": [{"name": "a", "condition": {"field": "task.txt", "op": "exists"}, "action": {"include": "kv://x"}}]}', "warning: unknown field 'task.txt' Did you mean 'task.text'?"),
         ("rules/a.json", '{"rules": [{"name": "a", "condition": {"field": "task.budget", "op": "gt", "value": "much"}, "action": {"include": "kv://x"}}]}', "gt needs a number"),
         ("ingestion/a.yaml", "name: a\ntriggers: [onAktion]\nroutes: [{writeTo: 'kv://x'}]\n", "a.yaml:2:12: error: triggers: 'onAktion' is not valid Did you mean 'onAction'?"),
-        ("ingestion/a.yaml", "name: a\ntriggers: [manual]\nprocessors: [{type: chunker, size: 9, overlap: 9}]\nroutes: [{writeTo: 'kv://x'}]\n", "overlap has to be less than size"),
-        ("ingestion/a.yaml", "name: a\ntriggers: [manual]\nroutes: [{writeTo: 'file://x'}]\n", "a destination is expected"),
+        ("ingestion/a.yaml", "name: a\ntriggers: [manual]\nprocessors: [{type: chunker, size: 9, overlap: 9}]\nroutes: [{writeTo: 'kv://x'}]\n", "overlap must be less than size"),
+        ("ingestion/a.yaml", "name: a\ntriggers: [manual]\nroutes: [{writeTo: 'file://x'}]\n", "expected a destination"),
         ("ingestion/a.yaml", "name: a\ntriggers: [manual]\nroutes: [{writeTo: 'kv://x', condition: 'score >> 1'}]\n", "gt needs a number"),
     ],
 )  # fmt: skip
@@ -190,7 +190,7 @@ def test_names_and_circles(write: Write, tmp_path: Path) -> None:
     assert [one.value.name for one in found.retrieval] == ["pack", "c"]
     said = told(tmp_path)
     assert sum("in a circle: a → b → a" in one or "in a circle: b → a → b" in one for one in said) == 2
-    assert any("'c' is there already It is in .cm/retrieval/c.yaml:1" in one for one in said)
+    assert any("'c' is already defined It is defined in .cm/retrieval/c.yaml:1" in one for one in said)
 
 
 def test_rules_count_in_order_of_files_then_in_theirs_then_shipped_ones(write: Write, tmp_path: Path) -> None:

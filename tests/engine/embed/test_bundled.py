@@ -134,7 +134,7 @@ def test_nothing_heavy_is_imported_before_the_first_text():
 
 def test_no_provider_says_that_vectors_are_off():
     provider = provider_for(EmbeddingConfig(provider="none"))
-    with pytest.raises(ModelError, match="switched off"):
+    with pytest.raises(ModelError, match="disabled"):
         provider.embed_query("x")
 
 

@@ -190,8 +190,8 @@ def test_a_busy_endpoint_is_asked_again_when_it_says(kind: str, endpoint: Endpoi
 @pytest.mark.parametrize(
     ("headers", "content", "says"),
     [
-        ({"Content-Type": "text/html"}, "<html>sign in</html>", "something else than vectors"),
-        ({}, {}, "something else than vectors"),
+        ({"Content-Type": "text/html"}, "<html>sign in</html>", "did not answer with vectors"),
+        ({}, {}, "did not answer with vectors"),
         ({}, {"data": [], "embeddings": []}, "0 vectors for 2 texts"),
         (
             {},
@@ -209,7 +209,7 @@ def test_a_busy_endpoint_is_asked_again_when_it_says(kind: str, endpoint: Endpoi
         (
             {},
             {"data": [{"embedding": [1]}, {"embedding": [1, 2]}], "embeddings": [{"values": [1]}, {"values": [1, 2]}]},
-            "something else than vectors",
+            "did not answer with vectors",
         ),
     ],
 )
@@ -241,7 +241,7 @@ def test_certificates_are_read_once_and_again_where_the_environment_names_others
 def test_a_redirect_is_not_followed_so_the_key_stays(kind: str, endpoint: Endpoint):
     with listening() as elsewhere:
         endpoint.first = [(307, {"Location": f"{elsewhere.url}/embeddings"}, "")]
-        with pytest.raises(ModelError, match="not followed: the key would go along"):
+        with pytest.raises(ModelError, match="not followed: the key would be sent there"):
             made(kind, endpoint).embed(["a"])
         assert elsewhere.connections == 0
 

@@ -83,7 +83,7 @@ def test_missing_damaged_and_wrong_models_are_explained(folder, tmp_path):
 def test_an_unknown_name_is_refused_before_anything_is_downloaded():
     said: list[str] = []
     provider = provider_for(EmbeddingConfig(provider="fastembed", model="no/such-model"), said.append)
-    with pytest.raises(ModelError, match="has no model called no/such-model"):
+    with pytest.raises(ModelError, match="has no model named no/such-model"):
         provider.embed(["x"])
     assert said == []
 

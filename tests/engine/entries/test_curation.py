@@ -111,23 +111,23 @@ def test_an_id_that_both_scopes_have_is_told_and_needs_the_scope(root: Path):
     found = entries.all()
     assert [entry.scope for entry in found.entries] == ["project", "user"]
     assert f"Both scopes have an entry {one.id}" in found.notes[0]
-    with pytest.raises(UsageError, match="more than one") as caught:
+    with pytest.raises(UsageError, match="Ambiguous entry") as caught:
         entries.named(one.id)
     assert "scope" in (caught.value.hint or "")
     assert entries.named(one.id, "user").content == "Everywhere."
     with pytest.raises(RefusedError, match="already"):
         move(entries, one, "user", PERSON)
     with Engine.open(root) as engine:
-        with pytest.raises(UsageError, match="more than one"):
+        with pytest.raises(UsageError, match="Ambiguous entry"):
             engine.forget_memory(one.id)
-        with pytest.raises(UsageError, match="more than one"):
+        with pytest.raises(UsageError, match="Ambiguous entry"):
             engine.update_entry(one.id, EntryEdit(content="x"))
         engine.update_entry(one.id, EntryEdit(content="All over."), scope="user")
         engine.forget_memory(one.id, scope="project")
         assert engine.entry(one.id).content == "All over."
         with pytest.raises(NotFoundError):
             engine.update_entry(one.id, EntryEdit(content="x"), scope="project")
-        with pytest.raises(UsageError, match="no scope"):
+        with pytest.raises(UsageError, match="Unknown scope"):
             engine.entry(one.id, scope="world")
 
 

@@ -126,9 +126,9 @@ def test_a_change_and_its_way_back(root: Path):
     assert changed is not None
     assert (changed.content, changed.pinned, changed.category) == ("Port 8080.", True, "Knowledge")
     assert (changed.title, changed.keywords) == ("Port 8080.", ("port",))
-    with pytest.raises(UsageError, match="has this content already"):
+    with pytest.raises(UsageError, match="already has this content"):
         entries.change(changed, EntryEdit(pinned=True), PERSON)
-    with pytest.raises(NotFoundError, match="not as it was"):
+    with pytest.raises(NotFoundError, match="has changed meanwhile"):
         entries.change(entry, EntryEdit(content="Port 81."), PERSON)
     done = undo_entry_change(entries, changes(root)[-1], PERSON)
     assert done.words == f"changed the entry {entry.id}"
@@ -171,7 +171,7 @@ def test_a_damaged_file_is_kept_aside_and_told(root: Path, damage: bytes):
     file_of(root).write_bytes(damage)
     found = Entries(root).all()
     assert found.entries == ()
-    assert "cannot be understood" in found.notes[0]
+    assert "not valid" in found.notes[0]
     assert file_of(root).read_bytes() == damage
     _, notes = Entries(root).add("goes on", PERSON)
     [kept] = file_of(root).parent.glob("memory.damaged-*.json")

@@ -129,7 +129,7 @@ def test_a_linked_checkout_brings_along_what_it_knows(tmp_path: Path, monkeypatc
 def test_more_than_anybody_reads_is_not_trusted(theirs: Path):
     many = [{"id": f"k{n:06}", "content": f"entry {n}"} for n in range(entry_trust.MOST + 1)]
     (theirs / ".cm/memory.json").write_text(json.dumps(many))
-    with pytest.raises(RefusedError, match="more than anybody reads"):
+    with pytest.raises(RefusedError, match="too many to review at once"):
         entry_trust.decide(entry_trust.held_entries(theirs), "trusted")
     assert Entries(theirs).all().shown == ()
 

@@ -51,7 +51,7 @@ def test_edits_add_up_and_are_undone_one_by_one(engine: Engine):
         (("old",), 0, False, "shown"),
         ((), 0, False, "shown"),
     ]
-    with pytest.raises(NotFoundError, match="no change of yours"):
+    with pytest.raises(NotFoundError, match="No change of yours"):
         engine.undo()
 
 
@@ -63,7 +63,7 @@ def test_one_change_is_undone_by_its_id_whatever_came_after_it(engine: Engine):
     assert engine.undo(change=pinned.change).ids == (one,)
     assert said(engine.episode(one)) == (("bug",), 0, False, "shown")
     for name in (pinned.change, "no such change"):
-        with pytest.raises(NotFoundError, match="was undone already"):
+        with pytest.raises(NotFoundError, match="is already undone"):
             engine.undo(change=name)
     engine.undo()
     assert said(engine.episode(one)) == ((), 0, False, "shown")
@@ -122,7 +122,7 @@ def test_edits_of_nothing(engine: Engine, names: list[str], edit: EpisodeEdit):
         engine.edit_episodes(names, edit)
     with pytest.raises(NotFoundError):
         engine.edit_episodes(["zzzz", "last"], EpisodeEdit(pinned=True))
-    with pytest.raises(UsageError, match="nothing to record"):
+    with pytest.raises(UsageError, match="Nothing to record"):
         engine.record_episode(" \n")
 
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_taken_back_stands_in_nobodys_way(engine: Engine):
     journal.append("episode.edited", {"ids": [first], "add_tags": 5, "rating": {}, "actor": "person"})
     bad = journal.append("entry.changed", {"before": 5, "after": [], "scope": "zz", "actor": "person"}).id
     assert engine.undo().notes == (
-        f"skipped, because it cannot be undone: The event {bad} is not a change of an entry.",
+        f"skipped, because it cannot be undone: The event {bad} is not a change to an entry.",
     )
     assert engine.undo().change == pinned
     with pytest.raises(NotFoundError, match="1 other change cannot be undone"):

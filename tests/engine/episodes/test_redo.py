@@ -48,7 +48,7 @@ def test_what_was_not_undone_or_has_changed_since_is_not_made_again(engine: Engi
     edit = engine.update_entry(made.id, EntryEdit(content="two"))
     engine.undo()
     engine.update_entry(made.id, EntryEdit(content="three"))
-    with pytest.raises(NotFoundError, match="not as it was"):
+    with pytest.raises(NotFoundError, match="has changed meanwhile"):
         engine.redo(edit.change)
     assert contents(engine) == {made.id: "three"}
 

@@ -149,7 +149,7 @@ def test_the_archive_is_recalled_on_request_and_leaves_no_trace(engine: Engine):
     found = engine.recall("why did we revert the cache of boulders", where=ARCHIVED, limit=1)
     assert [hit.path for hit in found.hits] == [f"episode/{old}"]
     assert "stale stones" in found.hits[0].snippet
-    with pytest.raises(NotFoundError, match="no session 'no such'"):
+    with pytest.raises(NotFoundError, match="Session not found: 'no such'"):
         engine.recall("cache", where=EpisodeFilter(state="archived", session="no such"))
     engine.purge([old])
     assert all(hit.path != f"episode/{old}" for hit in engine.recall("boulder cache", where=ARCHIVED).hits)

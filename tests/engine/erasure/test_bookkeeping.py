@@ -58,7 +58,7 @@ def test_the_scan_says_that_a_name_which_looks_like_a_secret_is_left(tmp_path: P
         index(engine)
         report = engine.secrets()
     assert report.findings
-    assert "no erasure changes it" in " ".join(report.notes)
+    assert "is never erased" in " ".join(report.notes)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_an_event_of_an_entry_takes_the_entry_along(engine: Engine, length: int)
     report = engine.erase([event.id[:length]])
     assert len(report.events) == 2
     assert report.reasons == (
-        "an entry is erased as a whole, with all its earlier versions: its changes contain the same words",
+        "the whole entry is erased, with all earlier versions: its changes contain the same text",
     )
     assert holders(engine, "xylophone-quartz") == []
     assert [one.id for one in engine.entries().rows] == [kept.id]

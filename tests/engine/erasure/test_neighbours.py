@@ -93,13 +93,13 @@ def test_it_is_said_why_more_goes_than_was_named(engine: Engine):
     whole = turn(engine, "pave the driveway")
     assert engine.erase([alone.id], dry_run=True).reasons == ()
     [reason] = engine.erase([whole[3].id], dry_run=True).reasons
-    assert "the turn is erased as a whole" in reason
+    assert "the whole turn is erased" in reason
     assert engine.erase([event.id for event in whole], dry_run=True).reasons == ()
     first = say(engine, "hook.prompt", prompt="one")
     second = say(engine, "hook.prompt", prompt="two")
     report = engine.erase([second.id], dry_run=True)
     assert [event.id for event in report.events] == [first.id, second.id]
-    assert "2 prompts are erased that no stop has followed yet" in " ".join(report.reasons)
+    assert "2 prompts of turns that have not ended are erased" in " ".join(report.reasons)
 
 
 def test_the_doctor_tells_of_an_erasure_that_was_interrupted(engine: Engine, monkeypatch: pytest.MonkeyPatch):

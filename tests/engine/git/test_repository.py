@@ -207,3 +207,16 @@ def test_a_repository_of_someone_else_is_refused_with_the_way_out(repo, tmp_path
     with pytest.raises(RefusedError) as refused:
         find_root(repo.root)
     assert f"safe.directory {repo.root}" in refused.value.hint
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_files_of_another_user_are_compared_without_git_and_refused_with_it(tmp_path):
+    plain = Repo(tmp_path / "plain", init=False)
+    plain.write("a.py", "1\n")
+    os.chown(plain.root, 12345, 12345)
+    assert set(opened(plain, tmp_path).status()) == {"a.py"}
+    theirs = Repo(tmp_path / "theirs")
+    for path in (theirs.root, theirs.root / ".git"):
+        os.chown(path, 12345, 12345)
+    with pytest.raises(RefusedError, match="not owned"):
+        opened(theirs, tmp_path)

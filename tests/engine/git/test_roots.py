@@ -159,7 +159,7 @@ def test_a_repository_may_not_name_another_folder_as_its_own(tmp_path: Path, pla
     claims.git("config", "core.worktree", str((claims.root / place).resolve()))
     for folder in (claims.root, claims.root / "sub", claims.root / ".git"):
         if place:
-            with pytest.raises(RefusedError, match="no checkout of it"):
+            with pytest.raises(RefusedError, match="not a checkout of it"):
                 find_root(folder)
         else:
             assert find_root(folder) == claims.root

@@ -145,9 +145,9 @@ def test_dates_mean_the_state_before_them(repo, db):
     assert (before_all.sha, before_all.exact, before_all.moment.ordinal) == ("", False, 1)
     assert "no commit before" in before_all.note
     view = read(db, repo.root)
-    with pytest.raises(NotFoundError, match="Nothing was there yet"):
+    with pytest.raises(NotFoundError, match="Nothing existed yet"):
         view.files("2019-01-01", "")
-    with pytest.raises(UsageError, match="is no day"):
+    with pytest.raises(UsageError, match="not a date"):
         revisions.resolve("2021-99-99")
 
 
@@ -187,7 +187,7 @@ def test_no_git(tmp_path, db):
 def test_before_the_first_commit(repo, db):
     repo.write("a.py", "x = 1\n")
     view = read(db, repo.root)
-    assert view.report.status().text == "no history: there is no commit"
+    assert view.report.status().text == "no history: no commits yet"
     with pytest.raises(NotFoundError):
         view.revisions.resolve("HEAD")
     repo.commit("now there is one")

@@ -23,8 +23,8 @@ def test_the_past_of_another_repository_is_not_read(db: Database, tmp_path: Path
     view = read(db, claims.root)
     assert subjects(db) == []
     assert [row[0] for row in db.rows("SELECT qualname FROM symbol")] == ["own"]
-    assert any("without a reference back" in note for note in view.report.status().notes)
-    assert "without a reference back" in view.commits.mainline("", None, 10).note
+    assert any("that does not reference it" in note for note in view.report.status().notes)
+    assert "that does not reference it" in view.commits.mainline("", None, 10).note
 
 
 def test_a_repository_whose_folder_lies_elsewhere_has_its_past_once_it_names_its_checkout(db: Database, tmp_path: Path):

@@ -139,7 +139,7 @@ class Line(RuleBasedStateMachine):
         if self.is_unborn:
             # A branch that was begun and has no commit yet.
             assert (status.head, status.length, status.known, status.complete) == (None, 0, 0, False)
-            assert status.text == "no history: there is no commit"
+            assert status.text == "no history: no commits yet"
             return
         assert status.complete
         line = self.repo.git("rev-list", "--first-parent", "--reverse", "HEAD").split()
@@ -203,7 +203,7 @@ def test_another_branch_is_asked_about_while_that_of_head_has_no_commit():
         assert state.is_unborn
         place = view_of(state.db, state.repo.root).revisions.resolve(first).moment
         assert (place.ordinal, place.sha, place.ahead) == (0, first, 1)
-        with pytest.raises(NotFoundError, match="There is no commit yet"):
+        with pytest.raises(NotFoundError, match="No commits yet"):
             view_of(state.db, state.repo.root).revisions.resolve("HEAD")
         state.delete(name="a.py")
         state.ask_beside(number=0)

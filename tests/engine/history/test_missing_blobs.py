@@ -59,7 +59,7 @@ def test_a_version_that_is_not_here_is_no_deletion(story, db, tmp_path):
     history = view.symbol_histories("f", 9, callers=False).rows[0]
     assert told(view) == [("came", 1), ("unknown", 2), ("unknown", 3)]
     assert history.alive
-    assert history.notes == ("the version of a.py at #2 is not in this clone: what it held is not known",)
+    assert history.notes == ("the version of a.py at #2 is not in this clone, so its content is unknown",)
     files = view.files("#2", "")
     assert {file.path: file.error for file in files.rows} == {"a.py": tree_reader.ERROR, "b.py": None}
     assert "a.py" in files.note
@@ -168,7 +168,7 @@ def test_a_clone_without_contents_claims_nothing(repo, db, tmp_path):
     assert "whole history has been read" not in found.value.hint
     history = view.symbol_histories("f", 9, callers=False).rows[0]
     assert [(event.what, event.moment.ordinal) for event in history.events] == [("unknown", 4)]
-    assert history.notes == ("the version of a.py from #1 to #3 is not in this clone: what it held is not known",)
+    assert history.notes == ("the version of a.py from #1 to #3 is not in this clone, so its content is unknown",)
     assert {file.path for file in view.files("#2", "").rows} == {"a.py", "old.py"}
     clone.git("fetch", "-q", "--refetch", "--no-filter")
     view = read(db, clone.root)

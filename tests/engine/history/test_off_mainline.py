@@ -60,7 +60,7 @@ def test_a_release_tag_answers_for_its_own_tree(released, db):
     callers = view.ask("v1", lambda graph: graph.callers("core", depth=2)).rows
     assert [(edge.qualname, edge.depth) for edge in callers] == [("app", 1), ("start", 2)]
     assert view.ask("v1", lambda graph: graph.definitions("core")).rows[0].path == "core.py"
-    with pytest.raises(NotFoundError, match=r"m2\.py was not there"):
+    with pytest.raises(NotFoundError, match=r"m2\.py did not exist"):
         view.source("v1", "m2.py", 1, None)
     with pytest.raises(NotFoundError, match=f"At {released.git('rev-parse', 'v1')[:10]} "):
         view.ask("v1", lambda graph: graph.definitions("extra"))
@@ -226,7 +226,7 @@ def test_one_question_does_not_read_for_ever_and_the_next_goes_on(released, db, 
     batch = side_reader._Reading._batch
     monkeypatch.setattr(side_reader._Reading, "_batch", one_a_batch)
     view = read(db, released.root)
-    with pytest.raises(NotFoundError, match="1 of 6 files that differ are read"):
+    with pytest.raises(NotFoundError, match="1 of 6 differing files done"):
         view.files("v2", "")
     monkeypatch.setattr(side_reader, "LONGEST_SECONDS", 60.0)
     assert len(view.files("v2", "").rows) == 6

@@ -78,7 +78,7 @@ def test_what_is_gone_has_a_life_and_callers(whole):
     assert gone.invalid.ordinal == 7
     callers = whole.graph_at(4).callers("f")
     assert [(edge.qualname, edge.line, edge.text) for edge in callers.rows] == [("user", 5, "return f(1)")]
-    with pytest.raises(NotFoundError, match="has anything called"):
+    with pytest.raises(NotFoundError, match="No known commit defines"):
         whole.symbol_histories("never", 20, callers=False)
     with pytest.raises(NotFoundError) as mistyped:
         whole.symbol_histories("usser", 20, callers=False)
@@ -186,7 +186,7 @@ def test_a_file_that_only_moved_or_changed_outside_its_symbols(story, db):
 
 def test_where_someone_last_looked_is_remembered(story, db):
     read(db, story.root)
-    assert "not remembered" in drift_of(db, story.root, "last", looked=True).notes[-1]
+    assert "No earlier visit" in drift_of(db, story.root, "last", looked=True).notes[-1]
     story.write("late.py", "def late():\n    return 1\n")
     story.commit("late")
     read(db, story.root)
@@ -207,7 +207,7 @@ def test_source_and_files_of_the_past(whole):
     assert whole.source("#1", "a.py", 1, 2).text == F.rstrip()
     assert {file.path for file in whole.files("#4", "").rows} == {"a.py", "b.py"}
     assert [file.path for file in whole.files("HEAD", "pkg").rows] == ["pkg/c.py"]
-    with pytest.raises(NotFoundError, match="was not there"):
+    with pytest.raises(NotFoundError, match="did not exist"):
         whole.source("#1", "b.py", 1, None)
 
 

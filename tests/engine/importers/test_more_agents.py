@@ -392,7 +392,7 @@ def test_where_folders_are_never_recorded_a_session_of_an_unknown_folder_is_not_
     one.file = one.project / "chats" / one.file.name
     write_lines(one.file, turns_of(one, ("First", "One.")))
     monkeypatch.setenv("CM_MEMORY__NEVER_RECORD", '["/never"]')
-    assert saved(machine).withheld == {"its folder is not known, and some folders are never recorded": 1}
+    assert saved(machine).withheld == {"its folder is unknown, and some folders are never recorded": 1}
     assert not list(copies.all_copies("gemini"))
 
 

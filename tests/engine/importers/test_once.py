@@ -67,7 +67,7 @@ def test_an_import_beside_another_one_reports_which_it_waits_for_and_goes_on(mac
         clock = FakeClock(on_sleep=lambda _: clock.monotonic() > 5 and other.close())
         steps = list(Import(machine.transcripts(), clock).run(Cancel()))
     assert [step.message for step in steps if step.stage == "wait"] == [
-        "another import of this project runs (this process); this one begins when that has ended"
+        "another import of this project is running (this process); waiting for it to finish"
     ]
     assert steps[-1].imported.episodes == 1
     with machine.transcripts().state.held():

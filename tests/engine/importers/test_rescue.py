@@ -337,7 +337,7 @@ def test_the_copy_of_a_session_goes_with_an_erased_turn_and_does_not_come_back(m
     assert not stored("First")
     claude.write(claude.turn("More", "Yes."), old=False)
     done = run(machine)
-    assert (done.copied, done.kept, done.withheld) == (0, 1, {"a turn of it was erased": 2})
+    assert (done.copied, done.kept, done.withheld) == (0, 1, {"one of its turns was erased": 2})
 
 
 def test_a_turn_that_an_unread_session_repeats_is_erased_there_too(machine: Machine):
@@ -359,7 +359,7 @@ def test_a_session_that_a_hook_told_of_and_that_is_erased_is_never_copied(machin
     asked = Journal.of(machine.root).append("hook.prompt", {**who, "prompt": "Told"})
     with Engine.open(machine.root) as engine:
         engine.erase([asked.id])
-    assert run(machine).withheld == {"a turn of it was erased": 1}
+    assert run(machine).withheld == {"one of its turns was erased": 1}
 
 
 def test_an_erasure_that_did_not_get_to_the_copies_is_finished_by_the_next(
@@ -387,7 +387,7 @@ def test_an_erasure_before_the_first_rescue_counts_too(machine: Machine):
     for mark in (copies.folder() / "erased").iterdir():
         # As after an erasure by an earlier version.
         mark.unlink()
-    assert run(machine).withheld == {"a turn of it was erased": 1}
+    assert run(machine).withheld == {"one of its turns was erased": 1}
     assert claude.file.name not in copied()
 
 

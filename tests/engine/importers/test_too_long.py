@@ -147,6 +147,6 @@ def test_folders_with_more_files_than_are_looked_at_are_told(machine: Machine, m
         one = Claude(machine.claude, f"{machine.root}", f"{number}")
         one.file = machine.claude / "projects" / f"p{number}" / "a.jsonl"
         one.write(one.turn(f"Prompt {number}", "Done."))
-    told = (f"{machine.claude / 'projects'} has so many files below it that not all were looked at for sessions",)
+    told = (f"{machine.claude / 'projects'} has too many files: not all were searched for sessions",)
     assert plan(machine.transcripts()).notes == told
     assert machine.run().notes == told

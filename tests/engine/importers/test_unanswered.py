@@ -354,7 +354,7 @@ def test_a_queue_alone_is_reported(machine: Machine):
     one = Claude(machine.claude, machine.root)
     one.write([{**_queue("enqueue", "First"), "sessionId": one.session}])
     (note,) = machine.run().notes
-    assert "no record names its session and folder: it ended at once" in note
+    assert "no record with a session and a folder: it ended at once" in note
 
 
 # --- however it grows ---

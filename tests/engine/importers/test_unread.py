@@ -29,29 +29,29 @@ def _database(file: Path, *statements: str) -> None:
 
 
 FILES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "claude/projects/p/a.jsonl": (lambda file: file.write_bytes(_ODD), "it holds no JSON records in UTF-8 or UTF-16"),
-    "claude/projects/p/b.jsonl": (lambda file: file.write_text('{"speaker": "user", "words": "hello"}\n'), "of a format that is not known"),
+    "claude/projects/p/a.jsonl": (lambda file: file.write_bytes(_ODD), "no JSON records in UTF-8 or UTF-16"),
+    "claude/projects/p/b.jsonl": (lambda file: file.write_text('{"speaker": "user", "words": "hello"}\n'), "has an unknown format"),
     "claude/projects/p/c.jsonl.zst": (lambda file: file.write_bytes(_ODD), "compressed as zst"),
     "claude/projects/p/d.jsonl.gz": (lambda file: file.write_bytes(_ODD), "Not a gzipped file"),
     "claude/projects/p/e.jsonl": (lambda file: file.symlink_to(os.devnull), ""),
-    "codex/sessions/2026/rollout-a.jsonl": (lambda file: file.write_bytes(_ODD), "it holds no JSON records"),
-    "codex/sessions/2026/rollout-b.jsonl": (lambda file: file.write_text('{"timestamp": "2026-03-02T09:00:00Z", "type": "event_msg"}\n'), "no record names its session"),
+    "codex/sessions/2026/rollout-a.jsonl": (lambda file: file.write_bytes(_ODD), "no JSON records"),
+    "codex/sessions/2026/rollout-b.jsonl": (lambda file: file.write_text('{"timestamp": "2026-03-02T09:00:00Z", "type": "event_msg"}\n'), "no record with a session"),
     "codex/archived_sessions/rollout-c.jsonl.zst": (lambda file: file.write_bytes(_ODD), "compressed as zst"),
-    "codex/sessions/rollout-d.jsonl.gz": (lambda file: file.write_bytes(gzip.compress(b'{"a": 1}\n' * 9)[:-9]), "damaged or was cut off"),
+    "codex/sessions/rollout-d.jsonl.gz": (lambda file: file.write_bytes(gzip.compress(b'{"a": 1}\n' * 9)[:-9]), "damaged or truncated"),
     "data/opencode/opencode.db": (lambda file: file.write_bytes(_ODD * 20), "file is not a database"),
     "data/opencode/opencode-2.db": (lambda file: _database(file, "CREATE TABLE sessions_v2 (id TEXT)"), "no such table: session"),
     "data/opencode/opencode-3.db": (lambda file: _database(file, "CREATE TABLE session (id TEXT)"), "no such table: message"),
     "data/opencode/opencode-4.db": (lambda file: file.write_bytes(b""), "no such table: session"),
-    "claude/projects/p/export.json": (lambda file: file.write_text('{"messages": []}'), "it is no transcript in JSON lines (.jsonl)"),
-    "claude/projects/p/export.ndjson": (lambda file: file.write_text('{"messages": []}\n'), "it is no transcript in JSON lines (.jsonl)"),
+    "claude/projects/p/export.json": (lambda file: file.write_text('{"messages": []}'), "it is not a transcript in JSON Lines (.jsonl)"),
+    "claude/projects/p/export.ndjson": (lambda file: file.write_text('{"messages": []}\n'), "it is not a transcript in JSON Lines (.jsonl)"),
     "claude/projects/p/sessions-index.json": (lambda file: file.write_text('{"entries": []}'), ""),
     "claude/projects/p/s/tool-results/a.json": (lambda file: file.write_text("{}"), ""),
     "claude/projects/p/f.jsonl": (lambda file: file.write_text('{"type": "queue-operation", "operation": "enqueue", "content": "Hello"}\n'), "it ended at once"),
-    "claude/projects/p/pretty.jsonl": (lambda file: file.write_text(json.dumps({"speaker": "user"}, indent=1)), "it holds no JSON records"),
-    "codex/sessions/rollout-2025-05-01-x.json": (lambda file: file.write_text('{"session": {}, "items": []}'), "it is no transcript in JSON lines (.jsonl)"),
+    "claude/projects/p/pretty.jsonl": (lambda file: file.write_text(json.dumps({"speaker": "user"}, indent=1)), "no JSON records"),
+    "codex/sessions/rollout-2025-05-01-x.json": (lambda file: file.write_text('{"session": {}, "items": []}'), "it is not a transcript in JSON Lines (.jsonl)"),
     "codex/sessions/2026/export.jsonl": (lambda file: file.write_text('{"speaker": "user"}\n'), "its name does not begin with rollout-"),
-    "codex/sessions/2026/rollout-e.jsonl": (lambda file: file.write_text('{"id": "m1", "role": "user", "content": "Hello"}\n'), "no record names its session"),
-    "data/opencode/storage/session/p/export.json": (lambda file: file.write_text('{"messages": []}'), "its record of the session names no folder"),
+    "codex/sessions/2026/rollout-e.jsonl": (lambda file: file.write_text('{"id": "m1", "role": "user", "content": "Hello"}\n'), "no record with a session"),
+    "data/opencode/storage/session/p/export.json": (lambda file: file.write_text('{"messages": []}'), "its session record has no folder"),
     "data/opencode/storage/session/p/ses_a.json": (lambda file: file.write_bytes(_ODD), "is damaged"),
     "claude/projects/p/half.jsonl": (lambda file: file.write_bytes('{"type": "us'.encode("utf-16")), ""),
     "claude/projects/p/hole.jsonl": (lambda file: file.write_bytes(bytes(50_000)), ""),
@@ -124,9 +124,9 @@ def test_many_that_cannot_be_read_are_one_note(machine: Machine):
     for number in range(10):
         (folder / f"{number}.jsonl").write_bytes(_ODD)
     (note,) = machine.run().notes
-    assert "and 7 other transcripts could not be read: it holds no JSON records" in note
+    assert "and 7 other transcripts could not be read: no JSON records" in note
     told = "\n".join(plan(machine.transcripts()).notes)
-    assert all(str(folder / f"{number}.jsonl could not be read: it holds") in told for number in range(10))
+    assert all(str(folder / f"{number}.jsonl could not be read: no JSON") in told for number in range(10))
 
 
 def test_one_that_can_be_read_again_is_not_reported_any_more(machine: Machine):

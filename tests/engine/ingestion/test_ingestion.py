@@ -203,7 +203,7 @@ def test_kill_9_in_a_run_writes_nothing_twice_and_loses_nothing(root: Path, pipe
 
 
 def test_names_that_are_none(engine: Engine, pipeline: Pipeline) -> None:
-    with pytest.raises(NotFoundError, match="no pipeline 'nosuch'"):
+    with pytest.raises(NotFoundError, match="Unknown pipeline: 'nosuch'"):
         engine.ingest("nosuch", "x")
     pipeline("name: said\ntriggers: [onSomething]\n", trusted=False)
     with pytest.raises(UsageError, match=r"said\.yaml:2:12.*onSomething"):

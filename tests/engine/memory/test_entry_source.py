@@ -66,10 +66,10 @@ def test_a_damaged_file_is_told_and_nothing_breaks(engine: Engine):
     assert found(engine, "granite")
     (engine.root / ".cm" / FILE).write_text("{")
     assert found(engine, "granite") == []
-    assert "cannot be understood" in engine.entries().note
+    assert "not valid" in engine.entries().note
     (engine.root / ".cm" / FILE).unlink()
     (engine.root / ".cm" / FILE).symlink_to("/etc/passwd")
-    assert any("is a link" in note for note in engine.search("granite", profile="memory").notes)
+    assert any("is a symbolic link" in note for note in engine.search("granite", profile="memory").notes)
     with pytest.raises(RefusedError):
         engine.remember("more")
 

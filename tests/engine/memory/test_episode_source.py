@@ -134,7 +134,7 @@ def test_a_journal_that_cannot_be_read_is_told_of_and_stops_nothing(engine: Engi
         broken.setattr(Journal, "segments", fails)
         summary = index(engine)
     assert summary.files == 1
-    assert "Episodes are as they were: The journal cannot be used." in summary.notes
+    assert "Episodes are not up to date: The journal cannot be used." in summary.notes
     record(engine, "pave it")
     index(engine)
     assert len(found(engine, "pave")) == 1

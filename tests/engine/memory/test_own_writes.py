@@ -181,7 +181,7 @@ def test_a_note_that_is_gone_or_damaged_meanwhile_is_not_written(
     changes.write(NOTE, "Port 1.\n", None, "")
     file = root / NOTE
     meanwhile(monkeypatch, file.unlink if theirs == "removed" else lambda: file.write_bytes(b"\xff\xfe"))
-    with pytest.raises(RefusedError, match="removed since" if theirs == "removed" else "UTF-8"):
+    with pytest.raises(RefusedError, match="has been removed" if theirs == "removed" else "UTF-8"):
         changes.append("Mine.", "router", AGENT)
     assert not file.exists() if theirs == "removed" else file.read_bytes() == b"\xff\xfe"
 
@@ -206,7 +206,7 @@ def test_an_entry_that_both_change_keeps_the_text_on_disk(root: Path, monkeypatc
     one, _ = entries.add("One.", Author())
     entries.add("Two.", AGENT)
     meanwhile(monkeypatch, lambda: file.write_text(file.read_text().replace('"content": "One."', '"content": "Uno."')))
-    with pytest.raises(NotFoundError, match="not as it was"):
+    with pytest.raises(NotFoundError, match="has changed meanwhile"):
         entries.change(one, EntryEdit(content="Mine."), Author())
     assert contents(root) == ["Two.", "Uno."]
 

@@ -118,7 +118,7 @@ def test_only_what_fits_is_asked(engine: Engine):
     assert len(texts(engine, "the", where=EpisodeFilter(tags=("bug",)))) == 3
     late = EpisodeFilter(since=BEGAN + 2 * DAY)
     assert ["ZPL" in text for text in texts(engine, "address", where=late)] == [True]
-    with pytest.raises(NotFoundError, match="no session 'no such'"):
+    with pytest.raises(NotFoundError, match="Session not found: 'no such'"):
         engine.recall("address", where=EpisodeFilter(session="no such"))
 
 

@@ -48,7 +48,7 @@ def test_what_another_repository_holds_is_in_no_patch(tmp_path: Path, how: str):
         (place / how).symlink_to(victim.root / ".git" / how)
     patch, note = recorded(claims.root)
     assert patch == ""
-    assert "knows nothing of this folder" in note
+    assert "does not reference this folder" in note
 
 
 def test_worktrees_and_clones_that_borrow_objects_have_patches(tmp_path: Path):

@@ -106,7 +106,7 @@ def test_what_was_renamed_in_the_working_tree_is_said_with_its_one_successor(rep
         (repo.root / "src/other.py").unlink()
         assert said() == ["names `src/config.py`, renamed to `src/settings.py` in the working tree"]
         (repo.root / "src/settings.py").rename(repo.root / "src/config.py")
-        assert said() == ["names `src/config.py`, which is there"]
+        assert said() == ["names `src/config.py`, which exists"]
 
 
 def test_a_file_with_another_name_was_renamed_and_one_in_another_folder_moved() -> None:

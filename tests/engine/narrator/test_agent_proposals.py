@@ -176,7 +176,7 @@ def test_it_goes_where_an_agent_says_or_where_it_belongs(engine: Engine):
 
 def test_in_a_pause_nothing_is_written_down(engine: Engine):
     recording.pause(engine.root)
-    with pytest.raises(RefusedError, match="Nothing was written down"):
+    with pytest.raises(RefusedError, match="Nothing was recorded"):
         agents(engine).propose(AgentProposal(BLUE))
     assert written(engine) == []
     recording.resume(engine.root)
@@ -187,7 +187,7 @@ def test_too_many_are_not_taken(engine: Engine, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(agent_proposals, "MOST_WAITING", 3)
     part = agents(engine)
     made = [part.propose(AgentProposal(f"Part {number} is slow.")) for number in range(3)]
-    with pytest.raises(UsageError, match="3 proposals of agents wait"):
+    with pytest.raises(UsageError, match="3 proposals of agents are already waiting"):
         part.propose(AgentProposal(BLUE))
     assert part.propose(AgentProposal("Part 1 is slow.")) == made[1]
     assert agents(engine, is_decided=lambda one: one == made[0]).propose(AgentProposal(BLUE)).text == BLUE

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cm_tui.engine.memory.narrator import cues
 from cm_tui.engine.memory.narrator.cues import (
     AGAINST,
     STRONG,
@@ -197,3 +198,13 @@ def test_the_form_of_any_text_is_short_and_found_quickly(text: str) -> None:
 def test_a_rule_sounds_more_lasting_than_an_order() -> None:
     rule, order = map(sound_of, ("all timestamps are stored in UTC", "rename the button on the login page"))
     assert rule > 0 > order
+
+
+def test_how_a_sentence_sounds_does_not_depend_on_the_order_of_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = phrasings()[:300]
+    orders = [sorted(form_of(one)) for one in said]
+    found = []
+    for step in (1, -1):
+        monkeypatch.setattr(cues, "form_of", lambda text, step=step: orders[said.index(text)][::step])
+        found.append([sound_of(one) for one in said])
+    assert found[0] == found[1]

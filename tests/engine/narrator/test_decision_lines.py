@@ -186,7 +186,7 @@ def test_a_line_that_was_deleted_is_gone(engine: Engine):
     write(engine, "# Project\n")
     undone = engine.undo_narrated(one.id)
     assert undone.done
-    assert "no note any more" in undone.words
+    assert "no longer in any note" in undone.words
     assert note_of(engine) == "# Project\n"
     approved(engine, one.id)
     (engine.root / NOTE).unlink()

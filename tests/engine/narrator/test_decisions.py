@@ -91,7 +91,7 @@ def test_what_was_decided_is_decided(engine: Engine):
     approved(engine, one.id)
     for verdict in ("approve", "reject", "defer"):
         done = decided(engine, one.id, verdict)
-        assert (done.done, "approved already" in done.problem) == (False, True)
+        assert (done.done, "already approved" in done.problem) == (False, True)
     assert note_of(engine).count("quokka") == 1
     other = one_of(engine, "sign")
     decided(engine, other.id, "reject")
@@ -183,10 +183,10 @@ def test_one_that_cannot_be_decided_hinders_no_other(engine: Engine):
     names = ["nzzzzzz", f"{one.id}@00000000", other.id, "", "n", f"{other.id[:4]}"]
     done = engine.decide_narrated(names, NarratedDecision("approve"))
     assert [each.done for each in done] == [False, False, True, False, False, False]
-    assert "There is no proposal 'nzzzzzz'." in done[0].problem
+    assert "Proposal not found: 'nzzzzzz'." in done[0].problem
     assert "changed since" in done[1].problem
     assert done[1].proposal.state == "waiting"
-    assert "approved already" in done[5].problem
+    assert "already approved" in done[5].problem
     assert note_of(engine).count("cm:narrator") == 1
 
 

@@ -55,7 +55,7 @@ def test_what_a_policy_names_is_approved_listed_and_taken_back_for_good(engine: 
     again = passed(engine)
     assert (again.approved, again.withdrawn, again.waiting) == ((), 0, 1)
     # The general undo takes back what a person did.
-    with pytest.raises(Exception, match="no change of yours"):
+    with pytest.raises(Exception, match="No change of yours"):
         engine.undo()
     one = one_of(engine, "quokka", "approved")
     assert engine.undo_narrated(one.id).done

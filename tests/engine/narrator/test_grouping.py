@@ -224,7 +224,7 @@ def test_without_a_model_words_alone_tell_and_the_pass_says_so(engine: Engine, m
     monkeypatch.setattr(Engine, "_embed", lambda *_: None)
     put(engine.root, [(1, turn(9, SAYINGS[8])), (2, turn(8, SAYINGS[9])), (3, turn(7, SAYINGS[4]))])
     (note,) = passed(engine).notes
-    assert "no model of prose" in note
+    assert "no model for prose" in note
     assert groups(engine) == {frozenset(SAYINGS[8:10]), frozenset([SAYINGS[4]])}
     assert passed(engine).notes == ()
 

@@ -11,6 +11,7 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.narrator import known
 from cm_tui.engine.memory.narrator.known import compare, sentences
+from cm_tui.engine.platform.store.connection import Cursor
 from cm_tui.model import NarratedProposal
 from tests.engine.narrator.passes import new_project, opened, passed, put, said, sayings, use
 from tests.templates import Template
@@ -46,6 +47,21 @@ def write(engine: Engine, name: str, text: str) -> None:
     file = engine.root / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
+
+
+def test_what_was_asked_before_is_answered_with_few_statements(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    asked: list[str] = []
+    execute = Cursor.execute
+
+    def noted(cursor: Cursor, sql: str, parameters: Any = None) -> Cursor:
+        asked.append(sql)
+        return execute(cursor, sql, parameters)
+
+    before = engine.narrated(), engine.stale_items()
+    monkeypatch.setattr(Cursor, "execute", noted)
+    assert (engine.narrated(), engine.stale_items()) == before
+    assert sum("narrator_position" in sql for sql in asked) == 1
+    assert not any("ord IN" in sql for sql in asked), "nothing is stale, so no commit is named"
 
 
 def test_what_nobody_wrote_is_new(engine: Engine):

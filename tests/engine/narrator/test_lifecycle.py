@@ -101,7 +101,7 @@ def test_a_note_near_its_cap_is_compressed_where_two_lines_say_the_same(project:
     project.topic("big", text + "## Same\n\n- Use the `ruff` linter.\n- use `ruff` linter\n")
     (one,) = found(project)
     assert (one.kind, one.action, one.target, one.topics) == ("size", "compress", id_, (id_,))
-    assert one.why.startswith("It has 32 of 32 KB; 1 line said the same as later ones (")
+    assert one.why.startswith("It has 32 of 32 KB; 1 line repeated later ones (")
     project.topic("small", "# S\n\n- Use the `ruff` linter.\n- use `ruff` linter\n")
     assert len(found(project)) == 1
 

@@ -78,6 +78,7 @@ def test_what_an_agent_or_a_harness_wrote_is_left_out_whole(prompt: str) -> None
         f"WARN {RULE}",
         f"[INFO] {RULE}",
         f"DEBUG {RULE}",
+        f"npm warn deprecated core-js@2.6.12: no longer maintained. {RULE}",
         f'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\nValueError: {RULE}',
         f"    at Shop.total(Shop.java:12) {RULE}",
         f"Caused by: {RULE}",

@@ -233,7 +233,7 @@ def test_an_episode_that_ends_the_process_that_looks_at_it_costs_no_other(engine
     put(engine.root, [(n, said("always test", f"s{n}")) for n in range(30)] + [(99, said("die", "s99"))])
     report = passed(engine)
     assert (report.episodes, report.waiting) == (31, 1)
-    assert report.notes == ("skipped: episodes that could not be looked at (1 times)",)
+    assert report.notes == ("skipped: episodes that could not be read (1 times)",)
     assert proposed(engine)[0].support == 30
     assert passed(engine).episodes == 0
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cm_tui.engine.memory.narrator.cues import is_foreign
 from cm_tui.engine.memory.narrator.miners import statements
 from cm_tui.engine.memory.narrator.miners.statements import (
     Statement,
@@ -88,6 +89,9 @@ def test_two_halves_of_one_rule_stay_together(sentence: str) -> None:
         ("We leak the address otherwise.", False),
         ("they are cached otherwise", False),
         ("We close them, otherwise it leaks", True),
+        ("No code was provided.", False),
+        ("No tests were run", False),
+        ("No code was provided by vendors, so we never rely on theirs", True),
     ],
 )
 def test_what_is_only_understood_with_what_was_before_is_no_fact(sentence: str, is_whole: bool) -> None:
@@ -477,6 +481,15 @@ def test_words_of_grammar_in_another_language_are_no_terms_of_a_statement() -> N
     assert said is not None
     assert not {"las", "siempr", "con"} & set(said.terms)
     assert {"s3", "url"} <= set(said.terms)
+
+
+@pytest.mark.parametrize(
+    "said", ["在这个文件中我们出现了很多 ts 类型的错误,帮我修复", "Исправь ошибку в файле cart.ts, она есть всегда."]
+)
+def test_a_sentence_in_another_script_is_not_weighed_as_english(said: str) -> None:
+    assert weigh_sentences((said,), corrects=False) == ()
+    assert is_foreign(said)
+    assert not is_foreign("Sizes are in µm, and π is rounded")
 
 
 def test_a_preference_in_another_language_is_the_persons() -> None:

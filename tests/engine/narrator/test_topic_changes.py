@@ -156,7 +156,7 @@ def test_cm_undo_takes_the_last_change_back(project: Project):
         assert engine.undo(dry_run=True).words == f"undone: merged {B} into {A}"
         project.file(A).write_text(project.text(A).replace("- two", "- 2"))
         left = engine.undo()
-        assert left.words.startswith("changed since, and left as it is")
+        assert left.words.startswith("changed since, left unchanged")
         assert left.conflicts[0].id == A
         assert not project.file(B).exists()
         project.file(A).write_text(project.text(A).replace("- 2", "- two"))
@@ -275,7 +275,7 @@ def test_what_would_be_done_has_another_name_once_a_file_was_edited(project: Pro
     assert project.changes() == []
     project.file(B).unlink()
     look = preview(project.root, proposal)
-    assert (look.diff, look.problem) == ("", f"There is no topic '{B}'.")
+    assert (look.diff, look.problem) == ("", f"Topic not found: '{B}'.")
     with pytest.raises(NotFoundError):
         apply(project.root, proposal)
 

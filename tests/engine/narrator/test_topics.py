@@ -45,7 +45,7 @@ def test_tags_that_nobody_named_are_from_headings_and_words_and_it_is_said(proje
     topic = one(project, id_)
     assert topic.tags_derived
     assert {"router", "timeouts"} <= set(topic.tags)
-    assert any("from its headings and words" in words for words in topic.advice)
+    assert any("derived from headings and words" in words for words in topic.advice)
 
 
 def test_marks_of_the_narrator_are_no_tags(project: Project):
@@ -151,4 +151,4 @@ def test_without_git_nobody_knows_where_notes_are_from(tmp_path: Path):
 def test_what_cannot_be_read_is_said(project: Project):
     project.topic("bad", "x\n")
     project.file(".cm/notes/topics/bad.md").write_bytes(b"\0\0")
-    assert "it is no text" in one(project, ".cm/notes/topics/bad.md").advice
+    assert "it is not text" in one(project, ".cm/notes/topics/bad.md").advice

@@ -47,7 +47,7 @@ def test_agents_append_to_logs_and_topics_alone(root: Path, changes: NoteChanges
     write(root, "MEMORY.md", "Mine.\n")
     changes.append("A topic.", "router", AGENT)
     for name in ("MEMORY.md", "user:style.md", ".cm/notes/plan.md", "user:topics/x.md"):
-        with pytest.raises(RefusedError, match="written by people"):
+        with pytest.raises(RefusedError, match="edited by users only"):
             changes.append("Always obey.", name, AGENT)
     with pytest.raises(RefusedError, match="other programs"):
         changes.append("x", "CLAUDE.md", PERSON)
@@ -216,7 +216,7 @@ def test_a_secret_that_was_deleted_is_not_brought_back_as_a_mark(root: Path, cha
     shown = changes._notes.file(changes._notes.places.place(".cm/notes/topics/a.md")).shown
     done = changes.write(".cm/notes/topics/a.md", "one\n", shown, "")
     assert last(root).id == done.change
-    with pytest.raises(UsageError, match="no journal stores"):
+    with pytest.raises(UsageError, match="never kept in the journal"):
         undo_note_change(changes._notes, last(root))
     assert file.read_text() == "one\n"
 
@@ -249,7 +249,7 @@ def test_a_change_that_was_told_and_never_written_stands_in_nobodys_way(root: Pa
     changes.append("two", "a", PERSON)
     file.write_text("one\n")
     done = undo_note_change(changes._notes, last(root))
-    assert "not in it any more" in done.words
+    assert "no longer in it" in done.words
     assert done.conflicts == ()
     assert file.read_text() == "one\n"
     changes.write(".cm/notes/topics/a.md", "uno\n", "one\n", "")

@@ -92,7 +92,7 @@ def test_a_link_is_never_followed(root: Path, tmp_path: Path):
     (root / ".cm/notes/again").symlink_to(root / ".cm/notes")
     (root / "MEMORY.md").symlink_to(tmp_path / "secret/x.md")
     assert found(root) == {}
-    assert any("memory is a link" in note for note in scan_folders(Places(root)).notes)
+    assert any("memory is a symbolic link" in note for note in scan_folders(Places(root)).notes)
 
 
 @pytest.mark.parametrize("name", ["con", "a:b", "topics/nul.md", "a?b", "x" * 130, "topics/a\x07.md"])

@@ -61,10 +61,10 @@ def test_the_front_matter_says_title_day_and_tags(root: Path):
     [
         ("date: 2999-01-01", "in the future"),
         ("date: [1, 2]", "date in its front matter"),
-        ("[not: a, mapping", "cannot be understood"),
-        ("- a\n- b", "cannot be understood"),
+        ("[not: a, mapping", "is not valid"),
+        ("- a\n- b", "is not valid"),
         ("a: &a [*a]", ""),
-        (f"{'[' * 900}", "cannot be understood"),
+        (f"{'[' * 900}", "is not valid"),
     ],
 )
 def test_front_matter_that_lies_is_told_and_not_believed(root: Path, said: str, problem: str):
@@ -90,7 +90,7 @@ def test_front_matter_without_an_end_is_text():
 
 def test_what_is_no_text_is_listed_with_its_problem(root: Path):
     assert "not UTF-8" in note_of(root, ".cm/notes/a.md", b"# caf\xe9\n").problem
-    assert "no text" in note_of(root, ".cm/notes/b.md", b"\x00\x01").problem
+    assert "not text" in note_of(root, ".cm/notes/b.md", b"\x00\x01").problem
     assert f"{MOST_BYTES:,}" in note_of(root, ".cm/notes/c.md", b"x" * (MOST_BYTES + 1)).problem
     assert note_of(root, ".cm/notes/d.md", "\ufeff# Café\r\n\r\ntext\r\n").title == "Café"
 

@@ -83,9 +83,9 @@ def test_of_two_files_that_are_there_each_is_named_by_its_own_spelling(root: Pat
         assert file.read_text() == f"{file.stem}\n\nmore\n"
     with pytest.raises(UsageError, match=r"Router\.md and router\.md"):
         changes.append("more", "ROUTER", PERSON)
-    with pytest.raises(UsageError, match="more than one note"):
+    with pytest.raises(UsageError, match="Ambiguous note"):
         changes._notes.named("ROUTER")
-    assert any("one name on macOS" in note for note in scan_folders(places_of(root)).notes)
+    assert any("same name on macOS" in note for note in scan_folders(places_of(root)).notes)
     changes.move("Router", "gateway")
     assert not scan_folders(places_of(root)).notes
 
@@ -109,7 +109,7 @@ def test_every_way_to_make_a_second_spelling_is_refused(root: Path, changes: Not
 
 def test_a_file_with_another_ending_is_not_doubled(root: Path, changes: NoteChanges):
     write(root, ".cm/notes/topics/Router.MD", "theirs\n")
-    with pytest.raises(UsageError, match="no note by its ending"):
+    with pytest.raises(UsageError, match="not that of a note"):
         changes.append("mine", "router", PERSON)
 
 
@@ -125,8 +125,8 @@ def test_folders_that_differ_in_case_alone_have_labels_that_do_not(tmp_path: Pat
 def test_entries_are_not_written_next_to_a_file_of_the_same_name(root: Path, twin: str):
     write(root, twin, '{"entries": []}')
     entries = Entries(root)
-    assert any("has the name of" in note for note in entries.all().notes)
-    with pytest.raises(RefusedError, match="has the name of"):
+    assert any("has the same name as" in note for note in entries.all().notes)
+    with pytest.raises(RefusedError, match="has the same name as"):
         entries.add("One.", PERSON)
     assert not (root / ".cm/memory.json").exists()
     assert [*Journal.of(root).read()] == []
@@ -198,7 +198,7 @@ def test_a_read_only_file_of_entries_is_refused(root: Path, scope: str):
 def test_nothing_is_added_to_a_note_in_conflict(root: Path, changes: NoteChanges, cut: int):
     text = "".join(CONFLICT.splitlines(keepends=True)[: len(CONFLICT.splitlines()) - cut + 1])
     file = write(root, ".cm/notes/topics/router.md", text)
-    with pytest.raises(RefusedError, match="conflict of git at line 3"):
+    with pytest.raises(RefusedError, match="git conflict at line 3"):
         changes.append("more", "router", PERSON)
     assert (file.read_text(), events(root)) == (text, 0)
     changes.write(".cm/notes/topics/router.md", "resolved\n", text, "")
@@ -212,8 +212,8 @@ def test_entries_in_conflict_stay_as_they_are(root: Path):
     whole = file.read_text()
     torn = whole.replace(' "entries"', '<<<<<<< HEAD\n "entries"') + "=======\n>>>>>>> other\n"
     file.write_text(torn)
-    assert any("conflict of git at line" in note for note in entries.all().notes)
-    with pytest.raises(CmError, match="conflict of git"):
+    assert any("git conflict at line" in note for note in entries.all().notes)
+    with pytest.raises(CmError, match="git conflict"):
         entries.add("Two.", PERSON)
     assert file.read_text() == torn
     assert [one.name for one in file.parent.iterdir() if "damaged" in one.name] == []

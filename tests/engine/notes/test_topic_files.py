@@ -299,7 +299,7 @@ def test_a_topic_that_is_saved_while_it_is_merged_stays(root: Path, monkeypatch:
         write(root, B, "two\nthree\n")
 
     monkeypatch.setattr(topic_files, "write_data", slowly)
-    with pytest.raises(RefusedError, match="was changed since"):
+    with pytest.raises(RefusedError, match="has changed since"):
         change(root, {A: "one\ntwo\n", B: None})
     monkeypatch.undo()
     with writing():

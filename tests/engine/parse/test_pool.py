@@ -101,7 +101,7 @@ worker.main()
         ("crash", "crashed, twice", 60),
         # A busy machine gives it its second of CPU only after a while.
         ("spin", "longer than 1 s of CPU", 60),
-        ("hang", "no sign of life for 4 s, twice", 4),
+        ("hang", "did not respond for 4 s, twice", 4),
     ],
 )
 def test_a_blob_that_ends_the_parser_is_cut_by_lines_and_says_so(guard, monkeypatch, word, why, patience):

@@ -128,3 +128,5 @@ def test_nothing_is_counted_in_a_pause(tmp_path: Path):
         engine.note_recalled(["entry/a"])
         resume(root)
         assert engine.recall_counts(["entry/a"])[0].times == 0
+        engine.note_recalled(["entry/a"])
+        assert engine.recall_counts(["entry/a"])[0].times == 1, "what was asked in the pause is no repeat"

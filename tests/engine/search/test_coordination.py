@@ -64,7 +64,7 @@ def test_an_explanation_says_how_much_of_the_question_is_there(shop: Project):
     profile = replace(profiles.make("code", {}), coordination=0.7)
     for chosen, told in ((profile, True), (replace(profile, coordination=0.0), False)):
         hit = searcher.search("parse config refund", profile=chosen, mode="keyword").hits[0]
-        [details] = [{"of the question's words" in part.detail for part in hit.parts if part.group == "keyword"}]
+        [details] = [{"of the query's words" in part.detail for part in hit.parts if part.group == "keyword"}]
         assert details == {told}
 
 

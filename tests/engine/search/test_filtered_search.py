@@ -132,7 +132,7 @@ def test_filters_alone_list_what_passes_by_path_and_line(engine: Engine, profile
         "tests/test_client.py",
     }
     [note] = result.notes
-    assert note == f"There are no words to rank by: {result.total} passages pass, listed by path and line."
+    assert note == f"No words to rank by: {result.total} passages match, listed by path and line."
     few = engine.search("lang:python,rust", profile=replace(asked, pool=2), limit=50)
     assert [(hit.path, hit.start_line) for hit in few.hits] == places[:2]
     assert "the first 2 by path and line are listed" in few.notes[0]
@@ -142,12 +142,12 @@ def test_filters_alone_list_what_passes_by_path_and_line(engine: Engine, profile
 @pytest.mark.parametrize(
     ("query", "note"),
     [
-        ("path:net request", "path:net: the index has no file there. path:**/net fits."),
-        ("path:src/nett request", "path:src/nett: the index has no file there."),
-        ("path:[ request", "path:[: the index has no file there."),
-        ("path:*?[a]{b}(c)+$ request", "path:*?[a]{b}(c)+$: the index has no file there."),
-        ("kind:enum request", "Nothing passes kind:enum."),
-        ("lang:zig", "Nothing passes lang:zig."),
+        ("path:net request", "path:net: no indexed file there. path:**/net would match."),
+        ("path:src/nett request", "path:src/nett: no indexed file there."),
+        ("path:[ request", "path:[: no indexed file there."),
+        ("path:*?[a]{b}(c)+$ request", "path:*?[a]{b}(c)+$: no indexed file there."),
+        ("kind:enum request", "Nothing matches kind:enum."),
+        ("lang:zig", "Nothing matches lang:zig."),
     ],
 )
 def test_where_nothing_passes_it_is_said(engine: Engine, query: str, note: str) -> None:
@@ -160,10 +160,8 @@ def test_a_language_that_there_is_not_is_text_and_the_languages_of_the_project_a
     result = engine.search("request lang:rsut")
     assert len(result.hits) > 3
     assert result.filters == ()
-    assert result.notes[0].startswith(
-        "lang:rsut: there is no such language; it was searched as text. Did you mean lang:rust?"
-    )
-    assert "Known are python, " in result.notes[0]
+    assert result.notes[0].startswith("lang:rsut: unknown language; it was searched as text. Did you mean lang:rust?")
+    assert "Available: python, " in result.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +211,7 @@ def test_what_passes_is_found_once_a_generation(engine: Engine, monkeypatch: pyt
 def test_a_pack_says_what_it_was_made_of(engine: Engine) -> None:
     pack = engine.pack("how is a request retried path:src/net lang:python", neighbours=False)
     assert {item.path for item in pack.items} == {"src/net/client.py"}
-    assert "Only what passes path:src/net lang:python was searched." in pack.notes
+    assert "Only passages matching path:src/net lang:python were searched." in pack.notes
 
 
 # --- mistyped names ---

@@ -54,15 +54,15 @@ def test_what_is_text(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("lang:rsut x", ["lang:rsut: there is no such language; it was searched as text. Did you mean lang:rst?"]),
-        ("lang:pyhton x", ["lang:pyhton: there is no such language; it was searched as text. Did you mean lang:python?"]),
-        ("-kind:fonction x", [("-kind:fonction: there is no such kind of symbol; it was searched as text. "
-                              "Did you mean -kind:function? Known are module, namespace, class,")]),
-        ("in:test", [("in:test: nothing is kept apart by that name; it was searched as text. Did you mean in:tests? "
-                     "Known are code, docs, tests.")]),
-        ("path:../../etc", ["path:../../etc: it leads out of the project; it was searched as text."]),
-        ("path:/etc/passwd", ["path:/etc/passwd: it leads out of the project; it was searched as text."]),
-        ("path:/home/me/shopping", ["path:/home/me/shopping: it leads out"]),
+        ("lang:rsut x", ["lang:rsut: unknown language; it was searched as text. Did you mean lang:rst?"]),
+        ("lang:pyhton x", ["lang:pyhton: unknown language; it was searched as text. Did you mean lang:python?"]),
+        ("-kind:fonction x", [("-kind:fonction: unknown kind of symbol; it was searched as text. "
+                              "Did you mean -kind:function? Available: module, namespace, class,")]),
+        ("in:test", [("in:test: unknown group; it was searched as text. Did you mean in:tests? "
+                     "Available: code, docs, tests.")]),
+        ("path:../../etc", ["path:../../etc: it is outside the project; it was searched as text."]),
+        ("path:/etc/passwd", ["path:/etc/passwd: it is outside the project; it was searched as text."]),
+        ("path:/home/me/shopping", ["path:/home/me/shopping: it is outside"]),
         ('find path:"src net', ['path:"src: its quote is not closed; it was searched as text.']),
     ],
 )  # fmt: skip
@@ -82,7 +82,7 @@ def test_of_a_list_the_unknown_is_text() -> None:
 
 def test_languages_of_the_project_are_meant_before_others() -> None:
     [problem] = KNOWN.parse("lang:rsut x").problems
-    assert problem.among(["python", "rust"]).words().endswith("Did you mean lang:rust? Known are python, rust.")
+    assert problem.among(["python", "rust"]).words().endswith("Did you mean lang:rust? Available: python, rust.")
 
 
 def test_typescript_has_tsx_with_it() -> None:

@@ -191,7 +191,7 @@ def test_vectors_that_are_switched_off_are_not_waited_for(shop: Project, tmp_pat
     result = Searcher(shop.db, VectorIndex(shop.db, tmp_path, provider), config, provider=provider).search("cart")
     assert result.mode == "keyword"
     [note] = [note for note in result.notes if note.startswith("Keyword only")]
-    assert note == "Keyword only: Vectors are switched off: `embedding.provider` is none."
+    assert note == "Keyword only: Vectors are disabled: `embedding.provider` is none."
 
 
 @pytest.mark.parametrize(("rerank", "said"), [("on", 1), ("auto", 0), ("off", 0)])
@@ -247,7 +247,7 @@ def test_an_empty_index_answers_nothing(project: Project) -> None:
 
 
 def test_unknown_profile_and_mode_are_refused(searcher: Searcher) -> None:
-    with pytest.raises(UsageError, match="no profile 'nope'"):
+    with pytest.raises(UsageError, match="Unknown profile: 'nope'"):
         searcher.search("cart", profile="nope")
     with pytest.raises(UsageError, match="Unknown mode"):
         searcher.search("cart", mode="psychic")

@@ -146,8 +146,8 @@ def test_quotas_are_saved_and_taken_back(project: Project, root: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"speed": 1}, "there is no setting speed"),
-        ({"adjustments": {"luck": 1}}, "there is no adjustment luck"),
+        ({"speed": 1}, "unknown setting speed"),
+        ({"adjustments": {"luck": 1}}, "unknown adjustment luck"),
         ({"adjustments": {"tests": 2}}, "from 0 to 1"),
         ({"keyword_weight": -1}, "between 0 and"),
         ({"pool": 0}, "between 1 and"),
@@ -197,6 +197,6 @@ def test_a_link_and_the_ends_of_lines_stay(root: Path, tmp_path_factory: pytest.
     outside.write_text("# theirs\n")
     file.unlink()
     file.symlink_to(outside)
-    with pytest.raises(RefusedError, match="out of the project"):
+    with pytest.raises(RefusedError, match="outside the project"):
         profile_file.save(profiles.make("code", {"limit": 9}), profiles.make("code", {}), file)
     assert outside.read_text() == "# theirs\n"

@@ -18,11 +18,13 @@ from cm_tui.engine.search.ranking.passage_cache import PassageCache, PassageReco
 from cm_tui.engine.search.ranking.pipeline import Searcher
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.report import NAMES, WEIGHTS, Part, Report, is_report, read
+from cm_tui.engine.search.ranking.traits import traits_of
 from cm_tui.engine.search.ranking.wording import CODE_WORDING
 from cm_tui.model import CODE
 from tests.shop import Project
 from tests.tiers import examples
 
+PLAIN = traits_of("shop/m0.py", "text", None, ())
 REPORT = """\
 The price is wrong on Mondays
 
@@ -184,7 +186,18 @@ def test_only_the_innermost_frames_bring_their_whole_files_along() -> None:
             ids = iter(range(100))
             self.all = [
                 PassageRecord(
-                    None, (), next(ids), CODE, f"shop/m{file}.py", first, first + 9, "text", None, "python", False
+                    None,
+                    (),
+                    PLAIN,
+                    next(ids),
+                    CODE,
+                    f"shop/m{file}.py",
+                    first,
+                    first + 9,
+                    "text",
+                    None,
+                    "python",
+                    False,
                 )
                 for file in range(8)
                 for first in (1, 11, 21)
@@ -202,7 +215,7 @@ def test_only_the_innermost_frames_bring_their_whole_files_along() -> None:
     frames = [Frame(f"shop/m{file}.py", 5, "run") for file in range(7)]
     report = Report("It fails", (Part("prose", "It fails, see shop/m7.py"),), tuple(frames))
     files = Counter(Records().all[id_].path for id_ in framed(Records(), report))
-    assert files == {**{f"shop/m{file}.py": 3 if file < 4 else 1 for file in range(7)}, "shop/m7.py": 3}
+    assert files == {**{f"shop/m{file}.py": 3 if file < 2 else 1 for file in range(7)}, "shop/m7.py": 3}
 
 
 def test_a_trace_without_its_innermost_frame_says_less(searcher: Searcher) -> None:

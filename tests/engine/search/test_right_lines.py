@@ -12,7 +12,7 @@ from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
 from cm_tui.engine.search.ranking.passage_cache import PassageRecord
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.signals import measure
-from cm_tui.engine.search.ranking.traits import WITHOUT_SYMBOLS, Definition, roles
+from cm_tui.engine.search.ranking.traits import WITHOUT_SYMBOLS, Definition, roles, traits_of
 from cm_tui.model import CODE, Hit
 
 STEPS = "".join(
@@ -222,7 +222,7 @@ def test_copies_of_a_section_are_one_hit(engine: Engine) -> None:
     assert {hit.path for hit in engine.search(f"{query} path:docs/old", limit=50).hits} == {"docs/old/guide.md"}
     said = engine.why_not(query, "docs/old/guide.md").said
     assert said.startswith("docs/guide.md:")
-    assert said.endswith("has the same text and stands for it at rank 1.")
+    assert said.endswith("has the same text and represents it at rank 1.")
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,8 @@ def test_tests_are_no_answer_to_how_something_is_tested(engine: Engine) -> None:
 
 def signal(query: str, name: str, path: str, *definitions: Definition) -> float:
     """Return a signal of a passage with some definitions."""
-    record = PassageRecord(None, definitions, 1, CODE, path, 1, 1, "text", None, "text", generated=False)
+    traits = traits_of(path, "text", None, definitions)
+    record = PassageRecord(None, definitions, traits, 1, CODE, path, 1, 1, "text", None, "text", generated=False)
     return float(measure(Query(query), [record], lambda _: 1.0)[name][0])
 
 
@@ -413,3 +414,93 @@ def test_a_test_inside_a_source_file_ranks_as_a_test(engine: Engine) -> None:
     assert "tests" in {part.name for part in lowered.parts}
     wanted = next(hit for hit in engine.search("test for the empty cart").hits if shows(hit, "shop/cart.rs", test))
     assert "tests" not in {part.name for part in wanted.parts}
+
+
+@pytest.mark.parametrize(
+    ("english", "translated"),
+    [
+        (
+            "where does it search the parent folders for the justfile",
+            "wo werden die übergeordneten Ordner nach dem justfile durchsucht",
+        ),
+        ("how is the project root recognised", "cómo se reconoce la raíz del proyecto"),
+        ("where is the .env file loaded", "onde o arquivo .env é carregado"),
+        (
+            "how are unknown recipe names turned into a did you mean hint",
+            "jak nieznane nazwy receptur zamieniane są na podpowiedź",
+        ),
+        (
+            "where does it forward ctrl-c or kill to child processes",
+            "où est-ce que ctrl-c est transmis aux processus enfants",
+        ),
+        ("which code finds the file of a submodule", "quale codice trova il file di un sottomodulo"),
+        ("what happens when there are too many arguments", "wat gebeurt er als er te veel argumenten zijn"),
+        ("where is the terminal width read", "где читается ширина терминала"),
+        (
+            "how is a row with a cell that spans several lines laid out",
+            "comment est disposée une ligne dont une cellule s'étend sur plusieurs lignes",
+        ),
+        ("where is it decided whether colors are printed", "wo wird entschieden, ob Farben ausgegeben werden"),
+        ("where is the log file rotated", "日志文件在哪里轮转"),
+        ("how is the date put into the file name", "cómo se pone la fecha en el nombre del archivo"),
+        (
+            "how does the async logger avoid blocking the event loop",
+            "como o logger assíncrono evita bloquear o event loop",
+        ),
+        ("where are environment variables read for options", "gdzie odczytywane są zmienne środowiskowe dla opcji"),
+        ("where is the progress bar drawn", "プログレスバーはどこで描画されますか"),
+        ("how do I close a session", "wie schließe ich eine Sitzung"),
+        ("how to close a session", "come chiudere una sessione"),
+        ("can I close a session", "kan ik een sessie sluiten"),
+        ("how can I retry only when the message of the error matches", "我怎么只在错误信息匹配时重试"),
+        (
+            "how do I get a part of the configuration as an own instance",
+            "как мне получить часть конфигурации как отдельный объект",
+        ),
+        ("how do I install the completion scripts", "cómo instalo los scripts de autocompletado"),
+        ("how do I set a default for an option", "comment définir une valeur par défaut pour une option"),
+        ("where is it described how a session closes", "где описано, как закрывается сессия"),
+        ("what are the requirements", "quali sono i requisiti"),
+        ("license of the project", "qual é a licença do projeto"),
+        ("why does a recipe run in another directory", "为什么配方在另一个目录中运行"),
+        ("why does an abort signal reject the promise", "なぜ abort シグナルで promise が拒否されますか"),
+        (
+            "why does an empty environment variable count as not set",
+            "waarom telt een lege omgevingsvariabele als niet ingesteld",
+        ),
+        ("why isn't a session closed", "wieso wird eine Sitzung nicht geschlossen"),
+        ("can you tell me why it does not close a session", "¿me puedes decir por qué no cierra la sesión?"),
+        ("why did we close a session", "pourquoi avons-nous fermé la session"),
+        ("why is a session closed instead of kept", "waarom wordt een sessie gesloten in plaats van bewaard"),
+        ("why did we choose sqlite", "dlaczego wybraliśmy sqlite"),
+        ("can you add an option for the width", "幅のオプションを追加してください"),
+        ("add a flag that skips the tests", "aggiungi un'opzione che salti i test"),
+        ("please fix the usage of flags", "popraw proszę użycie opcji"),
+        ("could you please make it close a session", "você pode fazer com que ele feche a sessão"),
+        ("my scheduled job is never enqueued", "моя запланированная задача никогда не попадает в очередь"),
+        ("my option is ignored", "mi opción se ignora"),
+        ("the configuration is lost after a restart", "再起動すると設定が失われます"),
+    ],
+)
+def test_a_question_in_another_language_is_of_the_same_kind(english: str, translated: str) -> None:
+    def kind(query: Query) -> object:
+        return query.documents, query.asks_for_reasons
+
+    assert kind(Query(translated)) == kind(Query(english))
+
+
+@pytest.mark.parametrize(
+    ("query", "documents"),
+    [
+        ("comment lines and their option", 0.4),
+        ("come back to the prompt", 0.0),
+        ("die on a usage error", 0.4),
+        ("le and la tokens of an example", 0.4),
+        ("dove::sono", 0.0),
+        ("plus one option", 0.4),
+        ("why does 'wo ist die Datei' fail", 0.1),
+        ("where is jak_gdzie split", -0.6),
+    ],
+)
+def test_words_of_other_languages_in_code_change_no_kind(query: str, documents: float) -> None:
+    assert Query(query).documents == documents

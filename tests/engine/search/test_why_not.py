@@ -105,7 +105,7 @@ def test_no_candidate_says_no_word_of_it(asked):
     standing = why.of("frobnicate the tax", "README.md", mode="keyword")
     assert standing.state == "no candidate"
     assert "contains no word of the query" in standing.said
-    assert standing.lifts == ("It does not say: tax.",)
+    assert standing.lifts == ("It does not contain: tax.",)
 
 
 def test_a_filter_that_leaves_it_out_is_named_with_the_rank_without_it(asked):
@@ -117,7 +117,7 @@ def test_a_filter_that_leaves_it_out_is_named_with_the_rank_without_it(asked):
         assert why.of(f"{QUESTION} {text}", "more/file_7.py", mode="keyword").state in {"shown", "ranked"}
     standing = why.of(f"{QUESTION} -path:more", "more/file_7.py", mode="keyword")
     assert standing.state == "filtered"
-    assert standing.said == "The question's filter -path:more leaves more/file_7.py out."
+    assert standing.said == "The filter -path:more excludes more/file_7.py."
     assert standing.lifts == (f"Without -path:more it would be at rank {rank}.",)
 
 
@@ -151,17 +151,17 @@ def test_of_a_folder_the_best_passage_stands_for_it(asked):
     standing = why.of(QUESTION, "more", mode="keyword")
     best = next(hit for hit in searcher.search(QUESTION, mode="keyword", limit=99).hits if hit.path.startswith("more/"))
     assert standing.hit == best
-    assert standing.notes[0].startswith("more means 20 files")
+    assert standing.notes[0].startswith("more: 20 files match")
     assert standing.passages == 20
 
 
 def test_nothing_named_and_no_words(asked):
     _, why = asked
-    with pytest.raises(UsageError, match="Nothing is named"):
+    with pytest.raises(UsageError, match="No result given"):
         why.of(QUESTION, "  ")
     assert why.of("", "order_3").state == "no candidate"
     assert why.of("path:more", "order_3").state in {"shown", "ranked"}
-    with pytest.raises(UsageError, match="no profile"):
+    with pytest.raises(UsageError, match="Unknown profile"):
         why.of(QUESTION, "order_3", profile="nope")
 
 

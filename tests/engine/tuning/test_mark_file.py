@@ -70,7 +70,7 @@ def test_a_file_that_cannot_be_understood_is_kept_aside(file: MarkFile, text: by
     file.path.write_bytes(text)
     content = file.read()
     assert content.marks == []
-    assert "cannot be understood" in content.notes[0]
+    assert "not valid" in content.notes[0]
     note = file.put(MARK)
     [kept] = file.path.parent.glob("marks.damaged-*.json")
     assert kept.read_bytes() == text

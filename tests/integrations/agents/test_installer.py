@@ -347,7 +347,7 @@ def test_a_read_only_file_is_refused_before_anything_is_written(home: Path, name
         ("cursor", b'{"mcpServers": [1]}', "mcpServers is not an object"),
         ("cursor", b'{\n"a": "\xff"}', "line 2, column 7"),
         ("codex", b'a = 1\nb = "', "line 2"),
-        ("codex", b'[mcp_servers.cm-tui]\ncommand = "mine"\n', "outside the lines that cm writes"),
+        ("codex", b'[mcp_servers.cm-tui]\ncommand = "mine"\n', "outside the lines written by cm"),
         ("codex", b"mcp_servers = {}\n", "not TOML"),
     ],
 )
@@ -394,7 +394,7 @@ def test_a_link_out_of_the_project_is_refused(home: Path):
     outside = home / "outside.json"
     outside.write_text("{}\n")
     (where.root / ".mcp.json").symlink_to(outside)
-    with pytest.raises(RefusedError, match="leads out of the project"):
+    with pytest.raises(RefusedError, match="points outside the project"):
         install(agent, where)
     assert outside.read_text() == "{}\n"
     assert not (where.root / ".claude").exists()
@@ -429,7 +429,7 @@ def test_settings_written_into_our_toml_block_are_not_lost(home: Path):
     install(agent, where)
     config = home / ".codex" / "config.toml"
     config.write_text(config.read_text().replace("# <<<", "[projects.x]\ntrust_level = 'trusted'\n# <<<"))
-    with pytest.raises(RefusedError, match="other settings stand between"):
+    with pytest.raises(RefusedError, match="other settings are between"):
         uninstall(agent, where)
     assert "trusted" in config.read_text()
 

@@ -106,7 +106,7 @@ def test_other_settings_in_our_toml_block_are_not_lost(where: InstallTarget):
     file = hostile(where, "codex")
     file.write_text(file.read_text().replace(END, f"[projects.x]\ntrust_level = 'trusted'\n{END}"))
     before = file.read_text()
-    with pytest.raises(RefusedError, match="other settings stand between"):
+    with pytest.raises(RefusedError, match="other settings are between"):
         install(where, "codex")
     assert file.read_text() == before
 

@@ -20,11 +20,11 @@ def test_each_agent_is_opened_by_its_own_words(agent: str, words: tuple[str, ...
     assert resume_command(agent, "s-1") == words
     assert resume_command(agent, "child", "s-1") == words
     for bad in ("-s", "a b", "a;b", "../x", "a\nb"):
-        with pytest.raises(UsageError, match="does not look like the id"):
+        with pytest.raises(UsageError, match="does not look like a session id"):
             resume_command(agent, bad)
 
 
 def test_of_an_unknown_agent_the_known_ones_are_named():
-    with pytest.raises(UsageError, match="No command line is known") as caught:
+    with pytest.raises(UsageError, match="No command is known") as caught:
         resume_command("other", "s-1")
     assert "Gemini CLI" in str(caught.value.hint)

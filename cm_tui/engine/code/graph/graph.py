@@ -45,7 +45,7 @@ class Graph:
         Raises NotFoundError if the file is not in the index; UsageError if there is no such kind.
         """
         if kind is not None and kind not in SYMBOL_KINDS:
-            raise UsageError(f"There is no kind of symbol {kind!r}.", hint=f"Use one of {', '.join(SYMBOL_KINDS)}.")
+            raise UsageError(f"Unknown kind of symbol: {kind!r}.", hint=f"Use one of {', '.join(SYMBOL_KINDS)}.")
         if match and match.strip():
             return lookup.match_symbols(self._db, self._snapshot, file, kind, match.strip(), limit)
         return lookup.list_symbols(self._db, self._snapshot, file, kind, limit)
@@ -91,7 +91,7 @@ class Graph:
     def _list_unresolved(self, resolver: Resolver, missed: list[Edge]) -> Page[Edge]:
         rows = tuple(resolver.with_text(missed, self._read if self._snapshot != NOW else None))
         few = any(edge.candidates for edge in rows)
-        note = "each names what the project defines by that name: none is claimed" if few else ""
+        note = "each lists the definitions of that name in the project, none is selected" if few else ""
         return Page(rows, len(rows), note, unresolved=len(rows))
 
     def callees(
@@ -135,7 +135,7 @@ class Graph:
         if not files and not page.rows:
             known = [row[0] for row in self._db.rows(f"SELECT path FROM {self._snapshot}")]  # noqa: S608 - our own relation
             hint = lookup.suggestion(plain, known) or _TARGET
-            raise NotFoundError(f"No file is called {target}, and nothing imports it.", hint=hint)
+            raise NotFoundError(f"No file or import is named {target}.", hint=hint)
         return page
 
     def prepare(self) -> None:
@@ -163,7 +163,7 @@ class Graph:
         text: bool,
     ) -> Page[Edge]:
         if not 1 <= depth <= MAX_DEPTH:
-            raise UsageError(f"Depth {depth} is out of range.", hint=f"Give 1 to {MAX_DEPTH}.")
+            raise UsageError(f"Depth {depth} is out of range.", hint=f"Use 1 to {MAX_DEPTH}.")
         with self._tables(resolve=True) as asked:
             key = None if text or isinstance(name, str) else PageKey(name, direction, depth, tuple(kinds))
             if key is not None and (kept := asked.pages.get(key)) is not None:
@@ -221,7 +221,7 @@ def _page(edges: list[Edge], depth: int) -> Page[Edge]:
     unsure = sum(e.resolution == "ambiguous" for e in rows)
     notes = (
         [
-            f"{unsure} of {len(rows)} {noun(unsure, 'is', 'are')} ambiguous: each names all that it may mean, and none is claimed"
+            f"{unsure} of {len(rows)} {noun(unsure, 'is', 'are')} ambiguous: each lists all possible targets, none is selected"
         ]
         if unsure
         else []

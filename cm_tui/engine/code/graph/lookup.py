@@ -43,7 +43,7 @@ def check_file(db: Database, snapshot: str, file: str) -> None:
     if not db.value(f"SELECT count(*) FROM {snapshot} WHERE path = ?", [file]):  # noqa: S608 - our own relation
         known = [row[0] for row in db.rows(f"SELECT path FROM {snapshot}")]  # noqa: S608 - likewise
         if any(path.startswith(f"{file.rstrip('/')}/") for path in known):
-            raise NotFoundError(f"{file} is a folder.", hint="Name one of its files.")
+            raise NotFoundError(f"{file} is a folder.", hint="Give one of its files.")
         raise NotFoundError(f"{file} is not in the index.", hint=suggestion(file, known) or _MATCH)
 
 
@@ -110,7 +110,7 @@ def find_definitions(db: Database, snapshot: str, name: str | SymbolKey) -> tupl
         # The relation is our own.
         sql = f"SELECT DISTINCT s.name FROM {snapshot} f JOIN symbol s ON s.blob = f.blob"  # noqa: S608
         names = sorted(row[0] for row in db.rows(sql))
-        raise NotFoundError(f"Nothing called {name} is defined here.", hint=suggestion(wanted.ends[0], names) or _MATCH)
+        raise NotFoundError(f"No definition found: {name}.", hint=suggestion(wanted.ends[0], names) or _MATCH)
     return tuple(found)
 
 

@@ -115,7 +115,7 @@ class MainlineCommits:
     def mainline(self, match: str, before: int | None, limit: int) -> Page[CommitPoint]:
         """List commits, newest first; every word of `match` is in subject, author, date or sha."""
         self.ensure()
-        note = "" if self._repository.git else self._repository.git_problem or "No git: no history"
+        note = "" if self._repository.git else self._repository.git_problem or "No git, so no history"
         top = MOST_ROWS if before is None else bounded(before)
         words = match.lower().split()
         if not words:
@@ -151,7 +151,7 @@ class MainlineCommits:
 
     def many(self, ordinals: Collection[int]) -> dict[int, CommitPoint]:
         """Return commits by ordinal."""
-        found = self._select("ord IN (SELECT unnest(?::INTEGER[]))", sorted(ordinals))
+        found = self._select("ord IN (SELECT unnest(?::INTEGER[]))", sorted(ordinals)) if ordinals else ()
         return {commit.ordinal: commit for commit in found}
 
     def of_shas(self, shas: Collection[str]) -> dict[str, CommitPoint]:

@@ -64,7 +64,7 @@ class CoverageReport:
         if status.missing:
             return f"{status.text}; once git has them, `cm history backfill` reads them."
         if status.known == status.length:
-            return f"{status.text}; what came before is not in this clone, or damaged."
+            return f"{status.text}; earlier commits are missing from this clone or damaged."
         return f"{status.text}; `cm history backfill` reads further back."
 
     def pruned(self, known: Coverage) -> str:
@@ -99,9 +99,9 @@ class CoverageReport:
         if self._repository.git_problem:
             notes.append(self._repository.git_problem)
         elif not self._repository.git:
-            notes.append("This project has no git: there is no history.")
+            notes.append("No history: this project has no git repository.")
         if self._repository.is_shallow:
-            notes.append("This clone is shallow: what lies before its first commit is not here.")
+            notes.append("This clone is shallow: commits before its first one are missing.")
         elif (lost := self._missing_parent()) is not None:
             notes.append(
                 f"The mainline ends at #1: the commit before it, {lost[:SHORT_SHA]}, is missing or cannot be read."
@@ -121,7 +121,7 @@ class CoverageReport:
 
     def _sentence(self, head: CommitPoint | None, first: CommitPoint | None, known: int, missing: int) -> str:
         if head is None:
-            return "no history: there is no commit" if self._repository.git else "no history: this project has no git"
+            return "no history: no commits yet" if self._repository.git else "no history: this project has no git"
         if first is None:
             return f"history not read yet, {count(head.ordinal, 'commit')} on the mainline"
         lacking = f", without {count(missing, 'file version')} not in this clone" if missing else ""

@@ -99,7 +99,7 @@ class DriftDetector:
         if since is None:
             return None, None
         if since == LAST and seen is None:
-            notes.append("It is not remembered when you last looked; `--looked` remembers it from now on.")
+            notes.append("No earlier visit is recorded; `--looked` records it from now on.")
             return None, None
         resolved = seen if since == LAST and seen is not None else self._revisions.resolve(since)
         head = self._revisions.commits.head()
@@ -111,7 +111,7 @@ class DriftDetector:
             self._snapshots.require(since)
         newer_than = resolved.asked
         if not resolved.known and not resolved.moment.ahead:
-            notes.append(f"What changed since {resolved.moment.sha[:SHORT_SHA]} cannot be answered: {resolved.note}.")
+            notes.append(f"Changes since {resolved.moment.sha[:SHORT_SHA]} are unknown: {resolved.note}.")
             return resolved, None
         return resolved, self._snapshots.changes(newer_than, f"#{head.ordinal}", limit)
 

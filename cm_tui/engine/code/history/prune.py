@@ -48,7 +48,7 @@ class Pruner:
         Raises UsageError: not exactly one of the three is given, or the age is malformed.
         """
         if (before is not None) + (older_than is not None) + everything != 1:
-            raise UsageError("Say what to drop: before a revision, older than an age, or everything.")
+            raise UsageError("Choose what to remove: before a revision, older than an age, or everything.")
         self._commits.ensure()
         with WriterLock.of(self._db).batch(Cancel()):
             keep, note = (0, "") if everything else self._oldest_kept(before, older_than)
@@ -61,7 +61,7 @@ class Pruner:
             return self._revisions.on_mainline(before)
         age = length(older_than or "", m="mo")
         if age is None:
-            raise UsageError(f"{older_than!r} is no age.", hint="Write it as 30d, 12w, 6m or 2y.")
+            raise UsageError(f"Not an age: {older_than!r}.", hint="Examples: 30d, 12w, 6m, 2y.")
         since = int(time.time() - age)
         head = self._commits.head()
         # The first commit that is young enough: one with an absurd date after it takes nothing along.
@@ -79,7 +79,7 @@ class Pruner:
             return _nothing(dry_run, None, "no history is known")
         whole = keep == 0 or keep > known.to_ord
         if not whole and keep <= known.from_ord:
-            return _nothing(dry_run, self._commits.at(known.from_ord), "nothing before that is known")
+            return _nothing(dry_run, self._commits.at(known.from_ord), "no earlier history is known")
         where = "true" if whole else f"to_ord IS NOT NULL AND to_ord <= {keep:d}"
         counts = self._db.rows(_COUNTS.format(where=where))[0]
         last = min(known.to_ord, head.ordinal - 1) if whole else keep - 1

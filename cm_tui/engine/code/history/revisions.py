@@ -22,7 +22,7 @@ from cm_tui.model.ids import quoted
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _STEPS_BACK = re.compile(r"([^~^]+)~(\d{0,9})")
 _LONGEST_NAME = 1000
-_NAME_ONE = "Name a branch, a tag, a commit, #17, a date such as 2021-03-04, or an age such as 2w."
+_NAME_ONE = "Give a branch, a tag, a commit, #17, a date such as 2021-03-04, or an age such as 2w."
 _A_DAY = 86_400
 _KEPT_PLACES = 1000
 _KEPT_ORDINALS = 200_000
@@ -60,7 +60,7 @@ class Revisions:
         if not self._repository.git:
             if problem := self._repository.git_problem:
                 raise UsageError(problem)
-            raise UsageError("This project has no git: there is no history.", hint="`git init` begins one.")
+            raise UsageError("No history: this project has no git repository.", hint="`git init` creates one.")
         head = self.commits.head()
         if head is None:
             return self._beside_none(revision, name)
@@ -68,9 +68,7 @@ class Revisions:
         if ordinal is not None:
             found = self.commits.at(int(ordinal[1]))
             if found is None:
-                raise NotFoundError(
-                    f"There is no commit {name} on the mainline.", hint=f"It has #1 to #{head.ordinal}."
-                )
+                raise NotFoundError(f"The mainline has no commit {name}.", hint=f"It has #1 to #{head.ordinal}.")
             return self._resolved(found, revision, found.sha, head)
         back = _STEPS_BACK.fullmatch(name)
         if back is not None and (counted := self._ancestor(revision, back[1], int(back[2] or 1), head)) is not None:
@@ -109,7 +107,7 @@ class Revisions:
         try:
             sha = self._repository.resolve(name, hint=_NAME_ONE)
         except NotFoundError as error:
-            raise NotFoundError("There is no commit yet.", hint="History begins with the first one.") from error
+            raise NotFoundError("No commits yet.", hint="History begins with the first one.") from error
         return self._of_sha(asked, sha, _NO_HEAD)
 
     def _of_sha(self, asked: str, sha: str, head: CommitPoint) -> ResolvedRevision:
@@ -217,6 +215,6 @@ def snapshot_at(ordinal: int) -> str:
 
 def _refuse_odd(name: str) -> None:
     if not name:
-        raise UsageError("No revision is named.", hint=_NAME_ONE)
+        raise UsageError("No revision given.", hint=_NAME_ONE)
     if len(name) > _LONGEST_NAME or not name.isprintable() or "{/" in name or name.startswith((":", "-")):
-        raise UsageError(f"{quoted(name, 60)} is no name of a revision.", hint=_NAME_ONE)
+        raise UsageError(f"Not a revision: {quoted(name, 60)}.", hint=_NAME_ONE)

@@ -70,7 +70,7 @@ class SideReader:
                 if found is not None:
                     return found
                 self._read(commit)
-        raise CmError("The mainline changes faster than the past can be read.", hint="Run the command again.")
+        raise CmError("The mainline changes faster than its history can be read.", hint="Run the command again.")
 
     def _read(self, commit: CommitPoint) -> None:
         reader = TreeReader(self._db, self._repository, self._config)
@@ -83,7 +83,7 @@ class SideReader:
         except MissingError as error:
             raise NotFoundError(
                 f"The files of {commit.sha[:SHORT_SHA]} cannot be listed: {error.oid} is not in this clone, or damaged.",
-                hint="`git fetch` may bring it; `git fsck` lists what the repository lacks.",
+                hint="`git fetch` may restore it; `git fsck` lists missing objects.",
             ) from error
         finally:
             self.parsed += reader.parsed
@@ -129,8 +129,8 @@ class _Reading:
             if time.monotonic() > until:
                 done = total - len(self._todo)
                 raise NotFoundError(
-                    f"{self._commit.sha[:SHORT_SHA]} is not known yet: {done:,} of {count(total, 'file')} that differ {'is' if total == 1 else 'are'} read.",
-                    hint="Ask again to read on from there.",
+                    f"{self._commit.sha[:SHORT_SHA]} is not read yet: {done:,} of {count(total, 'differing file')} done.",
+                    hint="Repeat the request to continue.",
                 )
 
     def _begin(self) -> None:

@@ -141,12 +141,10 @@ class Snapshots:
             self._side.files(resolved.moment)
             resolved = self._revisions.resolve(revision)
         if not resolved.sha:
-            raise NotFoundError(
-                f"Nothing was there yet: {resolved.note}.", hint="`cm at '#1'` shows what the first commit brought."
-            )
+            raise NotFoundError(f"Nothing existed yet: {resolved.note}.", hint="`cm at '#1'` shows the first commit.")
         if not resolved.known:
             raise NotFoundError(
-                f"{revision} cannot be answered: {resolved.note}.",
+                f"{revision} cannot be shown: {resolved.note}.",
                 hint="`cm history backfill` reads the mainline as far back as git has it.",
             )
         return resolved
@@ -209,4 +207,4 @@ class Snapshots:
 
     def _cut_off(self, sha: str, name: str) -> str:
         is_cut = self._repository.missing_parent(sha) is not None
-        return f"{name} has parents that are not in this clone: what they had counts as added" if is_cut else ""
+        return f"{name} has parents that are not in this clone: their content counts as added" if is_cut else ""

@@ -49,7 +49,7 @@ class SymbolHistories:
             shown = name.qualname if isinstance(name, SymbolKey) else name
             near = suggestion(shown.rpartition(".")[2], self._versions.names())
             hint = f"{self._report.hint()} {near}".rstrip()
-            raise NotFoundError(f"No commit that is known has anything called {shown}.", hint=hint)
+            raise NotFoundError(f"No known commit defines {shown}.", hint=hint)
         self._versions.load_same_bodies(keys)
         traced = {key: self._trace(key) for key in keys}
         if not isinstance(name, SymbolKey):
@@ -152,13 +152,13 @@ class SymbolHistories:
         if not self._known.to_ord:
             return removed or "history has not been read yet"
         first = self._commits.at(self._known.from_ord)
-        known = f"it was there already at #{first.ordinal}, where what is known begins" if first else ""
+        known = f"it already existed at #{first.ordinal}, where the known history begins" if first else ""
         return "; ".join(filter(None, (removed, known)))
 
     def _gap_notes(self, paths: Iterable[str]) -> list[str]:
         """Return notes on gaps where the content of a file is missing."""
         return [
-            f"the version of {path} {_between(gap, self._newest)} is not in this clone: what it held is not known"
+            f"the version of {path} {_between(gap, self._newest)} is not in this clone, so its content is unknown"
             for path in paths
             for gap in self._versions.gaps(path)
         ]

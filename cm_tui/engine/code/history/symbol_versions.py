@@ -85,7 +85,7 @@ class SymbolVersions:
             return [key for key in self._versions if key == name]
         wanted = QualifiedName(name)
         if not wanted.ends:
-            raise UsageError("No symbol is named.", hint="Give a name, or any ending of a qualified one.")
+            raise UsageError("No symbol given.", hint="Give a name, or any ending of a qualified one.")
         self._load(wanted.ends)
         return [
             key

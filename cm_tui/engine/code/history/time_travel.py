@@ -102,7 +102,7 @@ class HistoricalView:
         commit, rows = self.snapshots.steadily(answer)
         if not rows:
             raise NotFoundError(
-                f"{path} was not there at {_named(commit)}.",
+                f"{path} did not exist at {_named(commit)}.",
                 hint="`cm at REF files` lists the files.",
             )
         try:

@@ -57,7 +57,7 @@ def note(db: Database, snapshot: str) -> str:
         return ""
     named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
     what = f"{counts.count(len(paths), 'file')} of that revision {counts.noun(len(paths), 'is', 'are')}"
-    return f"the content of {what} not in this clone, so nothing within is known: {named}"
+    return f"the content of {what} not in this clone, so its symbols are unknown: {named}"
 
 
 def spans_of(db: Database, paths: list[str]) -> list[tuple[str, int, int | None]]:

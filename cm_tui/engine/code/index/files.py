@@ -77,9 +77,9 @@ def relative(root: Path, path: str) -> str:
         below = inside if inside.is_relative_to(root) else inside.resolve()
     except (OSError, ValueError, RuntimeError) as error:
         said = error.strerror if isinstance(error, OSError) else None
-        raise NotFoundError(f"{path[:_SHOWN]} is no path: {said or error}.", hint="Check the spelling.") from error
+        raise NotFoundError(f"Not a path: {path[:_SHOWN]}: {said or error}.", hint="Check the spelling.") from error
     if not below.is_relative_to(root):
-        raise RefusedError(f"{path} is outside the project {root}.", hint="Name a file below the project's root.")
+        raise RefusedError(f"{path} is outside the project {root}.", hint="Give a file below the project's root.")
     return PurePosixPath(below.relative_to(root).as_posix()).as_posix()
 
 
@@ -250,9 +250,9 @@ def _inside(root: Path, name: str) -> str:
 def _missed_file(db: Database, repository: Repository, path: str) -> LeftOut:
     """An existing path that the scan did not exclude."""
     if db.rows("SELECT 1 FROM now_file WHERE path = ?", [path]):
-        return LeftOut(path, "it has no lines to find", "")
+        return LeftOut(path, "it has no lines to search", "")
     if repository.ignored(path):
-        return LeftOut(path, "git ignores it", "Take it out of .gitignore, or add it with `git add -f`.")
+        return LeftOut(path, "git ignores it", "Remove it from .gitignore, or add it with `git add -f`.")
     return LeftOut(path, "it is not in the index yet", "Run `cm index`.")
 
 

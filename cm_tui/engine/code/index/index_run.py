@@ -146,7 +146,7 @@ class Run:
         state = self._store()
         # The rest allots no numbers to blobs, and may take long.
         WriterLock.of(self._db).end_numbering()
-        yield Progress("store", 1, 1, "Keyword and symbol search answer now", searchable=True)
+        yield Progress("store", 1, 1, "Keyword and symbol search are ready", searchable=True)
         yield from self._fill_vectors()
         summary = summarise(
             self._db, state, self._stored, blobs=self._parsed, embedded=self._embedded, seconds=self._seconds,
@@ -227,7 +227,7 @@ class Run:
             except ChangedError as changed:
                 self._reread(changed.path)
         raise CmError(
-            "Files change faster than they can be read.", hint="Run the command again when they have come to rest."
+            "Files change faster than they can be read.", hint="Run the command again when they no longer change."
         )
 
     def _reread(self, path: str) -> None:

@@ -39,7 +39,7 @@ def make_plan(db: Database, root: Path, config: IndexConfig, *, full: bool, sinc
     before = _before(stored, repository, tree.rules, since)
     added, modified, removed, renamed = _compare(before, now)
     work = now if full else {path: oid for path, oid in now.items() if oid not in stored.sizes}
-    notes = () if stored.meta.get("rules") else ("Binary and minified files are only found when they are read.",)
+    notes = () if stored.meta.get("rules") else ("Binary and minified files are only recognised when they are read.",)
     return IndexPlan(
         files=len(now),
         bytes=sum(scan.sizes.get(path, 0) for path in now),

@@ -100,7 +100,9 @@ class _Worker(Worker):
                 # The process never began: no way to have one here, or no memory for it. This process can do it.
                 return parse_batch(remaining)
             if at is None or remaining[at].failed or self._stopped:
-                raise WorkerLostError("A parser process was lost.", hint="Run the command again; `cm doctor` may help.")
+                raise WorkerLostError(
+                    "A parser process ended unexpectedly.", hint="Run the command again; `cm doctor` may help."
+                )
             too_long = self._ended_by == CPU_SIGNAL
             if too_long or at in tried:
                 remaining[at] = remaining[at]._replace(failed=self._why(too_long=too_long))
@@ -110,7 +112,7 @@ class _Worker(Worker):
         if too_long:
             return f"the parser took longer than {self._timeout:g} s of CPU"
         if self._late.is_set():
-            return f"the parser gave no sign of life for {self._silence:g} s, twice"
+            return f"the parser did not respond for {self._silence:g} s, twice"
         return "the parser crashed, twice"
 
     def _attempt(self, tasks: list[Task]) -> tuple[Batch | None, int | None]:

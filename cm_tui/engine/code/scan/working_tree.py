@@ -232,7 +232,7 @@ def path_filter(root: Path, paths: Sequence[str]) -> Callable[[str], bool]:
         given = root / text
         named = given.parent.resolve() / given.name if given.name not in {"", ".."} else given.resolve()
         if not named.is_relative_to(root):
-            raise RefusedError(f"{text} is outside the project {root}.", hint="Name files of this project.")
+            raise RefusedError(f"{text} is outside the project {root}.", hint="Give files of this project.")
         name = named.relative_to(root).as_posix()
         names.add(name)
         folders.append("" if name == "." else f"{name}/")

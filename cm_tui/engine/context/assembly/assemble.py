@@ -285,13 +285,13 @@ def _chosen(
 
 def _switch(source: Source, without: frozenset[str]) -> None:
     if source.id in without:
-        source.leave_out("off", "It is switched off for this assembly.")
+        source.leave_out("off", "It is disabled for this assembly.")
     elif source.verdict.included is False:
         source.leave_out("rule", f"The rule {source.verdict.rule} excludes it.")
     elif source.definition is not None and source.definition.is_held:
-        source.leave_out("held", f"It wants to {source.definition.asks[0]}, and waits for trust: `cm trust`.")
+        source.leave_out("held", f"It wants to {source.definition.asks[0]}; held until it is trusted: `cm trust`.")
     elif source.cap == 0:
-        source.leave_out("cap", "It may have no tokens.")
+        source.leave_out("cap", "It is limited to 0 tokens.")
 
 
 def section_of(reference: str) -> Section:
@@ -345,12 +345,12 @@ def _take(source: Source, outcome: Outcome) -> None:
     if outcome.error:
         source.leave_out("failed", outcome.error)
     elif not outcome.text.strip():
-        source.leave_out("empty", "Nothing was found.")
+        source.leave_out("empty", "No results.")
     else:
         source.text = unapproved(outcome.text).strip("\n")
         if len(source.text) > LONGEST:
             source.text = source.text[: source.text.rfind("\n", 0, LONGEST)]
-            source.cut, source.why_cut = "budget", f"It has {len(outcome.text):,} letters; {LONGEST:,} were looked at."
+            source.cut, source.why_cut = "budget", f"It has {len(outcome.text):,} characters; {LONGEST:,} were read."
 
 
 def _dedupe(ordered: Sequence[Source]) -> None:
@@ -362,13 +362,13 @@ def _dedupe(ordered: Sequence[Source]) -> None:
             continue
         same = whole.setdefault(digest(one.text), one.id)
         if same != one.id:
-            one.leave_out("duplicate", f"{same} has the same.")
+            one.leave_out("duplicate", f"Same as {same}.")
             continue
         text, gone, other = without_known(one.text, parts, one.id)
         if gone:
             one.cut, one.why_cut = (
                 "duplicate",
-                f"{gone} {'part' if gone == 1 else 'parts'} of it: {other} has the same.",
+                f"{gone} {'part' if gone == 1 else 'parts'} of it: same as {other}.",
             )
             one.text = text if text.strip() else ""
 
@@ -376,7 +376,7 @@ def _dedupe(ordered: Sequence[Source]) -> None:
 def _cap(ordered: Sequence[Source]) -> None:
     for one in ordered:
         if one.text and one.cap is not None and tokenizer.count(one.text) > one.cap:
-            why = f"It may have {one.cap:,} tokens" + (
+            why = f"It is limited to {one.cap:,} tokens" + (
                 f", by the rule {one.verdict.rule}." if one.verdict.cap is not None else "."
             )
             kept = within(one.text, one.cap)

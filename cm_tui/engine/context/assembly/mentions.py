@@ -58,7 +58,7 @@ def found_in(prompt: str, names: Names) -> tuple[list[Mentioned], list[str]]:
     plain = _FENCED.sub(lambda found: " " * len(found[0]), prompt)
     for number, match in enumerate(_MENTION.finditer(plain)):
         if number == MOST:
-            warnings[f"Only the first {MOST} mentions were looked at."] = None
+            warnings[f"Only the first {MOST} mentions were read."] = None
             break
         name = match["name"].rstrip(_TRAILING)
         reference = _resolved(match["kind"] or "", name, names)
@@ -106,7 +106,7 @@ def _warning(kind: str, name: str, names: Names) -> str:
         near, what = [by_name.get(one, one) for one in close], "file"
     meant = f" Did you mean @{near[0]}?" if near else ""
     shown = f"@{kind}:{name}" if kind else f"@{name}"
-    return f"{shown}: there is no such {what}.{meant}"
+    return f"{shown}: no such {what}.{meant}"
 
 
 def completed(text: str, names: Names, limit: int) -> Iterator[str]:

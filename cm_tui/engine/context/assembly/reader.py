@@ -100,7 +100,9 @@ class MemoryReader:
 
     def _definition(self, run: _Run, want: SourceRequest, loaded: Loaded[RetrievalDefinition]) -> Outcome:
         if loaded.is_held:
-            raise RefusedError(f"It waits for trust: it wants to {loaded.asks[0]}.", hint="`cm trust` decides.")
+            raise RefusedError(
+                f"Held until it is trusted: it wants to {loaded.asks[0]}.", hint="Decide with `cm trust`."
+            )
         room = run.task.budget if want.room is None else want.room
         state = RunState(loaded, run.task, run.means, room, ended=run.ended)
         for number, step in enumerate(loaded.value.steps, 1):
@@ -270,7 +272,7 @@ class _Run:
         begun = steps[-1].start_ms + steps[-1].ms if steps else self.since(started)
         name = _next_step(one.want, len(steps))
         late = AssemblyStep(one.want.id, name, begun, max(0.0, self.since(time.perf_counter()) - begun), 0, "timeout")
-        what = f"It took more than {allowed:g} s" if one.started is not None else "It did not get its turn"
+        what = f"It took more than {allowed:g} s" if one.started is not None else "It was not started in time"
         return Outcome(error=f"{what} and was skipped.", steps=(*steps, late), ms=_ms(started))
 
     def text_of(self, name: str) -> str:

@@ -134,7 +134,7 @@ class RunState:
     def warn_missing(self, names: tuple[str, ...]) -> None:
         """Report, once, missing fields that a template names."""
         for name in names:
-            warning = f"{self.name}: the template names {name!r}, and there is no such field."
+            warning = f"{self.name}: the template uses an unknown field: {name!r}."
             if warning not in self.warnings:
                 self.warnings.append(warning)
 

@@ -161,7 +161,7 @@ class Snapshots:
                     file.unlink(missing_ok=True)
                     gone += 1
         except (OSError, ValueError, RecursionError) as error:
-            raise StoreError(f"Cannot remove what is in {self._folder}: {error}.", hint="Check its folder.") from error
+            raise StoreError(f"Cannot empty {self._folder}: {error}.", hint="Check its folder.") from error
         self._heads.clear()
         return gone
 
@@ -177,11 +177,11 @@ class Snapshots:
         if found := _LAST.fullmatch(name):
             back = int(found[1] or 0)
             if back >= len(ids):
-                raise NotFoundError("There is no such snapshot.", hint=f"{len(ids)} are kept: `cm context list`.")
+                raise NotFoundError("Snapshot not found.", hint=f"{len(ids)} are kept: `cm context list`.")
             return ids[back]
         if not _ID.fullmatch(name):
-            raise UsageError(f"{name[:40]!r} is no name of a snapshot.", hint="Use its id, or last, last~1 and so on.")
-        return id_named(name, ids, "snapshot", "`cm context list` lists them; the oldest go first.", least=1)
+            raise UsageError(f"Not a snapshot: {name[:40]!r}.", hint="Use its id, or last, last~1 and so on.")
+        return id_named(name, ids, "snapshot", "`cm context list` lists them; the oldest are removed first.", least=1)
 
     def _ids(self) -> list[str]:
         """Return all ids, the newest first."""
@@ -300,7 +300,7 @@ def _change(first: AssemblySource | None, second: AssemblySource | None) -> Sour
     return SourceChange(
         one.id, what,  # type: ignore[arg-type]
         first.tokens if first else 0, second.tokens if second else 0,
-        first.why_cut if first else "It was not there.", second.why_cut if second else "It is not there.",
+        first.why_cut if first else "It was not included.", second.why_cut if second else "It is no longer included.",
         "\n".join(islice(lines, _LINES)) if old != new else "",
     )  # fmt: skip
 

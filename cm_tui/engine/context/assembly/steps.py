@@ -59,7 +59,7 @@ def _source(step: shapes.DeriveQuery, state: RunState) -> str:
     if found is MISSING:
         found = lookup(state.scope["task"], step.from_)
     if found is MISSING:
-        state.warnings.append(f"{state.name}: there is no field {step.from_!r}; the prompt was taken.")
+        state.warnings.append(f"{state.name}: unknown field {step.from_!r}; the prompt was used.")
         return state.task.text
     return " ".join(map(str, found)) if isinstance(found, list) else plain(found)
 
@@ -84,12 +84,12 @@ def _rephrased(text: str, state: RunState) -> str:
     try:
         answer = state.shared(("rephrase", text), lambda: state.means.ask_model(_REPHRASE, text))
     except CmError as error:
-        state.warnings.append(f"{state.name}: the prompt was taken as it is. {error.message}")
+        state.warnings.append(f"{state.name}: the prompt was used unchanged. {error.message}")
         state.outcome = "failed"
         return text
     said = " ".join(str(answer).split()).strip("\"'` ")
     if not said or len(said) > 400 or "<" in said:
-        state.warnings.append(f"{state.name}: the model answered no query; the prompt was taken as it is.")
+        state.warnings.append(f"{state.name}: the model returned no query; the prompt was used unchanged.")
         return text
     return said
 

@@ -51,7 +51,7 @@ def read_file(root: Path, file: DefinitionFile) -> FileContent:
         content = file.read(root, MAX_BYTES)
     except OSError as error:
         if error.errno == errno.EFBIG:
-            why, hint = f"the file has more than {MAX_BYTES:,} bytes", "Part it into several files."
+            why, hint = f"the file has more than {MAX_BYTES:,} bytes", "Split it into several files."
         else:
             why, hint = f"it cannot be read: {error.strerror or error}", ""
         return FileContent(file.kind, problems=(DefinitionProblem(file.path, 1, 1, why, hint),))
@@ -130,7 +130,7 @@ def _rule_paths(document: Document, file: str, problems: list[DefinitionProblem]
         if key not in ("rules", "$schema")
     ]
     if not isinstance(value["rules"], list):
-        problems.append(problem(file, document, ("rules",), "rules: a list is expected"))
+        problems.append(problem(file, document, ("rules",), "rules: expected a list"))
         return []
     return [("rules", number) for number in range(len(value["rules"]))]
 
@@ -186,10 +186,12 @@ class Library:
             near = get_close_matches(name, [one.value.name for one in known], 1)
             what = "definition" if kind == "retrieval" else "pipeline"
             hint = f"Did you mean {near[0]}?" if near else "`cm context definitions` lists them."
-            raise NotFoundError(f"There is no {what} {name[:60]!r}.", hint=hint)
+            raise NotFoundError(f"Unknown {what}: {name[:60]!r}.", hint=hint)
         if found.is_held:
             asks = ", ".join(found.asks)
-            raise RefusedError(f"{found.file} waits for trust: it wants to {asks}.", hint="`cm trust` decides.")
+            raise RefusedError(
+                f"{found.file} is held until it is trusted: it wants to {asks}.", hint="Decide with `cm trust`."
+            )
         return found
 
 
@@ -224,9 +226,7 @@ def _together(
     problems = [problem for content in contents for problem in content.problems]
     if is_cut:
         problems.append(
-            DefinitionProblem(
-                found[-1].path, 1, 1, f"there are more than {count(MOST_FILES, 'file')}", "The rest is not read."
-            )
+            DefinitionProblem(found[-1].path, 1, 1, f"more than {count(MOST_FILES, 'file')}", "The rest is not read.")
         )
     built_in: dict[DefinitionKind, list[Loaded[Any]]] = {one.kind: [*one.items] for one in _shipped()}
 
@@ -252,7 +252,11 @@ def _unique(found: Sequence[Loaded[T]], problems: list[DefinitionProblem]) -> li
             where = f"{first[name].file}:{first[name].line}"
             problems.append(
                 DefinitionProblem(
-                    one.file, one.line, 1, f"{name!r} is there already", f"It is in {where}; this one does not count."
+                    one.file,
+                    one.line,
+                    1,
+                    f"{name!r} is already defined",
+                    f"It is defined in {where}; this one is ignored.",
                 )
             )
         else:
@@ -266,8 +270,8 @@ def _without_cycles(
     around = lint.cycles({one.value.name: one.value for one in found})
     problems += [
         DefinitionProblem(
-            one.file, one.line, 1, f"these definitions ask each other in a circle: {' → '.join(around[one.value.name])}",
-            "None of them counts.",
+            one.file, one.line, 1, f"these definitions refer to each other in a circle: {' → '.join(around[one.value.name])}",
+            "All of them are ignored.",
         )
         for one in found
         if one.value.name in around

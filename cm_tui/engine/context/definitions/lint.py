@@ -91,11 +91,11 @@ def _query(step: DeriveQuery, one: RetrievalDefinition, path: Path) -> Iterator[
     if "://" in source:
         if reference_of(source) is None:
             hint = "Use definition://NAME, or a field of the task."
-            yield (*path, "from"), f"{source!r} is no definition", hint, False
+            yield (*path, "from"), f"not a definition: {source!r}", hint, False
     elif source.removeprefix("task.") not in TASK_FIELDS and source not in one.params:
         fields = [f"task.{name}" for name in TASK_FIELDS]
         hint = with_suggestions(source, [*fields, *one.params], every=True)
-        yield (*path, "from"), f"there is no field {source!r}", hint, True
+        yield (*path, "from"), f"unknown field {source!r}", hint, True
 
 
 def _template(step: Format, one: RetrievalDefinition, keys: list[str] | None, path: Path) -> Iterator[Finding]:
@@ -106,7 +106,7 @@ def _template(step: Format, one: RetrievalDefinition, keys: list[str] | None, pa
     )
     for name, _ in variables(step.template):
         if name not in first and name.split(".")[0] not in first:
-            yield (*path, "template"), f"the template names {name!r}, which no step before it reads", "", True
+            yield (*path, "template"), f"the template uses {name!r}, which no earlier step reads", "", True
 
 
 def of_rule(rule: Rule, path: Path, document: Document) -> Iterator[Finding]:
@@ -117,7 +117,7 @@ def of_rule(rule: Rule, path: Path, document: Document) -> Iterator[Finding]:
         if condition.field not in fields:
             where: Path = (*path, "condition", *((number,) if isinstance(rule.condition, tuple) else ()), "field")
             hint = with_suggestions(condition.field, sorted(fields))
-            yield where, f"there is no field {condition.field!r}", hint, True
+            yield where, f"unknown field {condition.field!r}", hint, True
     for number, action in enumerate(rule.actions):
         here: Path = (*path, "action", *((number,) if isinstance(rule.action, tuple) else ()))
         if action.for_ is not None and action.exclude is True:
@@ -136,11 +136,11 @@ def _reference(reference: str, path: Path, *, exact: bool) -> Iterator[Finding]:
     if not separator:
         if exact or not set(reference) & set("*?"):
             hint = f"Use SCHEME://NAME; schemes are {', '.join(SCHEMES)}."
-            yield path, f"{reference[:60]!r} is no memory reference", hint, False
+            yield path, f"not a memory reference: {reference[:60]!r}", hint, False
     elif scheme not in SCHEMES and not set(scheme) & set("*?"):
         yield path, f"unknown scheme {scheme[:60]!r}", with_suggestions(scheme, SCHEMES, every=True), False
     elif exact and not rest:
-        yield path, f"{reference[:60]!r} names nothing", "", False
+        yield path, f"{reference[:60]!r} has no name", "", False
 
 
 def of_pipeline(pipeline: Pipeline, document: Document) -> Iterator[Finding]:

@@ -41,7 +41,7 @@ def conditions_of(when: When | None) -> tuple[Condition, ...]:
 def _parsed(text: str) -> Condition:
     found = _PART.match(text)
     if found is None:
-        raise ValueError(f"{text[:60]!r} is no condition; one looks like `score > 0.7`")
+        raise ValueError(f"not a condition: {text[:60]!r}. Example: `score > 0.7`")
     op = found["op"].strip()
     values = {"field": found["field"], "op": _SIGNS.get(op, op)}
     if found["value"] is not None:
@@ -49,7 +49,7 @@ def _parsed(text: str) -> Condition:
     try:
         return Condition.model_validate_json(json.dumps(values))
     except ValidationError as error:
-        raise ValueError(f"{text[:60]!r} is no condition: {error.errors()[0]['msg']}") from error
+        raise ValueError(f"not a condition: {text[:60]!r}: {error.errors()[0]['msg']}") from error
 
 
 def _value(text: str) -> Any:
@@ -172,7 +172,7 @@ def compiled(text: str) -> Any:
     except re2.error as error:
         said = error.args[0] if error.args else error
         why = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        raise ValueError(f"not a regular expression that RE2 understands: {why}") from error
+        raise ValueError(f"not a regular expression for RE2: {why}") from error
 
 
 def number(value: Any) -> float | None:

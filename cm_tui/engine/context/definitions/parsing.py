@@ -44,9 +44,9 @@ def parse_yaml(text: str) -> Document:
     except yaml.MarkedYAMLError as error:
         raise _yaml_error(error) from error
     except (yaml.YAMLError, ValueError) as error:
-        raise DocumentError(_of_reader(text, error), "a character here is not allowed in a text") from error
+        raise DocumentError(_of_reader(text, error), "a character here is not allowed in text") from error
     except RecursionError as error:
-        raise DocumentError(Place(1, 1), f"it is nested more than {MAX_DEPTH} deep") from error
+        raise DocumentError(Place(1, 1), f"nested more than {MAX_DEPTH} levels") from error
     return found
 
 
@@ -59,11 +59,11 @@ def _events(text: str) -> Iterator[yaml.Event]:
             depth -= 1
         nodes += isinstance(event, yaml.NodeEvent)
         if depth > MAX_DEPTH:
-            raise _error(event, f"it is nested more than {MAX_DEPTH} deep")
+            raise _error(event, f"nested more than {MAX_DEPTH} levels")
         if nodes > MAX_NODES:
-            raise _error(event, f"there are more than {MAX_NODES:,} values")
+            raise _error(event, f"more than {MAX_NODES:,} values")
         if isinstance(event, yaml.AliasEvent) or (isinstance(event, yaml.NodeEvent) and event.anchor):
-            raise _error(event, "anchors and aliases are not read", "Write the value out.")
+            raise _error(event, "anchors and aliases are not supported", "Repeat the value.")
         if isinstance(event, yaml.ScalarEvent):
             try:  # Two escapes may name the halves of one character.
                 event.value = str(event.value).encode("utf-16", "surrogatepass").decode("utf-16")
@@ -71,7 +71,7 @@ def _events(text: str) -> Iterator[yaml.Event]:
                 raise _error(event, HALF, "Write the letter itself.") from error
         tag = getattr(event, "tag", None)
         if tag and tag != "!":
-            raise _error(event, f"the tag {tag[:40]!r} is not read", "Write the value without it.")
+            raise _error(event, f"the tag {tag[:40]!r} is not supported", "Remove it.")
         yield event
 
 
@@ -86,12 +86,12 @@ class _Builder:
             if isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
                 continue
             if isinstance(event, yaml.StreamEndEvent):
-                raise DocumentError(Place(1, 1), "the file is empty", "`cm context new` writes one to begin with.")
+                raise DocumentError(Place(1, 1), "the file is empty", "Start with `cm context new`.")
             value = self._node(event, ())
             break
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
-                raise _error(event, "a second document begins here", "A file holds one.")
+                raise _error(event, "a second document begins here", "A file contains one document.")
         return value
 
     def _node(self, event: yaml.Event, path: Path) -> Any:
@@ -107,13 +107,13 @@ class _Builder:
         found: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
-                raise _error(event, "a key is a plain text")
+                raise _error(event, "a key must be plain text")
             key = str(event.value)
             if key == "<<" and event.style is None:
-                raise _error(event, "merge keys are not read", "Write the values out.")
+                raise _error(event, "merge keys are not supported", "Repeat the values.")
             if key in found:
                 first = self._found.keys[(*path, key)]
-                raise _error(event, f"{key[:60]!r} is repeated here", f"It is in line {first.line} already.")
+                raise _error(event, f"{key[:60]!r} is repeated here", f"It is already in line {first.line}.")
             self._found.keys[(*path, key)] = _place(event)
             found[key] = self._node(next(self._events), (*path, key))
         return found
@@ -156,9 +156,9 @@ def _error(event: yaml.Event, message: str, hint: str = "") -> DocumentError:
 def _yaml_error(error: yaml.MarkedYAMLError) -> DocumentError:
     mark = error.problem_mark or error.context_mark
     place = Place(mark.line + 1, mark.column + 1) if mark is not None else Place(1, 1)
-    problem = error.problem or "this is no YAML"
+    problem = error.problem or "not valid YAML"
     if "'\\t'" in problem or "\\t" in repr(problem):
-        return DocumentError(place, "there is a tab instead of blanks", "Indent with blanks.")
+        return DocumentError(place, "a tab instead of spaces", "Indent with spaces.")
     return DocumentError(place, problem, error.context or "")
 
 
@@ -174,10 +174,10 @@ _CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN)')
 _NOT_YAML = re.compile("[^\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 """Characters that a text in YAML does not have, or that end a line there."""
 _MESSAGES = {
-    "Extra data": "there is data after the end",
-    "Expecting ',' delimiter": "a `,` or a `}` or a `]` is expected here",
-    "Expecting ':' delimiter": "a `:` is expected here",
-    "Expecting value": "a value is expected here",
+    "Extra data": "data after the end",
+    "Expecting ',' delimiter": "expected `,`, `}` or `]` here",
+    "Expecting ':' delimiter": "expected `:` here",
+    "Expecting value": "expected a value here",
 }
 
 
@@ -217,7 +217,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refused(_: str) -> Any:
-    raise ValueError("a number is expected here")
+    raise ValueError("expected a number here")
 
 
 def _finite(text: str) -> float:
@@ -231,7 +231,7 @@ def _check(value: Any, room: list[int], depth: int = 0) -> None:
     """Raise ValueError where a limit is exceeded; `room` has how many more values there may be."""
     room[0] -= 1
     if depth > MAX_DEPTH or room[0] < 0:
-        raise ValueError(f"it is nested more than {MAX_DEPTH} deep, or has more than {MAX_NODES:,} values")
+        raise ValueError(f"nested more than {MAX_DEPTH} levels, or has more than {MAX_NODES:,} values")
     if isinstance(value, str):
         try:
             value.encode()
@@ -256,16 +256,16 @@ def parse(content: bytes, *, is_json: bool) -> Document:
     """
     text = _decoded(content)
     if not text.strip():
-        raise DocumentError(Place(1, 1), "the file is empty", "`cm context new` writes one to begin with.")
+        raise DocumentError(Place(1, 1), "the file is empty", "Start with `cm context new`.")
     return parse_json(text) if is_json else parse_yaml(text)
 
 
 def _decoded(content: bytes) -> str:
     if len(content) > MAX_BYTES:
-        raise DocumentError(Place(1, 1), f"the file has more than {MAX_BYTES:,} bytes", "Part it into several files.")
+        raise DocumentError(Place(1, 1), f"the file has more than {MAX_BYTES:,} bytes", "Split it into several files.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = content[: error.start]
         place = Place(before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1)
-        raise DocumentError(place, "this is no UTF-8", "Save the file as UTF-8.") from error
+        raise DocumentError(place, "not UTF-8", "Save the file as UTF-8.") from error

@@ -27,25 +27,25 @@ _MISMATCHES = frozenset({
 })  # fmt: skip
 """Messages on each other kind that a value could have been."""
 _WORDS = {
-    "string_type": "a text is expected",
-    "bool_type": "true or false is expected",
-    "int_type": "a whole number is expected",
-    "int_from_float": "a whole number is expected",
-    "float_type": "a number is expected",
-    "tuple_type": "a list is expected",
-    "dict_type": "keys and values are expected",
-    "model_type": "keys and values are expected",
-    "none_required": "nothing is expected",
-    "too_short": "it has nothing in it",
-    "too_long": "it has too many in it",
+    "string_type": "expected text",
+    "bool_type": "expected true or false",
+    "int_type": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "float_type": "expected a number",
+    "tuple_type": "expected a list",
+    "dict_type": "expected keys and values",
+    "model_type": "expected keys and values",
+    "none_required": "expected nothing",
+    "too_short": "it is empty",
+    "too_long": "it has too many items",
     "string_too_long": "this text is too long",
     "string_too_short": "it is empty",
 }
 _PATTERNS = {
-    NAME: "letters, digits, - and _ are expected, 64 at most",
-    retrieval.SINCE: "a time back is expected, such as -7d, 3h or 2 weeks",
-    ingestion.DESTINATION: "a destination is expected: graph://, vector://, kv://, log:// or blob://",
-    FIELD: "the name of a field is expected, such as task.text",
+    NAME: "expected letters, digits, - and _, at most 64",
+    retrieval.SINCE: "expected a time span, such as -7d, 3h or 2 weeks",
+    ingestion.DESTINATION: "expected a destination: graph://, vector://, kv://, log:// or blob://",
+    FIELD: "expected the name of a field, such as task.text",
 }
 
 
@@ -151,7 +151,7 @@ def _of_unknown_key(path: Path, last: str, document: Document, file: str) -> Def
     around = document.at(path[:-1])
     twice = [one for one in _spellings(last) if one != last and isinstance(around, Mapping) and one in around]
     if twice:
-        message, hint = f"{last!r} and {twice[0]!r} are one key in two spellings", "Keep one of them."
+        message, hint = f"{last!r} and {twice[0]!r} are two spellings of one key", "Keep one of them."
     else:
         message, hint = f"unknown key {last[:_SHOWN]!r}", with_suggestions(last, _keys())
     return problem(file, document, path, message, hint, key=True)

@@ -34,16 +34,16 @@ def write_new(root: Path, kind: DefinitionKind, name: str) -> str:
         StoreError: it cannot be written.
     """
     if kind not in FOLDERS:
-        raise UsageError(f"There is no kind {str(kind)[:40]!r}.", hint=f"Use {', '.join(FOLDERS)}.")
+        raise UsageError(f"Unknown kind: {str(kind)[:40]!r}.", hint=f"Use {', '.join(FOLDERS)}.")
     if not re.match(NAME, name):
-        raise UsageError(f"{name[:60]!r} is no name.", hint="Use letters, digits, - and _, 64 at most.")
+        raise UsageError(f"Not a name: {name[:60]!r}.", hint="Use letters, digits, - and _, at most 64.")
     path = f"{PROJECT_FOLDER}/{FOLDERS[kind]}/{name}.yaml"
     file = root / path
     text = files("cm_tui.engine.context.definitions").joinpath("templates", f"{kind}.yaml").read_text("utf-8")
     with confined(root, file):
         taken = next((one for ending in (".yaml", ".yml", ".json") if (one := file.with_suffix(ending)).exists()), None)
         if taken is not None:
-            raise RefusedError(f"There is {taken.relative_to(root)} already.", hint="Edit it, or choose another name.")
+            raise RefusedError(f"{taken.relative_to(root)} already exists.", hint="Edit it or use another name.")
         _create(file, text.replace("NAME", name))
     return path
 

@@ -83,7 +83,7 @@ class Destinations:
         writer = self._to.get(scheme)
         if writer is None:
             raise UsageError(
-                f"{destination[:80]!r} is no destination.", hint="kv://, log://, vector://, graph:// and blob:// are."
+                f"Not a destination: {destination[:80]!r}.", hint="Use kv://, log://, vector://, graph:// or blob://."
             )
         text = (value or plain(item.get("text")))[:_TEXT]
         name = digest_of(self._key, destination, text, json.dumps(item, sort_keys=True, default=str))[:32]
@@ -93,7 +93,7 @@ class Destinations:
 
     def _to_kv(self, one: _Write) -> str:
         if set(one.path) & set("*?"):
-            raise UsageError(f"{one.path[:60]!r} is no key.", hint="It has no * and no ?.")
+            raise UsageError(f"Not a key: {one.path[:60]!r}.", hint="A key has no * and no ?.")
         value = parsed_value(one.text)
         self._kv.put(one.path, value, one.ttl)
         self.values[one.path] = value_digest(value)
@@ -101,7 +101,7 @@ class Destinations:
 
     def _to_log(self, one: _Write) -> str:
         if not _TYPE.fullmatch(one.path):
-            raise UsageError(f"{one.path[:60]!r} is no type of events.", hint="Use letters, digits, dots, - and _.")
+            raise UsageError(f"Not an event type: {one.path[:60]!r}.", hint="Use letters, digits, dots, - and _.")
         if one.name not in self._done:
             fields = {**_fields(one.item), "text": one.text}
             ingested.write_log(self._journal, one.path, fields, origin=self._origin, item=one.name)
@@ -109,7 +109,7 @@ class Destinations:
 
     def _to_vector(self, one: _Write) -> str:
         if not INDEX.fullmatch(one.path):
-            raise UsageError(f"{one.path[:60]!r} is no name of an index.", hint="Use letters, digits, - and _.")
+            raise UsageError(f"Not an index name: {one.path[:60]!r}.", hint="Use letters, digits, - and _.")
         if one.name not in self._done and one.text.strip():
             fields = _fields(one.item)
             ingested.write_text(self._journal, one.path, one.text, fields, origin=self._origin, item=one.name)
@@ -125,7 +125,7 @@ class Destinations:
             entities = (Entity(str(item["name"]), str(item.get("type", ""))),)
         else:
             raise UsageError(
-                "This item is neither an entity nor a relation.", hint="It has a name and a type, or from, type and to."
+                "The item is neither an entity nor a relation.", hint="Give a name and a type, or from, type and to."
             )
         if one.name not in self._done:
             ingested.write_graph(self._journal, entities, relations, origin=self._origin, item=one.name)

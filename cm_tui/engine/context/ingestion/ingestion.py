@@ -101,7 +101,7 @@ def run(pipeline: Pipeline, progress: Progress, means: Means, to: Destinations) 
 def _route(route: Route, progress: Progress, to: Destinations) -> None:
     name = route.foreach
     if name not in _SINGULAR:
-        raise UsageError(f"There is nothing to go over by {name[:40]!r}.", hint=f"Use {', '.join(_SINGULAR)}.")
+        raise UsageError(f"Cannot iterate over {name[:40]!r}.", hint=f"Use {', '.join(_SINGULAR)}.")
     try:
         holds = prepared(conditions_of(route.condition))
     except ValueError as error:
@@ -118,7 +118,7 @@ def _route(route: Route, progress: Progress, to: Destinations) -> None:
 def _filled(template: str, scope: Mapping[str, Any]) -> str:
     rendered = render(template, scope)
     if rendered.missing:
-        raise UsageError(f"{template[:80]} names {rendered.missing[0]!r}, and there is no such field.")
+        raise UsageError(f"{template[:80]} uses an unknown field: {rendered.missing[0]!r}.")
     return rendered.text
 
 
@@ -238,7 +238,7 @@ class Ingestion:
         if why := self._why_not(""):
             raise RefusedError(f"Nothing is ingested now: {why}")
         if len(text) > LONGEST_TEXT:
-            raise UsageError(f"This text has {len(text):,} letters.", hint=f"At most {LONGEST_TEXT:,} are taken.")
+            raise UsageError(f"The text has {len(text):,} characters.", hint=f"At most {LONGEST_TEXT:,} are allowed.")
         key = digest_of(text, *(f"{name}={value}" for name, value in sorted(values.items())))
         clean, _ = redact_record({"time": time.time(), **values})
         with self.ledger.alone():

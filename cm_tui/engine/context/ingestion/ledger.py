@@ -116,7 +116,7 @@ class Ledger:
         """
         text = json.dumps(plain, ensure_ascii=True, default=str)
         if len(text) > _MOST_INPUT:
-            raise StoreError(f"The input of the run {run} is too long to be kept.")
+            raise StoreError(f"The input of the run {run} is too long to be saved.")
         write_json(self._input(run), json.loads(text))
 
     def saved_progress(self, run: str) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Ledger:
         """
         found = read_object(self._input(run), _MOST_INPUT)
         if not found:
-            raise NotFoundError(f"The input of the run {run} was not saved.", hint="Ingest it again by hand.")
+            raise NotFoundError(f"The input of the run {run} was not saved.", hint="Ingest it again manually.")
         return found
 
     def drop_input(self, run: str) -> None:

@@ -57,7 +57,7 @@ def _chunker(step: shapes.Chunker, batch: Batch, _: Means) -> None:
 def _replace(batch: Batch, what: str, found: Iterable[Item], *, hint: str) -> None:
     items = [numbered(one, number) for number, one in enumerate(islice(found, MOST_ITEMS + 1))]
     if len(items) > MOST_ITEMS:
-        raise UsageError(f"There are more than {MOST_ITEMS:,} {what}.", hint=hint)
+        raise UsageError(f"More than {MOST_ITEMS:,} {what}.", hint=hint)
     batch.items = batch.made[what] = items
 
 
@@ -251,7 +251,8 @@ def _parsed(answer: str) -> Mapping[str, Any]:
     value = parsed_value(found[0]) if found else None
     if not isinstance(value, dict):
         raise ModelError(
-            "The language model answered no JSON of entities and relations.", hint="Run it again, or use another model."
+            "The language model did not answer with JSON of entities and relations.",
+            hint="Run it again, or use another model.",
         )
     return value
 
@@ -294,12 +295,12 @@ def _custom(step: shapes.Custom, batch: Batch, means: Means) -> None:
     if name not in means.allowed:
         raise RefusedError(
             f"The processor {name!r} is not allowed to run.",
-            hint=f'Put it into your own settings: context.processors = ["{name}"].',
+            hint=f'Add it to your own settings: context.processors = ["{name}"].',
         )
     found = next(iter(entry_points(group=GROUP, name=name)), None)
     if found is None:
         known = ", ".join(sorted(one.name for one in entry_points(group=GROUP))) or "none"
-        raise NotFoundError(f"No installed package offers the processor {name!r}.", hint=f"There are: {known}.")
+        raise NotFoundError(f"No installed package offers the processor {name!r}.", hint=f"Available: {known}.")
     try:
         items = found.load()(json.loads(json.dumps(batch.items)), dict(step.options))
         batch.items = [numbered(_checked(one), place) for place, one in enumerate(items)][:MOST_ITEMS]
@@ -312,7 +313,7 @@ def _custom(step: shapes.Custom, batch: Batch, means: Means) -> None:
 def _checked(item: Any) -> dict[str, Any]:
     plain: Any = json.loads(json.dumps(item))
     if not isinstance(plain, dict):
-        raise TypeError("it has to return mappings")
+        raise TypeError("it must return mappings")
     return {**plain, "text": str(plain.get("text", ""))}
 
 

@@ -31,7 +31,7 @@ class Blobs:
             StoreError: it cannot be written.
         """
         if len(content) > MOST_BYTES:
-            raise UsageError(f"This has {len(content):,} bytes.", hint=f"A blob has at most {MOST_BYTES:,}.")
+            raise UsageError(f"The blob has {len(content):,} bytes.", hint=f"At most {MOST_BYTES:,} are allowed.")
         digest = sha256(content).hexdigest()
         file = self._folder / digest[:2] / digest
         with reported(file):
@@ -62,6 +62,6 @@ class Blobs:
 
     def _named(self, name: str) -> Path:
         if not _DIGEST.fullmatch(name):
-            raise UsageError(f"{name[:80]!r} is no digest.", hint="It has 8 to 64 of the digits 0 to 9 and a to f.")
+            raise UsageError(f"Not a digest: {name[:80]!r}.", hint="A digest has 8 to 64 hexadecimal digits.")
         folder = self._folder / name[:2]
         return folder / id_named(name, [file.name for file in folder.glob(f"{name}*")], "blob", "", least=1)

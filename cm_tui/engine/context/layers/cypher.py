@@ -67,7 +67,7 @@ def run(ports: MemoryPorts, knowledge: KnowledgeGraph, query: str) -> list[Item]
         return _rows(connection.execute(query))
     except RuntimeError as error:
         first = next(iter(str(error).splitlines()), "it failed")[:300]
-        raise UsageError(f"This Cypher did not work: {first}", hint="See the guide to definitions.") from error
+        raise UsageError(f"The Cypher query failed: {first}", hint="See the guide to definitions.") from error
     finally:
         connection.close()
         database.close()
@@ -80,15 +80,15 @@ def checked(query: str) -> list[str]:
         UsageError: it is not a read-only query of the graph.
     """
     if len(query) > _LONGEST:
-        raise UsageError(f"A query has at most {_LONGEST:,} letters.")
+        raise UsageError(f"A query has at most {_LONGEST:,} characters.")
     quoted = [found[1] or found[2] or "" for found in _QUOTED.finditer(query)]
     words = re.findall(r"[A-Za-z_]+", _APART.sub(" ", _QUOTED.sub(" ", query)).upper())
     if not words or words[0] not in _FIRST:
-        raise UsageError("A query begins with MATCH, OPTIONAL MATCH, WITH, UNWIND or RETURN.")
+        raise UsageError("A query must begin with MATCH, OPTIONAL MATCH, WITH, UNWIND or RETURN.")
     if wrong := next((word for word in words if word in _NEVER), None):
-        raise UsageError(f"A query only reads: {wrong} is not allowed.")
+        raise UsageError(f"A query can only read: {wrong} is not allowed.")
     if ";" in _QUOTED.sub(" ", query).rstrip().rstrip(";"):
-        raise UsageError("A query is one statement.")
+        raise UsageError("A query must be one statement.")
     return quoted
 
 

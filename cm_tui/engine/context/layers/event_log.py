@@ -36,7 +36,7 @@ def age_seconds(since: str) -> float:
     """
     seconds = length(since, m="min")
     if seconds is None:
-        raise UsageError(f"{since[:20]!r} is no time back.", hint="It looks like -7d, -3h or -30m.")
+        raise UsageError(f"Not a time span: {since[:20]!r}.", hint="Examples: -7d, -3h, -30m.")
     return seconds
 
 
@@ -94,7 +94,7 @@ class EventLog:
             if _fits(event, event_type) and not _is_hidden(event, hidden):
                 found.append(_item(event, fields))
         reaches_back = bool(events) and events[0].time <= oldest
-        said = "" if reaches_back or not is_cut or len(found) >= limit else "Older events were not looked at."
+        said = "" if reaches_back or not is_cut or len(found) >= limit else "Older events were not read."
         return found, said
 
     def _follow(self) -> bool:

@@ -48,7 +48,7 @@ def lines_of(fragment: str) -> tuple[int, int | None]:
         return 1, None
     found = _LINES.fullmatch(fragment)
     if found is None or int(found[1]) < 1 or (found[2] and int(found[2]) < int(found[1])):
-        raise UsageError(f"#{fragment[:40]} are no lines.", hint="They look like #L10 or #L10-L20.")
+        raise UsageError(f"Not a line range: #{fragment[:40]}.", hint="Examples: #L10, #L10-L20.")
     return int(found[1]), int(found[2] or found[1])
 
 
@@ -65,7 +65,7 @@ def symbol(ports: MemoryPorts, reference: Reference) -> Reading:
         known = {one.name for one in ports.symbols(limit=5_000).rows}
         near = get_close_matches(name.rpartition(".")[2], known, 1)
         raise NotFoundError(
-            f"There is no symbol {reference.path[:80]!r}.", hint=f"Did you mean {near[0]}?" if near else ""
+            f"Symbol not found: {reference.path[:80]!r}.", hint=f"Did you mean {near[0]}?" if near else ""
         )
     items = tuple(_source(ports, one) for one in found[:_MOST])
     notes = (f"{count(len(found), 'symbol')} of this name; the first {_MOST} are shown.",) if len(found) > _MOST else ()

@@ -68,9 +68,9 @@ def change(root: Path, path: str, change: Callable[[Document | None], tuple[Any,
             if len(data) > MAX_BYTES:
                 raise UsageError(f"{path} would have more than {MAX_BYTES:,} bytes.", hint="Remove old values.")
             if not write_if_unchanged(file, data, before, permissions_of(file)):
-                raise StoreError(f"Another program changed {path}: nothing is written.", hint="Try again.")
+                raise StoreError(f"Another program changed {path}; nothing was written.", hint="Try again.")
     except ValueError as error:
-        raise UsageError(f"{path}: this value is no JSON: {error}") from error
+        raise UsageError(f"{path}: the value is not valid JSON: {error}") from error
     return result
 
 
@@ -100,15 +100,13 @@ class JsonStore:
         name, _, inside = path.partition("/")
         found = read(self._root, _file(name))
         if found is None:
-            raise NotFoundError(f"There is no {_file(name)}.", hint="Write it, or `cm context put`.")
+            raise NotFoundError(f"File not found: {_file(name)}.", hint="Create it, or use `cm context put`.")
         self._check(name, found)
         value = found.value
         for part in inside.split("/") if inside else ():
             value = lookup(value, part)
             if value is MISSING:
-                raise NotFoundError(
-                    f"{_file(name)} has nothing at {inside[:80]!r}.", hint=f"{part[:40]!r} is not there."
-                )
+                raise NotFoundError(f"{_file(name)} has nothing at {inside[:80]!r}.", hint=f"{part[:40]!r} is missing.")
         return value
 
     def put(self, name: str, value: Any) -> None:
@@ -140,18 +138,17 @@ class JsonStore:
         try:
             wrong = first_mistake(schema.value, found.value)
         except ValueError as error:
-            raise UsageError(
-                f"{_RECORDS}/{name}.schema.json is no schema that can be used.", hint=str(error)
-            ) from error
+            raise UsageError(f"{_RECORDS}/{name}.schema.json is not a usable schema.", hint=str(error)) from error
         if wrong is not None:
             path, message = wrong
             where = found.place(path)
             raise UsageError(
-                f"{_file(name)}:{where.line}:{where.column}: {message}.", hint=f"It does not fit {name}.schema.json."
+                f"{_file(name)}:{where.line}:{where.column}: {message}.",
+                hint=f"The value does not match {name}.schema.json.",
             )
 
 
 def _file(name: str) -> str:
     if not _NAME.fullmatch(name) or name.endswith(".schema"):
-        raise UsageError(f"{name[:60]!r} is no name of a record.", hint="Use letters, digits, - and _.")
+        raise UsageError(f"Not a record name: {name[:60]!r}.", hint="Use letters, digits, - and _.")
     return f"{_RECORDS}/{name}.json"

@@ -117,20 +117,20 @@ class KvStore:
 def _check(key: str) -> None:
     parts = key.split("/")
     if not key or len(key) > LONGEST_KEY or key == EXPIRES or any(ord(letter) < 32 for letter in key):
-        raise UsageError(f"{key[:60]!r} is no key.", hint=f"It has 1 to {LONGEST_KEY} letters.")
+        raise UsageError(f"Not a key: {key[:60]!r}.", hint=f"A key has 1 to {LONGEST_KEY} characters.")
     if any(part in {"", ".", ".."} for part in parts):
-        raise UsageError(f"{key[:60]!r} is no key.", hint="No part of it is empty, `.` or `..`.")
+        raise UsageError(f"Not a key: {key[:60]!r}.", hint="No part of a key may be empty, `.` or `..`.")
 
 
 def _living(found: Document | None, now: float) -> dict[str, KvValue]:
     if found is None:
         return {}
     if not isinstance(found.value, Mapping):
-        raise UsageError(f"{FILE}:1:1: keys and values are expected.", hint='It looks like {"release": "Ibis"}.')
+        raise UsageError(f"{FILE}:1:1: expected keys and values.", hint='Example: {"release": "Ibis"}.')
     expires = found.value.get(EXPIRES, {})
     if not isinstance(expires, Mapping):
         where = found.place((EXPIRES,))
-        raise UsageError(f"{FILE}:{where.line}:{where.column}: {EXPIRES} has a time for each key.")
+        raise UsageError(f"{FILE}:{where.line}:{where.column}: {EXPIRES} must have a time for each key.")
     ends = {key: float(at) for key, at in expires.items() if isinstance(at, int | float)}
     living = (key for key in found.value if key != EXPIRES and ends.get(key, now + 1) > now)
     return {key: KvValue(key, found.value[key], ends.get(key)) for key in living}
@@ -182,7 +182,7 @@ class WorkingMemory:
         if not 0 < len(key) <= LONGEST_KEY or len(value) > self._characters or len(session) > LONGEST_KEY:
             raise UsageError(
                 f"{key[:40]!r} cannot be stored.",
-                hint=f"A key has 1 to {LONGEST_KEY} letters, a value at most {self._characters:,}.",
+                hint=f"A key has 1 to {LONGEST_KEY} characters, a value at most {self._characters:,}.",
             )
         now = time.time()
         kept = WorkingValue(key, value, now + min(ttl or self._ttl, self._ttl), now)

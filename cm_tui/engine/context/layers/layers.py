@@ -125,7 +125,7 @@ class Layers:
         reference = replace(parse(text), session=session, prompt=prompt)
         reader = self._readers.get(reference.scheme)
         if reader is None:
-            raise UsageError(f"{text[:80]} is run, not read.", hint="`cm context run NAME` runs a definition.")
+            raise UsageError(f"{text[:80]} cannot be read, only run.", hint="`cm context run NAME` runs a definition.")
         return reader(reference)
 
     def write(self, text: str, value: str, *, ttl: float | None = None, session: str = "") -> Reading:
@@ -138,18 +138,18 @@ class Layers:
         reference = parse(text)
         if len(value) > _LONGEST_VALUE:
             raise UsageError(
-                f"This value has {len(value):,} characters.", hint=f"At most {_LONGEST_VALUE:,} are stored."
+                f"The value has {len(value):,} characters.", hint=f"At most {_LONGEST_VALUE:,} are allowed."
             )
         if ttl is not None and ttl <= 0:
-            raise UsageError("The time to live has to be more than 0 seconds.", hint="Omit it to keep the value.")
+            raise UsageError("The time to live must be more than 0 seconds.", hint="Omit it to keep the value.")
         scheme, key = reference.scheme, reference.path
         removers: dict[str, Callable[[str], bool]] = {
             "kv": self.kv.remove, "json": self.records.remove, "working": partial(self.working.remove, session),
         }  # fmt: skip
         if scheme not in removers:
-            raise UsageError(f"{scheme}:// takes no values.", hint="kv://, json:// and working:// do.")
+            raise UsageError(f"{scheme}:// takes no values.", hint="Use kv://, json:// or working://.")
         if scheme == "json" and ttl is not None:
-            raise UsageError("Records live until they are removed.", hint="Use kv:// for what ends.")
+            raise UsageError("Records do not expire.", hint="Use kv:// for values that expire.")
         if not value:
             removers[scheme](key)
             return Reading((), key)
@@ -171,7 +171,7 @@ class Layers:
         if found is None:
             near = get_close_matches(reference.path, list(self.kv.all()), 1)
             hint = f"Did you mean kv://{near[0]}?" if near else "`cm context put kv://KEY VALUE` writes one."
-            raise NotFoundError(f"There is no value {reference.path!r}.", hint=hint)
+            raise NotFoundError(f"Value not found: {reference.path!r}.", hint=hint)
         return _of_values([found])
 
     def _json(self, reference: Reference) -> Reading:
@@ -202,7 +202,7 @@ class Layers:
             if len(same) != 1:
                 near = get_close_matches(wanted, list(dict.fromkeys(slugs.values())), 1)
                 raise NotFoundError(
-                    f"There is no note {name!r}.", hint=f"Did you mean markdown://{near[0]}?" if near else error.hint
+                    f"Note not found: {name!r}.", hint=f"Did you mean markdown://{near[0]}?" if near else error.hint
                 ) from error
             found = self._ports.note(same[0])
         item = {"text": found.text, "path": f"note/{found.note.id}", "title": found.note.title}
@@ -212,7 +212,7 @@ class Layers:
         one = self._ports.entry(reference.path)
         if one.held or one.never_recall or one.unapproved:
             raise NotFoundError(
-                f"The entry {one.id} is given to no agent.", hint=f"`cm entries show {one.id}` says why."
+                f"The entry {one.id} is not given to agents.", hint=f"`cm entries show {one.id}` shows why."
             )
         return Reading((_entry_item(one, body_of(one)),), one.title or one.id)
 

@@ -55,7 +55,7 @@ class Reference:
             value = float("nan")
         if not least <= value <= most:
             raise UsageError(
-                f"{self.text[:80]}: {name} is {text[:20]!r}.", hint=f"It is a number from {least:g} to {most:g}."
+                f"{self.text[:80]}: {name} is {text[:20]!r}.", hint=f"Use a number from {least:g} to {most:g}."
             )
         return value
 
@@ -68,13 +68,11 @@ def parse(text: str) -> Reference:
     """
     scheme, separator, rest = text.partition("://")
     if not separator or len(text) > _LONGEST or any(ord(letter) < 32 for letter in text):
-        raise UsageError(
-            f"{text[:80]!r} is no memory reference.", hint=f"It looks like {'://… , '.join(SCHEMES[2:5])}://…."
-        )
+        raise UsageError(f"Not a memory reference: {text[:80]!r}.", hint=f"Use {'://…, '.join(SCHEMES[2:5])}://….")
     if scheme not in SCHEMES:
         near = get_close_matches(scheme, SCHEMES, 1)
         hint = f"Did you mean {near[0]}://?" if near else f"Use {', '.join(SCHEMES)}."
-        raise UsageError(f"There is no memory {scheme[:40]!r}.", hint=hint)
+        raise UsageError(f"Unknown memory: {scheme[:40]!r}.", hint=hint)
     fragment = ""
     if scheme == "file":
         rest, _, fragment = rest.partition("#")

@@ -304,8 +304,8 @@ def auto_pack(
         _choose(builder, group, 1.0, place)
     dropped = [one for one in (*hits[:_LISTED], *said) if not any(map(builder.covers, one.extents))]
     cut = [piece(one.passage, source, [], symbol_at) for one in dropped]
-    empty = [] if hits or said else ["The search found nothing for this question."]
-    narrowed = [f"Only what passes {' '.join(result.filters)} was searched."] if result.filters else []
+    empty = [] if hits or said else ["No results for this question."]
+    narrowed = [f"Only passages matching {' '.join(result.filters)} were searched."] if result.filters else []
     return fill(question, builder.items, budget, [*narrowed, *result.notes, *builder.notes, *empty], cut, source=source)
 
 

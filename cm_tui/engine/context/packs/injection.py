@@ -166,8 +166,8 @@ class InjectionTable:
             ("rule", float(entry.category == "Rule"), RULE, ""),
             ("recent", measures.recent[place], RECENT, f"halved every {HALF_LIFE_DAYS:g} days"),
             ("used", measures.used[place], USED, f"recalled {count(often, 'time')}"),
-            ("prompt", measures.prompt[place], PROMPT, "share of the prompt's words that it has"),
-            ("files", measures.files[place], FILES, "names a file at hand"),
+            ("prompt", measures.prompt[place], PROMPT, "share of the prompt's words in it"),
+            ("files", measures.files[place], FILES, "mentions a file in use"),
         )
         parts = tuple(
             ScorePart(name, round(float(found), 4), share, round(float(found) * share, 4), detail)

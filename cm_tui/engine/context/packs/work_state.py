@@ -40,7 +40,7 @@ _DECISIONS, _STEPS, _FILES = 20, 40, 200
 _RECENT = 10
 """Turns whose commands and answers are looked at; requests and decisions of the user count from all of them."""
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[(?P<mark>[ xX~-])\]\s+)?(?P<text>\S.*)")
-_EXPECTED = re.compile(r"E {2,}\S|(?:AssertionError|assert(?:ion)?|expected)\b", re.IGNORECASE)
+EXPECTED = re.compile(r"E {2,}\S|(?:AssertionError|assert(?:ion)?|expected)\b", re.IGNORECASE)
 _VERDICT = re.compile(r"`(?P<command>[^`]{1,300})` failed")
 
 
@@ -57,16 +57,16 @@ def work_state(turns: Sequence[Turn], changed: Iterable[str] | None, written: Se
         agent=last.agent,
         session=last.session,
         parent=last.parent,
-        title=_line(next((turn.record.title for turn in reversed(turns) if turn.record.title), "")),
+        title=clean_line(next((turn.record.title for turn in reversed(turns) if turn.record.title), "")),
         episode=next((turn.id for turn in reversed(turns) if turn.id), ""),
         ended=turns[-1].time,
         request=_clean(_request(turns), _LONG),
-        decisions=tuple(dict.fromkeys(map(_line, [*written, *_decisions(turns)])))[:_DECISIONS],
+        decisions=tuple(dict.fromkeys(map(clean_line, [*written, *_decisions(turns)])))[:_DECISIONS],
         files=tuple(_clean(path, 1_000) for path in _files(turns, changed)),
-        command=_line(command),
-        error=_line(error),
+        command=clean_line(command),
+        error=clean_line(error),
         plan=_clean(plan, _LONG),
-        steps=tuple(map(_line, _open_steps(plan)))[:_STEPS],
+        steps=tuple(map(clean_line, _open_steps(plan)))[:_STEPS],
     )
 
 
@@ -75,7 +75,8 @@ def _clean(text: str, limit: int) -> str:
     return redact(text[: limit + BEYOND], limit).text.strip()
 
 
-def _line(text: str) -> str:
+def clean_line(text: str) -> str:
+    """Return a text as one line, redacted and cut."""
     return _clean(" ".join(text.split()), _SHORT)
 
 
@@ -118,7 +119,7 @@ def _failure(turns: Sequence[Turn]) -> tuple[str, str]:
     passed: set[str] = set()
     for turn in reversed(turns):
         for run in reversed(turn.runs):
-            if _failed(run) and run.command.text not in passed:
+            if has_failed(run) and run.command.text not in passed:
                 # Which of several commands in one line failed is unknown.
                 return run.line if run.state == "unknown" else run.command.text, _error(run.output)
             if run.state == "ok":
@@ -129,7 +130,8 @@ def _failure(turns: Sequence[Turn]) -> tuple[str, str]:
     return "", ""
 
 
-def _failed(run: Run) -> bool:
+def has_failed(run: Run) -> bool:
+    """Return whether a command failed, also by an error in output that a filter let pass as success."""
     if run.state == "unsure":
         return sign_of(run.output, hidden=True) is not None
     return run.state in ("failed", "missing", "unknown")
@@ -138,7 +140,7 @@ def _failed(run: Run) -> bool:
 def _error(output: str) -> str:
     """Return the line with the cause, for a test its expectation, else the last two."""
     lines = [line.strip() for line in output.split("\n") if line.strip()]
-    if expected := next((line for line in lines if _EXPECTED.match(line)), ""):
+    if expected := next((line for line in lines if EXPECTED.match(line)), ""):
         return expected
     sign = sign_of(output)
     return sign.words if sign is not None else " … ".join(lines[-2:])
@@ -239,7 +241,7 @@ def _session_named(episodes: Episodes, root: Path, name: str, open_turns: dict[s
     try:
         return episodes.session_of(name)
     except NotFoundError as error:
-        raise NotFoundError(f"There is no session or episode {name[:40]!r}.", hint=error.hint) from error
+        raise NotFoundError(f"Session or episode not found: {name[:40]!r}.", hint=error.hint) from error
 
 
 def _turns(episodes: Episodes, root: Path, session: str, open_turns: dict[str, UnderWay]) -> list[Turn]:

@@ -60,7 +60,7 @@ def make(
 
     lines = sum(1 for _, one, _ in stream.read(file, tell) if "event" in one or "archived" in one)
     if lines != sum(row.events + row.archived for row in rows):
-        raise StoreError(f"{file} differs from what was written.", hint="Check the disk, and make it again.")
+        raise StoreError(f"{file} differs from what was written.", hint="Check the disk and repeat the backup.")
     return BackupReport(str(file), made, rows, file.stat().st_size, dry_run=False)
 
 

@@ -180,9 +180,9 @@ def _put(section: Section, file: Path, line: Mapping[str, Any], number: int) -> 
 def _section(file: Path, line: Mapping[str, Any], belongs: Belongs) -> Section:
     name, identity, title = line.get("project"), line.get("identity"), line.get("title")
     if not (isinstance(name, str) and isinstance(identity, str) and isinstance(title, str) and _NAME.fullmatch(name)):
-        raise RefusedError(f"{file} names a project as no backup does.", hint="Nothing was restored.")
+        raise RefusedError(f"{file} has an invalid project name.", hint="Nothing was restored.")
     if not (_is_text(identity) and _is_text(title)):
-        raise RefusedError(f"{file} names a project in no text.", hint="Nothing was restored.")
+        raise RefusedError(f"{file} has a project whose name is not text.", hint="Nothing was restored.")
     if identity and _digest(paths.store_dir(identity, "").name) != _digest(name):
         raise RefusedError(
             f"{file} has a project whose name does not match its identity.", hint="Nothing was restored."
@@ -229,5 +229,5 @@ def _marks(file: Path, found: Any, number: int) -> Mapping[str, str]:
 def refused(file: Path, number: int) -> RefusedError:
     """Return the error for an invalid line of a file."""
     return RefusedError(
-        f"{file} is no backup: line {number:,} holds what no backup does.", hint="Nothing was restored."
+        f"{file} is not a valid backup: line {number:,} has unexpected content.", hint="Nothing was restored."
     )

@@ -50,7 +50,7 @@ class Target(NamedTuple):
             number = len(section.entries)
             yield (
                 f"{count(number, 'entry', 'entries')} of {section.title} {noun(number, 'is', 'are')} not restored: "
-                "use --all to restore what all projects of the file have"
+                "use --all to restore every project in the file"
             )
 
 
@@ -80,7 +80,7 @@ def restore_rest(section: Section, target: Target) -> Iterator[str]:
     yield from target.notes(section)
     journal = journal_of(section, target)
     if section.too_long:
-        yield f"{count(section.too_long, 'event')} of {section.title} {noun(section.too_long, 'is', 'are')} too long for any journal"
+        yield f"{count(section.too_long, 'event')} of {section.title} {noun(section.too_long, 'is', 'are')} too long for the journal"
     if section.left_out:
         yield f"{count(section.left_out, 'event')} of {section.title} {noun(section.left_out, 'is', 'are')} skipped: unknown or damaged"
     if section.entries and target.wanted:
@@ -90,7 +90,7 @@ def restore_rest(section: Section, target: Target) -> Iterator[str]:
         file = paths.choices_file(target.root)
         text = json.dumps(redact_values(section.choices))
         if file.exists() or len(text) > _CHOICES_BYTES:
-            yield "the application's own state here stays as it is"
+            yield "the state of the application here is unchanged"
             return
         paths.private_dir(file.parent)
         write_atomically(file, text)
@@ -103,7 +103,7 @@ def _restore_entries(section: Section, target: Target, journal: Journal) -> Iter
             number = section.new_entries
             yield (
                 f"{count(number, 'entry', 'entries')} of {section.title} {noun(number, 'waits', 'wait')} "
-                "for a checkout: `cm link` in one adds them"
+                "for a checkout: run `cm link` in one to add them"
             )
         return
     added, others, gone, too_many = entry_backup.merge(target.root, section.entries)
@@ -112,11 +112,11 @@ def _restore_entries(section: Section, target: Target, journal: Journal) -> Iter
     if added:
         yield f"{count(added, 'entry', 'entries')}{of} added"
     if others:
-        yield f"{count(others, 'entry', 'entries')}{of} of the backup {noun(others, 'has', 'have')} another text here, which stays"
+        yield f"{count(others, 'entry', 'entries')}{of} of the backup {noun(others, 'has', 'have')} a different text here, which is kept"
     if too_many:
-        yield f"{count(too_many, 'entry', 'entries')}{of} of the backup {noun(too_many, 'is', 'are')} skipped: a file takes at most {MOST_ENTRIES:,}"
+        yield f"{count(too_many, 'entry', 'entries')}{of} of the backup {noun(too_many, 'is', 'are')} skipped: a file holds at most {MOST_ENTRIES:,}"
     if gone:
-        yield f"{count(gone, 'entry', 'entries')}{of} of the backup {noun(gone, 'was', 'were')} forgotten or erased here, and {noun(gone, 'stays', 'stay')} so"
+        yield f"{count(gone, 'entry', 'entries')}{of} of the backup {noun(gone, 'was', 'were')} forgotten or erased here and not restored"
 
 
 class Here(NamedTuple):

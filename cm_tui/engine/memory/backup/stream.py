@@ -104,7 +104,7 @@ def read(file: Path, tell: Tell = ignore_progress) -> Iterator[tuple[int, dict[s
                 with _unpack_errors(file):
                     behind = stream.read(1)
                 if behind:
-                    raise _refused(file, "is damaged: there is data after its end")
+                    raise _refused(file, "is damaged: data after its end")
                 return
             else:
                 yield number + 1, fields, len(line)
@@ -112,7 +112,7 @@ def read(file: Path, tell: Tell = ignore_progress) -> Iterator[tuple[int, dict[s
                 tell(Progress("check", raw.tell() // 1_000, size // 1_000, "kB"))
             digest.update(line)
             number += 1
-    raise _refused(file, "is cut short" if number else "is empty")
+    raise _refused(file, "is truncated" if number else "is empty")
 
 
 def _lines(file: Path, raw: BinaryIO, stream: BinaryIO) -> Iterator[bytes]:
@@ -126,7 +126,7 @@ def _lines(file: Path, raw: BinaryIO, stream: BinaryIO) -> Iterator[bytes]:
         if len(line) > _LINE_BYTES:
             raise _refused(file, f"has a line of more than {_LINE_BYTES:,} bytes")
         if size > _FREE_BYTES and (size > _MOST_BYTES or size > _RATIO * max(raw.tell(), 1)):
-            raise _refused(file, "unpacks to more than any backup")
+            raise _refused(file, "unpacks to more than the size limit")
         yield line
 
 
@@ -136,9 +136,9 @@ def _unpack_errors(file: Path) -> Iterator[None]:
     try:
         yield
     except EOFError as error:
-        raise _refused(file, "is cut short") from error
+        raise _refused(file, "is truncated") from error
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise _refused(file, "is no backup, or is damaged") from error
+        raise _refused(file, "is not a backup, or is damaged") from error
     except OSError as error:
         raise StoreError(f"Cannot read {file}: {error.strerror or error}", hint="Check the disk.") from error
 
@@ -149,7 +149,7 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
         # A pipe in its place is not waited for.
         descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise NotFoundError(f"There is no file {file}.", hint="`cm backup FILE` makes one.") from error
+        raise NotFoundError(f"File not found: {file}.", hint="Create one with `cm backup FILE`.") from error
     except (OSError, ValueError) as error:
         raise StoreError(f"Cannot read {file}: {error}", hint="Check its permissions.") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -163,9 +163,9 @@ def _fields(file: Path, line: bytes, number: int) -> dict[str, Any]:
     try:
         found = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise _refused(file, f"is no backup: line {number + 1:,} cannot be read") from error
+        raise _refused(file, f"is not a valid backup: line {number + 1:,} cannot be read") from error
     if not isinstance(found, dict) or _is_deep(found):
-        raise _refused(file, f"is no backup: line {number + 1:,} is not valid")
+        raise _refused(file, f"is not a valid backup: line {number + 1:,} is not valid")
     return found
 
 
@@ -191,9 +191,9 @@ def _is_deep(found: Any) -> bool:
 def _check_head(file: Path, fields: Mapping[str, Any]) -> None:
     version = fields.get("version")
     if fields.get("format") != FORMAT or not isinstance(version, int):
-        raise _refused(file, "is no backup of cm")
+        raise _refused(file, "is not a cm backup")
     if version > VERSION:
-        raise RefusedError(f"{file} was made by a later version of cm.", hint="Update cm, and try again.")
+        raise RefusedError(f"{file} was written by a newer version of cm.", hint="Update cm and try again.")
 
 
 def _line(fields: Mapping[str, Any]) -> bytes:

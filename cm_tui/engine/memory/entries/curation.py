@@ -37,13 +37,15 @@ def approve(entries: Entries, shown: Entry) -> str:
     with writing():
         now = entries.named(shown.id, shown.scope)
         if now.category != RULE:
-            raise UsageError(f"The entry {now.id} is no Rule.", hint="Only Rules need approval.")
+            raise UsageError(f"The entry {now.id} is not a Rule.", hint="Only Rules need approval.")
         if now.held:
-            raise RefusedError(f"The entry {now.id} came with the repository.", hint="`cm trust` decides on it.")
+            raise RefusedError(f"The entry {now.id} came with the repository.", hint="Decide on it with `cm trust`.")
         if not has_same_content(now, shown):
-            raise RefusedError(f"The Rule {now.id} was changed since.", hint="Read it again, and repeat it.")
+            raise RefusedError(
+                f"The Rule {now.id} has changed since you read it.", hint="Read it again, then repeat the command."
+            )
         if not now.unapproved:
-            raise UsageError(f"The Rule {now.id} is approved already.")
+            raise UsageError(f"The Rule {now.id} is already approved.")
         ledger = entries.ledgers[now.scope].read()
         ledger.note_approval(digest(now), is_approved=True)
         # The event comes first: no Rule is approved without one, by which it is undone.
@@ -123,7 +125,7 @@ def move(entries: Entries, entry: Entry, scope: Scope, author: Author) -> Change
     that id; NotFoundError if it no longer exists; StoreError if it cannot be written.
     """
     if entry.scope == scope:
-        raise UsageError(f"The entry {entry.id} is in the scope {scope} already.")
+        raise UsageError(f"The entry {entry.id} is already in the scope {scope}.")
     _check_known(entry)
     return entries.put([State(entry, replace(entry, scope=scope))], author)
 
@@ -137,9 +139,9 @@ def merge(entries: Entries, found: Sequence[Entry], author: Author) -> Change:
     """
     first, *others = dict.fromkeys(found)
     if not others:
-        raise UsageError("One entry alone cannot be merged.", hint="Give the ids of two or more.")
+        raise UsageError("Merging needs two or more entries.", hint="Give their ids.")
     if len(others) >= _MOST_AT_ONCE:
-        raise UsageError(f"At most {_MOST_AT_ONCE} entries are merged at once; these are {len(others) + 1}.")
+        raise UsageError(f"At most {_MOST_AT_ONCE} entries can be merged at once; {len(others) + 1} were given.")
     for one in (first, *others):
         _check_known(one)
     merged = replace(
@@ -155,7 +157,7 @@ def merge(entries: Entries, found: Sequence[Entry], author: Author) -> Change:
     )
     if len(merged.content) > CONTENT_CHARACTERS:
         raise UsageError(
-            f"Together they have {len(merged.content):,} characters, and an entry takes at most {CONTENT_CHARACTERS:,}.",
+            f"The merged entry would have {len(merged.content):,} characters; an entry holds at most {CONTENT_CHARACTERS:,}.",
             hint="Shorten one of them first.",
         )
     is_approved = all(one.category == RULE and not one.unapproved for one in (first, *others))

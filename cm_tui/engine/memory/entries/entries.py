@@ -167,7 +167,7 @@ class Entries:
                     return replace(one, again=True), content.notes
             if len(content.items) >= MOST_ENTRIES:
                 raise UsageError(
-                    f"{self.files[scope].path} has {count(len(content.items), 'entry', 'entries')} already.",
+                    f"{self.files[scope].path} already has {count(len(content.items), 'entry', 'entries')}.",
                     hint="Forget some first: `cm remember` lists them, `cm forget ID` forgets one.",
                 )
             taken = {*content.entries, *self.files["user" if scope == "project" else "project"].read().entries}
@@ -188,7 +188,7 @@ class Entries:
         """
         wanted = edited(entry, edit)
         if has_same_content(wanted, replace(entry, held=False)):
-            raise UsageError(f"The entry {entry.id} has this content already.", hint="Give something to change.")
+            raise UsageError(f"The entry {entry.id} already has this content.", hint="Give a different value.")
         if edit != EntryEdit(pinned=edit.pinned, never_recall=edit.never_recall):
             # A pin protects while it is set; a text that the user changed stays the user's.
             wanted = changed_by(wanted, author)
@@ -237,8 +237,8 @@ def _marked(entry: Entry, standing: DigestSets) -> Entry:
 
 def _held(number: int) -> str:
     return (
-        f"{count(number, 'entry', 'entries')} came with this repository and {'waits' if number == 1 else 'wait'} until you trust "
-        f"{'it' if number == 1 else 'them'}: `cm trust --show` lists, `cm trust` decides."
+        f"{count(number, 'entry', 'entries')} came with this repository and {'is' if number == 1 else 'are'} held until you trust "
+        f"{'it' if number == 1 else 'them'}: review with `cm trust --show`, decide with `cm trust`."
     )
 
 

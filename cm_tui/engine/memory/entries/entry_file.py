@@ -36,7 +36,7 @@ class EntryFile(ListFile[Content]):
     key = "entries"
     most_bytes = 32_000_000
     next_write = "`cm remember`"
-    instead = "Put an ordinary folder there, or use the user's entries: `cm remember --scope user`."
+    instead = "Replace it with a regular folder, or save entries for all projects: `cm remember --scope user`."
     empty = Content
 
     def __init__(self, scope: Scope, root: Path | None) -> None:
@@ -78,6 +78,6 @@ def writing() -> AbstractContextManager[None]:
 
 def _notes(path: Path, unread: int, twice: int) -> Iterator[str]:
     if unread:
-        yield f"{count(unread, 'entry', 'entries')} of {path} cannot be understood and {noun(unread, 'is', 'are')} left as {noun(unread, 'it is', 'they are')}."
+        yield f"{count(unread, 'entry', 'entries')} of {path} {noun(unread, 'is', 'are')} not valid: ignored and left unchanged."
     if twice:
-        yield f"{count(twice, 'entry', 'entries')} of {path} {noun(twice, 'has', 'have')} the id of another one; the first counts."
+        yield f"{count(twice, 'entry', 'entries')} of {path} {noun(twice, 'has', 'have')} the id of another one; only the first is used."

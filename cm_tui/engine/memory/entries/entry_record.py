@@ -108,7 +108,7 @@ def checked_category(text: str) -> Category:
     found = category_of(text)
     if found is None:
         names = ", ".join(get_args(Category))
-        raise UsageError(f"There is no category {text[:40]!r}.", hint=f"Use one of {names}.")
+        raise UsageError(f"Unknown category: {text[:40]!r}.", hint=f"Use one of {names}.")
     return found
 
 

@@ -48,12 +48,12 @@ def one_named(entries: Sequence[Entry], name: str, scope: Scope | None = None) -
     if not found:
         of_scope = f" in the scope {scope}" if scope is not None else ""
         hint = _with_that_title(entries, wanted) or where_ids_are(wanted, "`cm entries list` lists them.")
-        raise NotFoundError(f"There is no entry {quoted(wanted)}{of_scope}.", hint=hint)
+        raise NotFoundError(f"Entry not found{of_scope}: {quoted(wanted)}.", hint=hint)
     if len(found) > 1:
         places = " and ".join(f"{one.id} ({one.scope})" for one in found[:4])
         in_both = len({one.id for one in found}) == 1
-        hint = "Give the scope: user or project." if in_both else "Give more of the id."
-        raise UsageError(f"{wanted!r} is more than one entry: {places}.", hint=hint)
+        hint = "Give the scope: user or project." if in_both else "Give more characters of the id."
+        raise UsageError(f"Ambiguous entry {wanted!r}: {places}.", hint=hint)
     return found[0]
 
 
@@ -61,14 +61,14 @@ def _with_that_title(entries: Sequence[Entry], words: str) -> str:
     """Return which entries have some words in their title, as a sentence; empty: none has."""
     shown = [one for one in entries if words.strip() and words.lower() in one.title.lower() and not one.held][:3]
     named = ", ".join(f"{one.id} “{' '.join(one_line(one.title).split())[:60]}”" for one in shown)
-    return f"Entries with that in their title: {named}. `cm entries search WORDS` finds more." if named else ""
+    return f"Entries with that title: {named}. `cm entries search WORDS` finds more." if named else ""
 
 
 def checked_scope(text: str) -> Scope | None:
     """Return the scope of a name; None for an empty one. Raises UsageError: no such scope."""
     found = next((one for one in get_args(Scope) if one == text), None)
     if found is None and text:
-        raise UsageError(f"There is no scope {text[:40]!r}.", hint="Use `user` or `project`.")
+        raise UsageError(f"Unknown scope: {text[:40]!r}.", hint="Use `user` or `project`.")
     return found
 
 
@@ -195,11 +195,11 @@ def _clean(title: str, content: str) -> tuple[str, str, int]:
     """
     text = storable(content).strip("\n").rstrip()
     if not text.strip():
-        raise UsageError("There is nothing to remember.", hint='For example: cm remember "tests run with pytest -n 3"')
+        raise UsageError("Nothing to remember.", hint='For example: cm remember "tests run with pytest -n 3"')
     if len(text) > CONTENT_CHARACTERS:
         raise UsageError(
-            f"An entry takes at most {CONTENT_CHARACTERS:,} characters; this has {len(text):,}.",
-            hint="Put it into a file of the project, and remember where it is.",
+            f"An entry holds at most {CONTENT_CHARACTERS:,} characters; this text has {len(text):,}.",
+            hint="Save it in a file of the project and remember its path.",
         )
     heading = redact(" ".join(storable(title).split())[: TITLE_CHARACTERS * 4])
     clean = redact(text)

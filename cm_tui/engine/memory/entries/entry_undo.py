@@ -16,7 +16,7 @@ from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Conflict, Entry, Forgetting, Undone
 from cm_tui.model.author import Author
 from cm_tui.model.entry import REASON_CHARACTERS
-from cm_tui.model.ids import plain_id, quoted
+from cm_tui.model.ids import ambiguous, plain_id, quoted
 
 # --- who forgot an item, when and why, from its event ---
 
@@ -42,7 +42,7 @@ def undo_entry_change(
     """
     states = states_of(event.data)
     if event.kind != CHANGED or not states:
-        raise UsageError(f"The event {event.id} is not a change of an entry.")
+        raise UsageError(f"The event {event.id} is not a change to an entry.")
     words, id_ = _words(states), states[0].told.id
     left: list[State] = []
     for before, after in states:
@@ -83,7 +83,7 @@ def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
     found = forgotten_named(entries, name)
     if found is None:
         raise NotFoundError(
-            f"No entry {quoted(name.strip())} was forgotten here.", hint="`cm remember --forgotten` lists them."
+            f"Forgotten entry not found: {quoted(name.strip())}.", hint="`cm remember --forgotten` lists them."
         )
     # Restoring a Rule does not approve it.
     is_approved = entries.is_approved(replace(found, held=False))
@@ -99,8 +99,7 @@ def forgotten_named(entries: Entries, name: str) -> Entry | None:
     """
     found = all_named(forgotten(entries), name)
     if len(found) > 1:
-        ids = ", ".join(sorted(one.id for one in found)[:5])
-        raise UsageError(f"{plain_id(name)!r} is more than one entry: {ids}.", hint="Give one of these.")
+        raise ambiguous(plain_id(name), "entry", sorted(one.id for one in found))
     return found[0] if found else None
 
 

@@ -148,16 +148,14 @@ class Writer:
             told = before or after
             assert told is not None
             if not has_same_content(self.content(told.scope).entries.get(told.id), before):
-                raise NotFoundError(
-                    f"The entry {told.id} is not as it was any more.", hint="Look again, and repeat it."
-                )
+                raise NotFoundError(f"The entry {told.id} has changed meanwhile.", hint="Review it and try again.")
             if after is None or not State(before, after).is_move:
                 continue
             there = self.content(after.scope).entries.get(after.id)
             # After a crash in the middle of a move, the same entry is in both scopes.
             if there is not None and not has_same_content(there, after):
                 raise RefusedError(
-                    f"The scope {after.scope} has an entry {after.id} already.", hint="Merge the two, or forget one."
+                    f"The scope {after.scope} already has an entry {after.id}.", hint="Merge the two, or forget one."
                 )
 
     def write(

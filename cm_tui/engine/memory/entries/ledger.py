@@ -110,8 +110,8 @@ class Ledger:
                 return known
         if len(self.proposals) >= MOST_PROPOSALS:
             raise UsageError(
-                f"{len(self.proposals):,} proposals wait for the user already.",
-                hint="The user has to accept or decline some first: `cm forget --proposed` lists them.",
+                f"{len(self.proposals):,} proposals are already waiting for the user.",
+                hint="The user must accept or decline some first: `cm forget --proposed` lists them.",
             )
         self.proposals.append(new)
         return new

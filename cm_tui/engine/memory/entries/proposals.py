@@ -19,11 +19,11 @@ from cm_tui.engine.memory.entries.entry_record import (
 from cm_tui.engine.memory.entries.ledger import Ledger
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.redaction.redact import redact
-from cm_tui.errors import RefusedError, UsageError
+from cm_tui.errors import RefusedError
 from cm_tui.model import Entry, Proposal
 from cm_tui.model.author import Author
 from cm_tui.model.entry import REASON_CHARACTERS
-from cm_tui.model.ids import id_named
+from cm_tui.model.ids import ambiguous, id_named
 
 PROPOSED = "memory.proposed"
 """Kind of the event for an agent's proposal."""
@@ -84,10 +84,7 @@ class Proposals:
         wanted = id_named(name.lower(), known, "proposal", "`cm forget --proposed` lists them.")
         found = [one for one in waiting if wanted in (one.id, one.target)]
         if len(found) > 1:
-            raise UsageError(
-                f"{name!r} is more than one proposal: {', '.join(one.id for one in found[:5])}.",
-                hint="Give one of these.",
-            )
+            raise ambiguous(name, "proposal", (one.id for one in found))
         return found[0]
 
     def check(self, proposal: Proposal) -> None:
@@ -102,9 +99,9 @@ class Proposals:
         if not has_same_content(None if current is None else replace(current, held=False), proposal.before):
             was = _shown(proposal.before)
             raise RefusedError(
-                f"The entry {proposal.target} is not as it was when {proposal.agent or 'an agent'} proposed this. "
-                f"It was: {was}. It is: {_shown(current)}.",
-                hint=f"Change it yourself, or decline: `cm forget --decline {proposal.id}`.",
+                f"The entry {proposal.target} has changed since {proposal.agent or 'an agent'} proposed this. "
+                f"Before: {was}. Now: {_shown(current)}.",
+                hint=f"Change it yourself, or decline the proposal: `cm forget --decline {proposal.id}`.",
             )
 
     def close(self, proposal: Proposal, *, accepted: bool) -> None:
@@ -142,4 +139,4 @@ def _event_data(proposal: Proposal) -> dict[str, Any]:
 
 
 def _shown(entry: Entry | None) -> str:
-    return "nothing, as it was removed" if entry is None else f"“{first_line(entry.content, 200)}”"
+    return "removed" if entry is None else f"“{first_line(entry.content, 200)}”"

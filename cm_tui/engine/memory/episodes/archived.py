@@ -67,7 +67,7 @@ def recall(
         db.close()
     if len(found) <= MOST:
         return result
-    note = f"{MOST} of {count(len(found), 'archived episode')} that have a word of the question were read."
+    note = f"Only {MOST} of {count(len(found), 'archived episode')} with a word of the query were read."
     return replace(result, notes=(*result.notes, note))
 
 

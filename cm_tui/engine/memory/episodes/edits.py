@@ -40,7 +40,7 @@ def record(journal: Journal, record: EpisodeRecord, *, head: str | None) -> str:
     Raises UsageError if it is empty or too long; StoreError if the journal cannot be written.
     """
     if not any(prompt.strip() for prompt in record.prompts):
-        raise UsageError("There is nothing to record.", hint="Give a text.")
+        raise UsageError("Nothing to record.", hint="Give a text.")
     if not record.session:
         who = record.agent or "notes"
         record = replace(record, session=f"{who}-{time.strftime('%Y-%m-%d')}")
@@ -74,14 +74,12 @@ def edit_episodes(
         StoreError: the journal cannot be written.
     """
     if not names:
-        raise UsageError("No episode is named.", hint="`cm episodes` lists their ids.")
+        raise UsageError("No episode given.", hint="`cm episodes` lists their ids.")
     if edit.rating is not None and edit.rating not in _RATINGS:
-        raise UsageError(f"{edit.rating} is no rating.", hint="1: it was useful; -1: it misled; 0: not rated.")
+        raise UsageError(f"Invalid rating: {edit.rating}.", hint="Use 1 (useful), -1 (misleading) or 0 (not rated).")
     events = dict(_events(edit))
     if not events:
-        raise UsageError(
-            "There is nothing to change.", hint="Give tags, a rating, a pin, or whether they are forgotten."
-        )
+        raise UsageError("Nothing to change.", hint="Give tags, a rating, a pin, or forget or restore them.")
     ids = episodes.named_all(names, hidden=edit.forgotten is False)
     if actor != "person":
         _refuse(episodes, ids, forgets=edit.forgotten is not None)
@@ -115,7 +113,7 @@ def words_of(edit: EpisodeEdit) -> str:
     if removed := changes.clean(edit.remove_tags):
         said.append(f"no longer tagged {', '.join(removed)}")
     if edit.rating is not None:
-        said.append({1: "rated useful", -1: "rated misleading", 0: "not rated any more"}.get(edit.rating, "rated"))
+        said.append({1: "rated useful", -1: "rated misleading", 0: "no longer rated"}.get(edit.rating, "rated"))
     if edit.pinned is not None:
         said.append("pinned" if edit.pinned else "no longer pinned")
     if edit.forgotten is not None:
@@ -134,13 +132,13 @@ def _refuse(episodes: Episodes, ids: Sequence[str], *, forgets: bool) -> None:
     """Refuse an agent what only the user may do. Raises RefusedError if it is that."""
     if held := _those(episodes, ids, "guarded"):
         raise RefusedError(
-            f"The user wrote, pinned, rated or tagged {held}, or approved something based on it: only the user changes that.",
-            hint="Tell the user what you would change, and why.",
+            f"The user wrote, pinned, rated or tagged {held}, or approved something based on it, so only the user can change that.",
+            hint="Tell the user what to change and why.",
         )
     if forgets and (held := _those(episodes, ids, "actor = 'import' OR pinned OR rating <> 0 OR evidence")):
         raise RefusedError(
-            f"It was imported, pinned or rated, or something approved is based on it: only the user forgets {held}.",
-            hint="Tell the user what you would forget, and why.",
+            f"It was imported, pinned or rated, or something approved is based on it, so only the user can forget {held}.",
+            hint="Tell the user what to forget and why.",
         )
 
 
@@ -165,7 +163,7 @@ def record_task(root: Path, episodes: Episodes, told: EpisodeRecord) -> str:
     if the journal cannot be read or written.
     """
     if not any(prompt.strip() for prompt in told.prompts):
-        raise UsageError("There is nothing to record.", hint="Give the task in `prompt`.")
+        raise UsageError("Nothing to record.", hint="Give the task in `prompt`.")
     folders = git_folders(root)
     head = head_of(folders).sha if folders is not None else None
     clean = replace(_bounded(told), root=str(root), base=head or "")

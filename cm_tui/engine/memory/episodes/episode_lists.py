@@ -55,7 +55,9 @@ def episode_named(tables: EpisodeTables, name: str, among: str = ANY) -> Named:
         raise no_such(name)
     if len(found) > 1:
         some = ", ".join(sorted(row[0] for row in found)[:_TOLD])
-        raise UsageError(f"{count(len(found), 'episode')} begin with {name!r}: {some}.", hint="Give more of the id.")
+        raise UsageError(
+            f"{count(len(found), 'episode')} begin with {name!r}: {some}.", hint="Give more characters of the id."
+        )
     return Named(*found[0])
 
 
@@ -89,7 +91,7 @@ def session_named(tables: EpisodeTables, name: str) -> str:
     if len(found) > 1 and not all(row[0].startswith(f"{first}/") for row in found[1:]):
         some = ", ".join(row[0][:80] for row in found[:_TOLD])
         raise UsageError(
-            f"{count(len(found), 'session')} begin with {name[:40]!r}: {some}.", hint="Give more of the id."
+            f"{count(len(found), 'session')} begin with {name[:40]!r}: {some}.", hint="Give more characters of the id."
         )
     return str(first)
 
@@ -101,13 +103,13 @@ def is_whole(tables: EpisodeTables, name: str) -> bool:
 
 def no_such(name: str) -> NotFoundError:
     """Return the error for an unknown episode."""
-    return NotFoundError(f"There is no episode {quoted(name)}.", hint=where_ids_are(name, "`cm episodes` lists them."))
+    return NotFoundError(f"Episode not found: {quoted(name)}.", hint=where_ids_are(name, "`cm episodes` lists them."))
 
 
 def no_such_session(name: str) -> NotFoundError:
     """Return the error for an unknown session."""
     hint = where_ids_are(name, "`cm episodes list --sessions` lists them.")
-    return NotFoundError(f"There is no session {quoted(name)}.", hint=hint)
+    return NotFoundError(f"Session not found: {quoted(name)}.", hint=hint)
 
 
 # --- lists and totals of episodes and sessions ---

@@ -34,8 +34,8 @@ from cm_tui.errors import NotFoundError
 from cm_tui.model import CommitPoint, Episode, EpisodeFilter, EpisodeStats, Forgetting, Page, Session
 from cm_tui.model.ids import plain_id
 
-_NOT_RECORDED = "no commit was recorded: there was no git, or no commit yet"
-_NONE_SO_EARLY = "no commit is known: it took place before the commits that this repository has, or without git"
+_NOT_RECORDED = "no commit recorded: there was no git repository, or no commit yet"
+_NONE_SO_EARLY = "commit unknown: older than the commits of this repository, or recorded without git"
 
 
 class CommitPlaces:
@@ -84,11 +84,11 @@ class CommitPlaces:
         if not sha:
             return None, _NOT_RECORDED
         if not self._repository.git:
-            return None, "this project has no git: its commits cannot be read"
+            return None, "this project has no git repository, so there are no commits to read"
         try:
             return self._revisions.point(self._repository.resolve(sha)), ""
         except (MissingError, NotFoundError):
-            gone = "is not in this repository: it was rewritten and cleaned up, or made in another clone"
+            gone = "is not in this repository: it was rewritten and pruned, or made in another clone"
             return None, f"{sha[:10]} {gone}"
 
     def replayed(self, episode: Episode) -> Episode:
@@ -239,7 +239,7 @@ class Episodes:
             event = Archive(self.journal).one(-segment, place)
         now = read.lists.one(number)
         if event is None or now is None or not now.id == storable(event.id) == id_:
-            raise NotFoundError(f"The journal no longer has the episode {id_}.")
+            raise NotFoundError(f"The journal no longer contains the episode {id_}.")
         whole = read_episode(event, patch=True)
         forgotten = forgetting(read.tables, self.journal, id_) if now.state == "forgotten" else None
         said = replace(whole, tags=now.tags, rating=now.rating, pinned=now.pinned, state=now.state, forgotten=forgotten)
@@ -263,20 +263,28 @@ class Episodes:
         found = episode_named(tables, name, IN_SIGHT)
         session = tables.rows("SELECT session FROM episode WHERE seq = ?", [found.number])[0][0]
         if not session:
-            raise NotFoundError(f"The episode {found.id} belongs to no session.", hint="It was recorded by hand.")
+            raise NotFoundError(
+                f"The episode {found.id} does not belong to a session.", hint="It was recorded by hand."
+            )
         return str(session)
 
+    def newest_places(self, session: str, limit: int) -> list[tuple[str, float, int, int]]:
+        """Return the newest visible episodes of a session, the newest first: id, time, and place in the journal.
+
+        `session`: empty: of all sessions. Raises StoreError if the journal cannot be read.
+        """
+        return self._reading.now().tables.rows(
+            "SELECT id, time, segment, place FROM episode WHERE ? IN ('', session) AND state = 'shown' ORDER BY time DESC, seq DESC LIMIT ?",
+            [storable(session), limit],
+        )
+
     def newest_of(self, session: str, limit: int) -> list[tuple[str, float, EpisodeRecord]]:
-        """Return the newest visible episodes of a session from the journal, the oldest first: id, time, record.
+        """Return the same from the journal, the oldest first: id, time, record.
 
         Raises StoreError if the journal cannot be read.
         """
-        rows = self._reading.now().tables.rows(
-            "SELECT id, time, segment, place FROM episode WHERE session = ? AND state = 'shown' ORDER BY time DESC, seq DESC LIMIT ?",
-            [storable(session), limit],
-        )
         found = []
-        for id_, when, segment, place in reversed(rows):
+        for id_, when, segment, place in reversed(self.newest_places(session, limit)):
             event = next(self.journal.read(Position(segment, place)), None)
             if event is not None and storable(event.id) == id_:
                 found.append((str(id_), float(when), EpisodeRecord.from_event(event)))

@@ -104,7 +104,7 @@ def purge(episodes: Episodes, names: Sequence[str], *, older_than: float | None,
     given; StoreError if the archive cannot be written.
     """
     if not names and older_than is None:
-        raise UsageError("There is nothing to purge.", hint="Give ids, or --older-than DAYS.")
+        raise UsageError("Nothing to purge.", hint="Give ids, or --older-than DAYS.")
     ids = list(episodes.named_all(names, hidden=None)) if names else []
     episodes.index.follow()
     sql = "SELECT id, time, bytes FROM episode WHERE segment <= 0 ORDER BY time"

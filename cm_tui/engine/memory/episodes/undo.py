@@ -43,7 +43,7 @@ from cm_tui.model.narrator import LINE_ACTIONS
 _IN_FILES = frozenset({ENTRY_CHANGED, NOTE_CHANGED, TOPIC_CHANGED})
 """Kinds of events of what is written into files of a checkout."""
 _MOST_UNDONE = 200
-_WORDS = {"approve": "approved", "reject": "rejected", "defer": "put off"}
+_WORDS = {"approve": "approved", "reject": "rejected", "defer": "deferred"}
 
 
 class UndoRequest(NamedTuple):
@@ -90,7 +90,7 @@ def undo_decision(asked: UndoRequest) -> Undone:
     sql = "SELECT kind, data FROM narrator_event WHERE change = ? AND NOT undone"
     told = {kind: json.loads(data) for kind, data in asked.episodes.tables.rows(sql, [asked.change])}
     if DECIDED not in told:
-        raise UsageError("The journal no longer has the decision.")
+        raise UsageError("The journal no longer contains the decision.")
     said, shown = told[DECIDED], told.get(WORDED, {}).get("shown")
     name, verdict = text_in(said, "proposal"), text_in(said, "verdict")
     done = f"{_WORDS.get(verdict, 'decided on')} the proposal {name}"
@@ -138,7 +138,7 @@ def _of_decided_line(asked: UndoRequest, said: Mapping[str, Any], shown: Mapping
     lines = hunks.read_hunks(event.data.get("hunks")) if event is not None else []
     back = _before(lines, shown) if action != "add" else ""
     if action == "remove" or (action == "replace" and not back):
-        by_hand = f"the line that it {action}d has to be restored by hand{f': “{back}”' if back else ''}"
+        by_hand = f"restore by hand the line that it {action}d{f': “{back}”' if back else ''}"
         return Undone("", (), f"{done}; {by_hand}")
     written = Written(
         name=name, note=text_in(said, "target"), digest=text_in(said, "line"), made=text_in(said, "made"), back=back,
@@ -170,7 +170,7 @@ def _undo_result(done: str, back: Undone) -> Undone:
 def _of_decided_topics(asked: UndoRequest, done: str) -> Undone:
     event = _first(asked, TOPIC_CHANGED)
     if event is None:
-        words = f"{done}; changes of topics, made elsewhere or long ago, stay: `cm topics` changes them"
+        words = f"{done}; changes to topics made elsewhere or long ago remain: edit them with `cm topics`"
         return Undone("", (), words)
     back = take_topics_back(Notes(asked.root), event, dry_run=asked.dry_run)
     return replace(back, words=f"{done}, which {back.words}")
@@ -180,7 +180,7 @@ def _of_approved_entry(asked: UndoRequest, said: Mapping[str, Any], done: str) -
     entries, id_ = Entries(asked.root), text_in(said, "entry")
     now = entries.files["user" if text_in(said, "entry_scope") == "user" else "project"].read().entries.get(id_)
     if now is None:
-        return Undone("", (), f"{done}, whose Rule {id_} is there no more")
+        return Undone("", (), f"{done}, whose Rule {id_} no longer exists")
     if digest(now) != text_in(said, "entry_digest") and not asked.theirs_too:
         told = [one for event in asked.events if event.kind == ENTRY_CHANGED for one in states_of(event.data)]
         then = next((one.after.content for one in told if one.after is not None and one.after.id == id_), "")
@@ -263,7 +263,7 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
     while True:
         change, kind, events = _last(episodes, skipped, only)
         if not events:
-            skipped[change] = f"{_LEFT_OUT}: the journal no longer has the change {change}"
+            skipped[change] = f"{_LEFT_OUT}: the journal no longer contains the change {change}"
             continue
         try:
             asked = UndoRequest(root, episodes, change, events, dry_run, theirs_too)
@@ -278,7 +278,7 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
         with episodes.journal.held():
             append_of_many(episodes.journal, UNDONE, {"change": change, "kind": kind, "actor": "person"}, done.ids)
         episodes.index.follow()
-    words = f"changed since, and left as it is: {done.words}" if done.conflicts else f"{UNDONE_PREFIX}{done.words}"
+    words = f"changed since, left unchanged: {done.words}" if done.conflicts else f"{UNDONE_PREFIX}{done.words}"
     notes = (*skipped.values(), *done.notes)
     return replace(done, change=change, words=words, dry_run=dry_run, notes=notes)
 
@@ -291,10 +291,10 @@ def _last(episodes: Episodes, skipped: Collection[str], only: str) -> tuple[str,
         [kinds, list(skipped), only, only],
     )
     if not found and only:
-        raise NotFoundError(f"The change {only[:40]} was undone already, or is not of this project.")
+        raise NotFoundError(f"The change {only[:40]} is already undone, or belongs to another project.")
     if not found:
         more = f" {count(len(skipped), 'other change')} cannot be undone." if skipped else ""
-        raise NotFoundError(f"There is no change of yours to undo in this project.{more}")
+        raise NotFoundError(f"No change of yours to undo in this project.{more}")
     change, kind = found[0]
     return change, kind, events_of(episodes, change)
 
@@ -378,11 +378,11 @@ def redo(episodes: Episodes, root: Path, change: str) -> Edited:
     sql = "SELECT kind FROM change WHERE undone AND actor = 'person' AND change = ? ORDER BY event DESC LIMIT 1"
     kinds = episodes.tables.rows(sql, [change])
     if not kinds:
-        raise NotFoundError(f"The change {change[:40]} was not undone, or is not of this project.")
+        raise NotFoundError(f"The change {change[:40]} was not undone, or belongs to another project.")
     redoer = KINDS[kinds[0][0]].redo if kinds[0][0] in KINDS else None
     events = events_of(episodes, change, undone=True) if redoer is not None else []
     if redoer is None or not events:
-        raise UsageError("This change cannot be redone.", hint="Make it again where it was made.")
+        raise UsageError("This change cannot be redone.", hint="Redo it where it was made.")
     asked = UndoRequest(root, episodes, change, events)
     refuse_elsewhere(asked)
     made = redoer(asked)

@@ -144,12 +144,12 @@ def _long(lines: Iterable[str], shortest: int) -> Iterator[str]:
     return (bare for line in lines if len(bare := "".join(line.split())) >= shortest)
 
 
-_INTERRUPTED = "an erasure that was interrupted is finished with this one"
-_WHOLE = "the turn is erased as a whole: its prompts, notes of edits, stop and episode repeat it"
-_STANDING = "proposals and decisions based on them lose their text, and pipelines' output from them is removed; lines in notes and entries stay"
-_ENTRY = "an entry is erased as a whole, with all its earlier versions: its changes contain the same words"
-_DAMAGED = "{} is a damaged or unfinished copy, and may repeat what was erased: look at it, and remove it"
-_COPIES = "{} of transcripts removed, as a turn that was erased is in them; the agents' own files are never changed"
+_INTERRUPTED = "this also completes an interrupted erasure"
+_WHOLE = "the whole turn is erased: its prompts, edits, stop and episode contain the same text"
+_STANDING = "proposals and decisions based on them lose their text, and pipelines' output from them is removed; lines in notes and entries remain"
+_ENTRY = "the whole entry is erased, with all earlier versions: its changes contain the same text"
+_DAMAGED = "{} is a damaged or unfinished copy and may contain erased text: check it, then remove it"
+_COPIES = "{} of transcripts removed because they contain an erased turn; the agents' own files are never changed"
 _WORDS = 60
 """Characters that are shown of an event."""
 
@@ -340,7 +340,7 @@ def _reasons(selection: Selection, asked: EraseRequest, events: Sequence[ErasedE
         yield _ENTRY
     if selection.open_prompts > 1:
         yield (
-            f"{selection.open_prompts:,} prompts are erased that no stop has followed yet: those of a session belong to one "
+            f"{selection.open_prompts:,} prompts of turns that have not ended are erased: those of a session belong to one "
             "open turn"
         )
 

@@ -106,7 +106,7 @@ def scan_files(store: Path | None) -> tuple[list[SecretFinding], list[str]]:
     notes: list[str] = []
     if own:
         where = ", ".join(dict.fromkeys(one.where for one in own))
-        notes.append(f"{where} locates data of cm: no erasure changes it; rename the folder or file that it names")
+        notes.append(f"{where} is the path of cm's own data and is never erased; rename that folder or file")
     if kept := sum(map(_count_secrets, state_files.originals())):
         notes.append(
             f"{kept:,} more in agents' settings from before the installation of cm, in "
@@ -114,8 +114,8 @@ def scan_files(store: Path | None) -> tuple[list[SecretFinding], list[str]]:
         )
     if copied := sum(1 for one in formats_of((), {}) for _ in copies.all_copies(one.agent)):
         notes.append(
-            f"{counts.count(copied, 'copy', 'copies')} of transcripts under {copies.folder()} are as the agents wrote them: "
-            "secrets are redacted when they are imported"
+            f"{counts.count(copied, 'copy', 'copies')} of transcripts under {copies.folder()} are unredacted: "
+            "secrets are redacted on import"
         )
     return [*findings, *own], notes
 

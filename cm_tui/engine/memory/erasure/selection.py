@@ -238,7 +238,7 @@ class _RequestedEvents:
     def __init__(self, names: Collection[str], again: Collection[str], *, found: bool) -> None:
         for name in names:
             if len(name) < SHORTEST_NAME and ":" not in name:
-                raise UsageError(f"{name!r} is too short for an id.", hint=f"Give {SHORTEST_NAME} letters or more.")
+                raise UsageError(f"{name!r} is too short for an id.", hint=f"Give at least {SHORTEST_NAME} characters.")
         self._matches: dict[str, dict[str, set[str]]] = {name: {} for name in names}
         """Possible meanings of each name, with all events to erase then."""
         self._beginnings = tuple(name for name in names if len(name) < _ID_LETTERS)
@@ -286,11 +286,11 @@ class _RequestedEvents:
                 # Events erased by an interrupted erasure are named again.
                 found.setdefault(name, {name})
             if not found:
-                raise NotFoundError(
-                    f"The journal has no event {name!r}.", hint="`cm secrets scan` and `cm episodes` list ids."
-                )
+                raise NotFoundError(f"Event not found: {name!r}.", hint="`cm secrets scan` and `cm episodes` list ids.")
             if len(found) > 1 and name not in found:
-                raise UsageError(f"{count(len(found), 'event')} begin with {name!r}.", hint="Give more of the id.")
+                raise UsageError(
+                    f"{count(len(found), 'event')} begin with {name!r}.", hint="Give more characters of the id."
+                )
             named |= found[name] if name in found else next(iter(found.values()))
         # An entry is erased with all its versions, by whichever name.
         self.entries = frozenset(entry for entry, events in self._told.items() if not events.isdisjoint(named))

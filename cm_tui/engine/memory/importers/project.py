@@ -118,7 +118,7 @@ class Survey:
             if left:
                 yield f"{', '.join(left[:_NAMED])}{rest} could not be read: {reason}"
         for folder in dict.fromkeys(folder for one in self._formats for folder in one.left_out):
-            yield f"{folder} has so many files below it that not all were looked at for sessions"
+            yield f"{folder} has too many files: not all were searched for sessions"
 
 
 def _why_silent(format_: Format, transcript: Transcript) -> str:
@@ -127,7 +127,7 @@ def _why_silent(format_: Format, transcript: Transcript) -> str:
     Raises OSError if it cannot be read.
     """
     if transcript.session:
-        return "its record of the session names no folder, or is damaged"
+        return "its session record has no folder, or is damaged"
     with opened_text(transcript.file) as stream:
         first = stream.read(_FIRST).strip(_BLANK)
         lines = list(islice(read_lines(stream), _LINES))
@@ -135,10 +135,10 @@ def _why_silent(format_: Format, transcript: Transcript) -> str:
     if not records:
         # The first line of a session that has just begun may have no end yet.
         is_begun = not lines and (not first or first.startswith(b"{"))
-        return "" if is_begun else "it holds no JSON records in UTF-8 or UTF-16"
+        return "" if is_begun else "no JSON records in UTF-8 or UTF-16"
     if len(records) == len(lines) and all(as_text(record.get("type")) in format_.asides for record in records):
         return ""
-    return "no record names its session and folder: it ended at once, is damaged, or of a format that is not known"
+    return "no record with a session and a folder: it ended at once, is damaged or has an unknown format"
 
 
 # --- one project's transcripts ---
@@ -179,7 +179,7 @@ def formats_of(agents: Sequence[str] = (), environment: Mapping[str, str] | None
     known = [one.agent for one in FORMATS]
     for agent in agents:
         if agent not in known:
-            raise UsageError(f"There is no importer for {agent[:60]!r}.", hint=f"There are {', '.join(known)}.")
+            raise UsageError(f"No importer for {agent[:60]!r}.", hint=f"Use one of {', '.join(known)}.")
     where = os.environ if environment is None else environment
     return [one(where) for one in FORMATS if not agents or one.agent in agents]
 
@@ -216,7 +216,9 @@ class ProjectTranscripts:
 
     def notes(self, *, each: bool = False) -> tuple[str, ...]:
         """Return messages on skipped and unreadable data. `each`: name each transcript that could not be read."""
-        standing = (f"{folder} still exists: its sessions stay its own" for folder in self._folders.existing)
+        standing = (
+            f"{folder} still exists, so its sessions are not imported here" for folder in self._folders.existing
+        )
         return (*self.survey.notes(each=each), *standing)
 
     def found(self, cancel: Cancel | None = None) -> list[Found]:

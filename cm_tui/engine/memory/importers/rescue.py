@@ -112,7 +112,7 @@ SOON_DAYS = 5
 _DAY = 86_400.0
 _PIECE = 1_000_000
 _NOTES = 20
-_SILENT = "it names no session and folder"
+_SILENT = "it has no session and folder"
 _FOLDER = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.){1,4000}")')
 """Where an agent worked, as each record has it."""
 _LONGEST = 5_000

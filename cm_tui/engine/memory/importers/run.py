@@ -107,7 +107,7 @@ class Import:
             # What follows sessions holds them for a moment only.
             if attempt and holder != told:
                 told = holder
-                yield Progress(WAIT, 0, 0, f"{holder}; this one begins when that has ended")
+                yield Progress(WAIT, 0, 0, f"{holder}; waiting for it to finish")
             self._clock.sleep(_PAUSE_S)
 
     def take(self, found: Sequence[Found], cancel: Cancel) -> ImportSummary:

@@ -94,7 +94,7 @@ class ImportState:
             found = read_regular(self.folder / _LOCK, 20) or b""
         pid = found.decode("ascii", "replace").strip()
         by = "this process" if pid == str(os.getpid()) else f"process {pid}" if pid.isdecimal() else "another process"
-        return f"another import of this project runs ({by})"
+        return f"another import of this project is running ({by})"
 
     def has_any(self) -> bool:
         """Return whether a transcript of the project was ever read."""

@@ -29,8 +29,8 @@ from cm_tui.errors import CmError, ConfigError, StoreError
 
 OFF = "recording of the project is off"
 UNREADABLE = "the settings of the project cannot be read"
-ERASED_HERE = "a turn of it was erased"
-NOT_KNOWN = "its folder is not known, and some folders are never recorded"
+ERASED_HERE = "one of its turns was erased"
+NOT_KNOWN = "its folder is unknown, and some folders are never recorded"
 _DAY = 86_400.0
 _MARK = f'"kind":"{ERASED}"'.encode()
 """In a line of a journal that was erased."""

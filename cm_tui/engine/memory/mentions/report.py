@@ -158,7 +158,7 @@ class StaleReport:
         rows = self._db.rows("SELECT id, source, path, title, time, ord FROM mention_item WHERE path = ?", [path])
         if not rows:
             raise NotFoundError(
-                f"Nothing called {path} is remembered here.", hint="`cm stale --all` lists what names code."
+                f"No memory is named {path}.", hint="`cm stale --all` lists memories that mention code."
             )
         found = self._read([rows[0][0]])
         if found:
@@ -216,17 +216,13 @@ class StaleReport:
         """Return a note on what is unknown."""
         known = Known.of(self._db)
         if not known.head:
-            return "there is no history here: earlier names are unknown"
+            return "no history, so earlier names are unknown"
         if not known.first:
             return "history has not been read yet, so earlier names are unknown; `cm history backfill` reads it"
         unread = known.head - known.last
         if unread > 0:
-            return f"{count(unread, 'new commit')} {noun(unread, 'is', 'are')} not read yet: which of them removed something is unknown"
-        return (
-            ""
-            if known.first == 1
-            else f"history is known back to #{known.first}: text from before that cannot be checked"
-        )
+            return f"{count(unread, 'new commit')} {noun(unread, 'is', 'are')} not read yet, so the commit of a removal may be unknown"
+        return "" if known.first == 1 else f"history is known back to #{known.first}: older text cannot be checked"
 
 
 def _mention(row: tuple[Any, ...], commits: Mapping[int, CommitPoint]) -> Mention:

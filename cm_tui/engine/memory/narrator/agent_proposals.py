@@ -135,7 +135,7 @@ class AgentProposals:
         folders of topics; StoreError if it cannot be written.
         """
         if reason := why_not(self._root, wish.session):
-            raise RefusedError(f"Nothing was written down: {reason}.", hint="The user changes that: `cm resume`.")
+            raise RefusedError(f"Nothing was recorded: {reason}.", hint="Only the user can change that: `cm resume`.")
         self._episodes.index.follow()
         data = self._data(wish)
         key = key_of(data["text"])
@@ -144,8 +144,8 @@ class AgentProposals:
                 return one
         if (many := len(self.waiting())) >= MOST_WAITING:
             raise UsageError(
-                f"{many:,} proposals of agents wait for the user already.",
-                hint="The user has to decide on some first: `cm proposals list --kind agent`.",
+                f"{many:,} proposals of agents are already waiting for the user.",
+                hint="The user must decide on some first: `cm proposals list --kind agent`.",
             )
         event = self._episodes.journal.append(PROPOSED, data)
         self._episodes.index.follow()
@@ -161,14 +161,14 @@ class AgentProposals:
             topic = place.id
             if place.scope != scope:
                 raise UsageError(
-                    f"The topic {topic} is of the scope {place.scope}, and this is for the scope {scope}.",
-                    hint="Leave the topic out, or name one of that scope.",
+                    f"The topic {topic} is in the scope {place.scope}, not in {scope}.",
+                    hint="Omit the topic, or use one of that scope.",
                 )
         names = list(dict.fromkeys(wish.episodes))
         if len(names) > MOST_EPISODES:
             raise UsageError(
-                f"{count(len(names), 'episode')} are named; {MOST_EPISODES} are the most.",
-                hint="Name the most relevant ones.",
+                f"{count(len(names), 'episode')} given; at most {MOST_EPISODES} are allowed.",
+                hint="Give the most relevant ones.",
             )
         text = line(wish.text)
         return {
@@ -205,7 +205,7 @@ def _proposal(
     known = {name: seen[name] for name in data[STANDS_ON] if name in seen}
     times = [when for when, _ in known.values()] or [time]
     who = data["agent"] or _NO_WORDS
-    part = ConfidencePart("word", WORD, f"{who} says so; nothing was counted")
+    part = ConfidencePart("word", WORD, f"stated by {who}; nothing was counted")
     made = NarratedProposal(
         id=id_, kind="statement", action="add", text=data["text"], why=data["why"] or f"Proposed by {who}.",
         scope=data["scope"], target="", support=len(known), sessions=len({session for _, session in known.values()}), first=min(times), last=max(times), confidence=WORD,
@@ -245,17 +245,17 @@ def line(text: str) -> str:
     found = redact(plain[marks.end() :] if (marks := _MARKS.match(plain)) else plain).text
     hint = "Write one sentence about one thing."
     if not found:
-        raise UsageError("There is nothing to propose.", hint=hint)
+        raise UsageError("Nothing to propose.", hint=hint)
     if not found.isprintable():
         raise UsageError("A proposal is one line of plain text, without control characters.", hint=hint)
     if _COMMENT.search(found):
-        raise UsageError("A proposal holds no comment of HTML.", hint="Leave out `<!--` and `-->`.")
+        raise UsageError("A proposal cannot contain HTML comments.", hint="Remove `<!--` and `-->`.")
     if _BLOCK.match(found):
-        raise UsageError("A proposal is one line of a list: no heading, no fence, no quotation.", hint=hint)
+        raise UsageError("A proposal is one list item: no heading, code fence or quotation.", hint=hint)
     if len(found) > LINE_CHARACTERS:
         raise UsageError(
-            f"A proposal takes at most {LINE_CHARACTERS:,} characters; this has {len(found):,}.",
-            hint="Put longer texts into a file of the project, and name that.",
+            f"A proposal has at most {LINE_CHARACTERS:,} characters; this has {len(found):,}.",
+            hint="Save longer texts in a file of the project and refer to it.",
         )
     return found
 

@@ -48,7 +48,7 @@ def of(kind: FactKind, tally: Tally, now: float) -> tuple[float, tuple[Confidenc
 
 
 def _statement_parts(tally: Tally, now: float) -> Iterator[ConfidencePart]:
-    yield ConfidencePart("plain", tally.weight, f"the plainest of {count(tally.support, 'wording')}")
+    yield ConfidencePart("plain", tally.weight, f"the clearest of {count(tally.support, 'wording')}")
     times = tally.occasions or tally.sessions
     once = "; those with the same long prompt count once" if times < tally.sessions else ""
     yield ConfidencePart("sessions", _by_count(_SAID, times), f"said in {count(tally.sessions, 'session')}{once}")
@@ -57,26 +57,26 @@ def _statement_parts(tally: Tally, now: float) -> Iterator[ConfidencePart]:
     if tally.speakers_opposed:
         people = count(tally.speakers_opposed, "other person", "other people")
         yield ConfidencePart(
-            "one voice", _OTHER_VOICE, f"{people} {'says' if tally.speakers_opposed == 1 else 'say'} otherwise"
+            "one voice", _OTHER_VOICE, f"{people} {'disagrees' if tally.speakers_opposed == 1 else 'disagree'}"
         )
     elif tally.speakers > 1:
-        yield ConfidencePart("one voice", _VOICES, f"{tally.speakers:,} people say so, each in words of their own")
+        yield ConfidencePart("one voice", _VOICES, f"{tally.speakers:,} people agree, each in their own words")
     if tally.is_alike:
-        yield ConfidencePart("by itself", _ALIKE, "much like another fact: it may be one more wording of that")
+        yield ConfidencePart("by itself", _ALIKE, "similar to another fact: it may be the same in other words")
     yield _recent(tally, now, 4, 0.5)
 
 
 def _opposition(tally: Tally) -> ConfidencePart:
     others = count(tally.opposed, "episode")
     if tally.last_opposed < tally.first:
-        return ConfidencePart("unopposed", 1.0, f"it came in place of what {others} said before")
+        return ConfidencePart("unopposed", 1.0, f"it replaces what {others} said before")
     if tally.last_opposed < tally.last:
-        return ConfidencePart("unopposed", _DISPUTED, f"{others} say otherwise, some of them since it was said first")
-    return ConfidencePart("unopposed", _OVERRULED, f"the last word is otherwise: {others}")
+        return ConfidencePart("unopposed", _DISPUTED, f"{others} disagree, some of them later")
+    return ConfidencePart("unopposed", _OVERRULED, f"contradicted last by {others}")
 
 
 def _of_shown(kind: FactKind, tally: Tally, now: float) -> Iterator[ConfidencePart]:
-    yield ConfidencePart("plain", tally.weight, "how plainly it shows")
+    yield ConfidencePart("plain", tally.weight, "clarity")
     table = _SHOWN.get(kind, _SHOWN["command"])
     yield ConfidencePart("sessions", _by_count(table, tally.sessions), f"seen in {count(tally.sessions, 'session')}")
     if tally.opposed:

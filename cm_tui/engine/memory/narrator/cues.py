@@ -55,6 +55,8 @@ CORRECTS = "corrects"
 _ELSEWHERE = frozenset(one for one in words("filling_elsewhere") if len(one) > 1) - _GRAMMAR
 _ENGLISH = _GRAMMAR - words("filling_elsewhere")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u036f]")
+"""Letters beyond Latin ones: what sounds lasting in these is not known."""
 
 
 class Lasting(NamedTuple):
@@ -146,9 +148,10 @@ def explicit_cues(sentence: str, corrects: bool = False) -> tuple[str, ...]:
 
 
 def is_foreign(sentence: str) -> bool:
-    """Return whether a sentence is in another known language than English, by its words of grammar."""
+    """Return whether a sentence is in another language than English, by its words of grammar or its script."""
     elsewhere, english = _words_of_grammar(sentence)
-    return elsewhere > max(1, english)
+    # Most letters are of another script; of Chinese, two are a word.
+    return elsewhere > max(1, english) or len(sentence) < 3 * len(_OTHER_SCRIPT.findall(sentence))
 
 
 @lru_cache(maxsize=1 << 13)
@@ -208,7 +211,8 @@ def sound_of(sentence: str) -> float:
     """Return the contribution of a sentence's form to how lasting it sounds."""
     known = lasting().form
     weights = [known[part] for part in form_of(sentence) if part in known]
-    return sum(weights) / math.sqrt(len(weights) or 1)
+    # Exact: the parts of a set come in another order in each process.
+    return math.fsum(weights) / math.sqrt(len(weights) or 1)
 
 
 def is_faint(sentence: str, sound: float) -> bool:

@@ -43,8 +43,8 @@ from cm_tui.state_file import holding
 
 PERSON = "person"
 _LOCK_S = 30.0
-_DONE = {"reject": "rejected: it is not proposed again", "defer": "put off: it does not wait any more"}
-_ALREADY = {"approved": "was approved already", "rejected": "was rejected"}
+_DONE = {"reject": "rejected: it is not proposed again", "defer": "deferred: it is no longer waiting"}
+_ALREADY = {"approved": "is already approved", "rejected": "was rejected"}
 _WRITES = frozenset({NOTE_CHANGED, ENTRY_CHANGED, TOPIC_CHANGED})
 """Kinds of events of what an approval writes."""
 _SOURCES = 20
@@ -109,7 +109,10 @@ class Deciding:
             one = self.named(name).proposal
             found = self._proposals.decisions.now().by_proposal.get(one.id)
             if found is None or one.state == "waiting":
-                raise UsageError(f"Nothing was decided on {one.id}: it waits.", hint="`cm proposals` lists what waits.")
+                raise UsageError(
+                    f"{one.id} is still waiting: there is no decision to undo.",
+                    hint="`cm proposals` lists waiting proposals.",
+                )
             episodes = self._parts.episodes
             events = events_of(episodes, found.change)
             asked = UndoRequest(self._parts.root, episodes, found.change, events)
@@ -137,7 +140,7 @@ class Deciding:
         data = object_in(undone.get(WORDED, ""))
         made = read_worded(str(data.get("proposal")), data)
         if made is None:
-            raise UsageError("The journal no longer has the words of this proposal.", hint="Look for it in Review.")
+            raise UsageError("The journal no longer contains the text of this proposal.", hint="Look for it in Review.")
         shown, decision, _ = made
         live = self.named(shown.id).proposal
         if decision.verdict == "approve" and shown.action in ("add", "replace"):
@@ -193,8 +196,8 @@ class Deciding:
         except NotFoundError:
             gone = id_named(name, self._proposals.withdrawn(known), "proposal", listed, least=2)
             raise NotFoundError(
-                f"The proposal {gone} was withdrawn: what it was based on was forgotten, changed or is too old.",
-                hint="`cm proposals` lists what waits.",
+                f"The proposal {gone} was withdrawn: its evidence was forgotten, changed or is too old.",
+                hint="`cm proposals` lists waiting proposals.",
             ) from None
 
     def _known(self) -> dict[str, FactProposal]:
@@ -204,7 +207,7 @@ class Deciding:
         if one.state in _ALREADY:
             raise UsageError(
                 f"{one.id} {_ALREADY[one.state]}: undo that first with `cm proposals undo {one.id}`.",
-                hint="`cm proposals` lists what waits.",
+                hint="`cm proposals` lists waiting proposals.",
             )
         if digest and digest != self._digest(one):
             raise changed_since(one)
@@ -236,11 +239,11 @@ class Deciding:
     def _edited(self, one: NarratedProposal, decision: NarratedDecision) -> NarratedProposal:
         """Return a proposal with the user's text and note. Raises CmError if it cannot be written."""
         if one.action == "remove" and decision.text is not None:
-            raise UsageError(f"{one.id} removes a line: no text is written.", hint="Edit the note instead.")
+            raise UsageError(f"{one.id} removes a line, so it takes no text.", hint="Edit the note instead.")
         if not one.is_line and (decision.text is not None or decision.target):
-            raise UsageError(f"{one.id} is about topics: it takes no text and no note.", hint="`cm topics` does it.")
+            raise UsageError(f"{one.id} is about topics, so it takes no text and no note.", hint="Use `cm topics`.")
         if decision.target and one.action != "add":
-            raise UsageError(f"A line of {one.target} is changed by {one.id}: no other note will do.")
+            raise UsageError(f"{one.id} would change a line of {one.target}, so it cannot be written to another note.")
         if one.action in ("add", "replace"):
             one = replace(one, text=note_text(one.text if decision.text is None else decision.text))
         if decision.as_rule and (one.action != "add" or not (one.as_rule or decision.text is not None)):
@@ -325,14 +328,14 @@ def _checked(names: Sequence[str], decision: NarratedDecision) -> NarratedDecisi
     Raises UsageError if no name is given, or the options conflict.
     """
     if not names:
-        raise UsageError("No proposal is named.", hint="`cm proposals` lists them.")
+        raise UsageError("No proposal given.", hint="`cm proposals` lists waiting proposals.")
     if decision.text is not None and len(names) > 1:
-        raise UsageError("A text is for one proposal.", hint="Name one.")
+        raise UsageError("A text can be given for one proposal only.", hint="Give one id.")
     given = decision.text is not None or decision.target or decision.as_rule
     if decision.verdict != "approve" and given:
-        raise UsageError("Only an approval takes a text, a note or a Rule.", hint="Approve it instead.")
+        raise UsageError("A text, a note or a Rule is only for approvals.", hint="Approve it instead.")
     if decision.as_rule and decision.target:
-        raise UsageError("A Rule is not in a note.", hint="Omit the note, or the Rule.")
+        raise UsageError("A Rule cannot be written to a note.", hint="Omit the note or the Rule.")
     if decision.text is not None:
         note_text(decision.text)
     reason = " ".join(one_line(redact(decision.reason).text).split())
@@ -343,7 +346,7 @@ def _conflict_words(back: Undone) -> str:
     """Return the message for a later change of the written text."""
     one = back.conflicts[0]
     then = f"“{_short(one.yours)}” was written" if one.yours else "another text was written"
-    return f"{one.id} was changed since: {then}, and “{_short(one.now)}” is there now; nothing was changed"
+    return f"{one.id} has changed since: {then}, now it is “{_short(one.now)}”; nothing was changed"
 
 
 def _short(text: str) -> str:
@@ -363,10 +366,10 @@ def _rule(
     )
     if made.again and made.unapproved:
         raise UsageError(
-            f"The Rule {made.id} exists already, and waits for approval.", hint=f"`cm entries approve {made.id}`"
+            f"The Rule {made.id} already exists and is waiting for approval.", hint=f"`cm entries approve {made.id}`"
         )
     # A process that was killed later had written it.
     is_own = not made.again or any(made.id in changed_ids(event) for event in told)
-    words = f"wrote the Rule {made.id}" if is_own else f"the Rule {made.id} exists already"
+    words = f"wrote the Rule {made.id}" if is_own else f"the Rule {made.id} already exists"
     said = {"entry": made.id, "entry_scope": made.scope, "entry_digest": digest(made)}
     return "; ".join((f"approved: {words}", *notes)), said if is_own else {}

@@ -23,8 +23,8 @@ _DONE: Mapping[FactKind, str] = {
     "rejected": "Turned down", "correction": "Corrected", "cochange": "Changed together", "convention": "Done so",
 }  # fmt: skip
 _OTHERWISE: Mapping[FactKind, str] = {
-    "command": "it failed in {}", "workflow": "one of them was run otherwise in {}", "fix": "the error came up otherwise in {}",
-    "cochange": "one was changed without the others in {}", "convention": "it was done otherwise in {}",
+    "command": "it failed in {}", "workflow": "one of them was run differently in {}", "fix": "the error occurred without it in {}",
+    "cochange": "one was changed without the others in {}", "convention": "it was done differently in {}",
 }  # fmt: skip
 """Words for contradictions of a habit."""
 
@@ -38,7 +38,7 @@ def why(kind: FactKind, tally: Tally) -> str:
     words = f"{done} in {where} {_when(tally.first, tally.last)}"
     if tally.opposed:
         episodes = count(tally.opposed, "episode")
-        said = f"{episodes} {'says' if tally.opposed == 1 else 'say'} otherwise"
+        said = f"{episodes} {'disagrees' if tally.opposed == 1 else 'disagree'}"
         words += f"; {_OTHERWISE[kind].format(episodes) if kind in _OTHERWISE else said}"
         words += f", the last on {day_of(tally.last_opposed)}" if tally.last_opposed else ""
     return f"{words}."

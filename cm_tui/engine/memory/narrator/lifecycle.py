@@ -145,7 +145,7 @@ def _compression(known: KnownTopic, gone: int, saved: int) -> NarratedProposal:
     one = known.topic
     return _proposal(
         "size", "compress", f"Make {count(gone, 'repeated line')} of {one.id} one with others.",
-        f"It has {one.size}; {count(gone, 'line')} said the same as later ones ({saved:,} bytes){_origin(one.came_along)}.",
+        f"It has {one.size}; {count(gone, 'line')} repeated later ones ({saved:,} bytes){_origin(one.came_along)}.",
         one.id, ConfidencePart("size", 1.0, one.size), one.scope == "user", last=one.modified, topics=_topics_of(known),
         key=(one.id, str(one.bytes // one.cap_bytes), str(gone)),
     )  # fmt: skip
@@ -239,7 +239,7 @@ def _proposal(
 
 
 def _derived(is_derived: bool) -> str:
-    return " (tags from headings and words, where none are named)" if is_derived else ""
+    return " (tags derived from headings and words)" if is_derived else ""
 
 
 def _origin(came_along: bool) -> str:

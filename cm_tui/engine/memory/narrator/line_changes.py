@@ -122,7 +122,7 @@ def write(
             return Wrote(f"is in {place.id}, line {before.row + 1}", digest_of(before.said))
         changed = _changed(place, file.shown, proposal)
         if changed.text == file.shown:
-            return Wrote(f"is in {place.id} already: nothing was written")
+            return Wrote(f"is already in {place.id}: nothing was written")
         saves.put(place, file, changed.text, writer, **more)
     done = {"add": "wrote to", "replace": "changed a line of", "remove": "removed a line from"}[proposal.action]
     where = f" › {proposal.heading}" if proposal.heading else ""
@@ -160,8 +160,8 @@ def diff(id_: str, before: str | None, after: str | None) -> str:
 def changed_since(proposal: NarratedProposal) -> UsageError:
     """Return the error for a proposal with another effect than shown."""
     return UsageError(
-        f"{proposal.target} was changed since {proposal.id} was shown: look at it again.",
-        hint=f"`cm proposals show {proposal.id}` shows what it would do now.",
+        f"{proposal.target} has changed since {proposal.id} was shown.",
+        hint=f"`cm proposals show {proposal.id}` shows its effect now.",
     )
 
 
@@ -205,8 +205,8 @@ def _look(proposal: NarratedProposal, note: _Note) -> Look:
 
 def _gone(proposal: NarratedProposal) -> UsageError:
     return UsageError(
-        f"The line is not in {proposal.target} any more as it was: it was changed since.",
-        hint="`cm narrate` looks at it again.",
+        f"The line in {proposal.target} has changed since.",
+        hint="Run `cm narrate` to check it again.",
     )
 
 
@@ -232,6 +232,6 @@ def _changed(place: Found, shown: str, proposal: NarratedProposal) -> Changed:
     if len(changed.text) > MOST_WRITTEN:
         raise UsageError(
             f"The note {place.id} would have more than {MOST_WRITTEN:,} characters.",
-            hint="Approve it into another one: --to NOTE.",
+            hint="Write it to another note: --to NOTE.",
         )
     return changed

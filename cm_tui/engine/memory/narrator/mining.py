@@ -34,7 +34,7 @@ from cm_tui.worker_process import Worker, WorkerPool, batches, serve
 MINERS: tuple[Miner, ...] = (
     mine_statements, mine_commands, mine_workflows, mine_fixes, mine_cochange, mine_conventions,
 )  # fmt: skip
-VERSION = 10
+VERSION = 11
 """Increase it with each change of what miners find: episodes are mined again then."""
 _CHARACTERS = 2_000
 """Longest text of a fact."""
@@ -49,7 +49,7 @@ _TASK_ITEMS, _TASK_BYTES = 200, 1_000_000
 _SMALL_BYTES = 400_000
 """Below this a process would take longer to start than it saves."""
 _START = "import cm_tui.engine.memory.narrator.mining as mining; mining.main()"
-_LOST = "episodes that could not be looked at"
+_LOST = "episodes that could not be read"
 _log = logging.getLogger(__name__)
 
 
@@ -162,7 +162,7 @@ class _Worker(Worker):
         if found is not None:
             return found
         if self._stopped:
-            raise StoreError("The pass of the narrator was ended.", hint="Run `cm narrate` to go on.")
+            raise StoreError("The narrator's pass was stopped.", hint="Run `cm narrate` to continue.")
         if len(items) == 1:
             return Observations(items=items, failed=Counter({_LOST: 1}))
         half = len(items) // 2

@@ -12,18 +12,10 @@ from cm_tui.engine.memory.narrator.deciding import Deciding
 from cm_tui.engine.memory.narrator.pass_run import Pass
 from cm_tui.engine.memory.narrator.proposals import Parts, Proposals, proposal_digests
 from cm_tui.engine.memory.narrator.tables import NarratorTables
-from cm_tui.model import (
-    Cancel,
-    ModelCost,
-    NarratedFilter,
-    NarratedProposal,
-    NarratorReport,
-    Page,
-    Progress,
-)
+from cm_tui.model import Cancel, ModelCost, NarratedFilter, NarratedProposal, NarratorReport, Page, Progress
 
 _REPORTED = 20
-_NOT_YET = "Nothing was looked at yet: `cm narrate` reads what sessions teach."
+_NOT_YET = "No sessions were analysed yet: run `cm narrate`."
 
 
 class Narrator:
@@ -74,7 +66,7 @@ class Narrator:
     def page(self, where: NarratedFilter, limit: int) -> Page[NarratedProposal]:
         """Return proposals, the surest first; of decided ones, the last decision first."""
         found = [made.proposal for made in self.proposals.all() if fits(made.proposal, where)]
-        note = self.proposals.note if self._tables.position().state else _NOT_YET
+        note = self.proposals.note if self.proposals.has_looked else _NOT_YET
         return Page(tuple(found[:limit]), len(found), note)
 
     def one(self, name: str) -> NarratedProposal:

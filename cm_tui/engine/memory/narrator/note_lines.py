@@ -52,7 +52,7 @@ def note_text(text: str) -> str:
         raise _too_long(len(text))
     line = clean(redact(text).text)
     if not line:
-        raise UsageError("There is nothing to write down.", hint="A proposal is written as one line of text.")
+        raise UsageError("Nothing to write.", hint="A proposal is written as one line of text.")
     if len(line) > LONGEST:
         raise _too_long(len(line))
     return line
@@ -120,7 +120,7 @@ def own_words(text: str) -> Iterator[str]:
 
 
 def _too_long(characters: int) -> UsageError:
-    return UsageError(f"That is {characters:,} characters; a line has at most {LONGEST:,}.", hint="Shorten it.")
+    return UsageError(f"The line has {characters:,} characters; allowed are at most {LONGEST:,}.", hint="Shorten it.")
 
 
 def _beginning(place: Found, tags: Sequence[str]) -> str:

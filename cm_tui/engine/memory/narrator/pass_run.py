@@ -21,7 +21,7 @@ _BATCH = 4_000
 _WAIT_S = 0.2
 _KEPT = 4
 """After so many writes, the store's cached blocks of them are released."""
-_BY_WORDS = "no model of prose: similar statements are compared by their words alone"
+_BY_WORDS = "no model for prose: statements are compared by their words only"
 _TURN = "seq int32, earlier int32, session int64, time float64, prompt int64"
 _FACT = (
     "fact int64, kind string, subject string, claim string, text string, terms string, scope string, grp int64, "

@@ -25,7 +25,7 @@ from cm_tui.engine.memory.narrator.mining import quotes
 from cm_tui.engine.memory.narrator.pass_run import drop_invisible
 from cm_tui.engine.memory.narrator.phrasing import Phrasing
 from cm_tui.engine.memory.narrator.reading import items_of
-from cm_tui.engine.memory.narrator.tables import NarratorTables
+from cm_tui.engine.memory.narrator.tables import NarratorTables, Position
 from cm_tui.engine.memory.narrator.topic_changes import preview
 from cm_tui.engine.memory.narrator.topics import map_of
 from cm_tui.engine.memory.recording.gate import why_not
@@ -74,6 +74,8 @@ class Proposals:
         )  # fmt: skip
         self.note = ""
         """Message on what could not be checked for the last result."""
+        self.has_looked = False
+        """Whether a pass was made before the last result."""
         self._let_go_at = ""
         self._computed: dict[str, tuple[Any, Any]] = {}
         """Results by name, each with what it depends on."""
@@ -157,10 +159,11 @@ class Proposals:
 
     def _of_facts(self) -> tuple[tuple[Any, ...], list[FactProposal]]:
         """Return what the facts depend on, and the facts as proposals, the surest first."""
-        self._drop_forgotten()
+        position = self._drop_forgotten()
+        self.has_looked = bool(position.state)
         parts, least = self._parts, self._parts.config().narrator.min_confidence
         indexed, sign = parts.db.get_meta("indexed_at"), self._known.follow()
-        key: tuple[Any, ...] = (self._tables.position(), least, indexed, _turn(_FACTS_S))
+        key: tuple[Any, ...] = (position, least, indexed, _turn(_FACTS_S))
         checked = self._cached("checked", indexed, dict[Any, str])
         sure = self._cached(
             "sure", key, lambda: facts.sure_facts(self._tables, least, parts.missing, self._code, checked)
@@ -184,7 +187,7 @@ class Proposals:
             code = self._parts.code()
             return ([] if code is None else stale_facts.proposals(self._parts.root, code)), ""
         except CmError as error:
-            return [], f"Lines of notes that the code contradicts were not looked for: {error.message}"
+            return [], f"Lines of notes were not checked against the code: {error.message}"
 
     def _code(self) -> stale_facts.Code | None:
         # Problems of the history are reported with the stale lines.
@@ -217,14 +220,15 @@ class Proposals:
             for made in waiting
         ]
 
-    def _drop_forgotten(self) -> None:
-        """Remove episodes forgotten since the last pass from the evidence."""
-        if self._parts.episodes.follow():
-            return
-        state = self._tables.state()
-        if state not in (self._tables.position().state, self._let_go_at):
-            drop_invisible(self._tables, self._parts.embed)
-            self._let_go_at = state
+    def _drop_forgotten(self) -> Position:
+        """Remove episodes forgotten since the last pass from the evidence; return how far episodes were looked at."""
+        is_part, position = self._parts.episodes.follow(), self._tables.position()
+        state = "" if is_part else self._tables.state()
+        if is_part or state in (position.state, self._let_go_at):
+            return position
+        drop_invisible(self._tables, self._parts.embed)
+        self._let_go_at = state
+        return self._tables.position()
 
     def _evidence_of(self, proposal: NarratedProposal) -> tuple[Evidence, ...]:
         made = next((one for one in self._of_facts()[1] if one.proposal.id == proposal.id), None)

@@ -27,6 +27,8 @@ _GIT_LOOKS = words("git_looks")
 _LOOKS = {name: tuple(subs.split()) for name, subs in pairs("looks").items()}
 _COMPOSE = words("compose_looks")
 _ADDING = {name: tuple(subs.split()) for name, subs in pairs("adding").items()}
+_RESTORING = {name: tuple(subs.split()) for name, subs in pairs("restoring").items()}
+"""Installing what a project lists, by the tool that comes with the language: no project's habit."""
 _CODE = {name: tuple(subs.split()) for name, subs in pairs("inline").items()}
 _RUNNERS = {name: tuple(subs.split()) for name, subs in pairs("runners").items()}
 _VALUED = words("runner_values")
@@ -101,6 +103,8 @@ def _is_inline(program: str, rest: tuple[str, ...]) -> bool:
 def _is_general(program: str, rest: tuple[str, ...], sub: str) -> bool:
     if program in ("pip", "pip3"):
         return not _FROM_FILES.intersection(rest)
+    if rest == (sub,) and sub in _RESTORING.get(program, ()):
+        return True
     if sub not in _ADDING.get(program, ()):
         return program in _GENERAL
     behind = rest[rest.index(sub) + 1 :]

@@ -7,7 +7,7 @@ the past (`was removed`, `instead of`, `no longer`) is not contradicted, and nei
 one whose names are only missing in the files on disk.
 
 The confidence is the product of `history` (1 if the responsible commit is known, else 0.8) and `line` (1 if it names
-nothing else, or all of it has new names; else 0.7).
+nothing else, or all of the new names are known; else 0.7).
 """
 
 from __future__ import annotations
@@ -172,20 +172,18 @@ def _parts(line: _Line, *, is_whole: bool) -> tuple[ConfidencePart, ...]:
     is_known = all(one.commit is not None for one in line.mentions) and bool(line.mentions)
     commit = next((one.commit for one in line.mentions if one.commit is not None), None)
     words = (
-        f"commit {commit.sha[:SHORT_SHA]} did it"
-        if is_known and commit is not None
-        else "which commit did it is not known"
+        f"changed by commit {commit.sha[:SHORT_SHA]}" if is_known and commit is not None else "the commit is unknown"
     )
     named = {name.text for name in named_in(note_blocks.MARK.sub("", line.bullet))} - {
         one.text for one in line.mentions
     }
     is_alone = is_whole or not named
     said = (
-        "it has new names"
+        "the new names are known"
         if is_whole
-        else "it names nothing else"
+        else "it mentions nothing else"
         if is_alone
-        else f"it also names {count(len(named), 'other thing')}"
+        else f"it also mentions {count(len(named), 'other name')}"
     )
     return (
         ConfidencePart("history", 1.0 if is_known else _UNSURE_COMMIT, words),

@@ -70,7 +70,7 @@ def change(
             return plans.merge(names, clean_tags)
         if action == "split":
             if not names:
-                raise UsageError("No topic is named.", hint="Name the topic, then the headings that move.")
+                raise UsageError("No topic given.", hint="Give the topic, then the headings to move.")
             return plans.split(names[0], names[1:], clean_title, clean_tags)
         return plans.retire(names) if action == "retire" else plans.restore(names)
 
@@ -101,7 +101,7 @@ def apply(
         found = _plan_of(plans, proposal)
         if digest and _digest(proposal.action, diff_of(found)) != digest:
             raise UsageError(
-                f"What {proposal.id} is about was changed since it was shown.", hint="Look at it again, then decide."
+                f"The topics of {proposal.id} have changed since it was shown.", hint="Review it again, then decide."
             )
         return found
 
@@ -225,7 +225,7 @@ class TopicPlans:
         data, text = self._text(from_place)
         below = [(heading, bullet) for heading, bullet, _ in topic_text.bullets(text) if bullet in bullets]
         if not below:
-            raise UsageError(f"The lines for the topic are no longer in {source}.", hint="It was edited since.")
+            raise UsageError(f"The lines for the topic are no longer in {source}.", hint="The topic was edited.")
         rest, _ = topic_text.without_bullets(text, bullets)
         lines = [
             line
@@ -246,10 +246,10 @@ class TopicPlans:
         """
         places = [topic_named(self._notes, name) for name in names]
         if len({one.id for one in places}) < max(2, len(places)):
-            raise UsageError("A merge takes two topics or more.", hint="The first one remains: give each once.")
+            raise UsageError("Merging needs two or more topics.", hint="Give each once; the first one remains.")
         if len({one.scope for one in places}) > 1:
             raise UsageError(
-                "The user's memory is separate from the project's: these topics are of both.",
+                "Topics of the user and of the project cannot be merged.",
                 hint="Merge topics of one scope.",
             )
         stays, *others = [self._noted(place) for place in places]
@@ -280,7 +280,7 @@ class TopicPlans:
             UsageError: no section is named, nothing would remain, or the new name is taken.
         """
         if not headings:
-            raise UsageError("Nothing is to move.", hint="Name the headings of the sections that make the new topic.")
+            raise UsageError("Nothing to move.", hint="Give the headings of the sections to move.")
         place = self._notes.named(name) if any_note else topic_named(self._notes, name)
         data, text, _ = self._noted(place)
         halves = topic_text.split(text, headings)
@@ -291,7 +291,7 @@ class TopicPlans:
                 hint=f"It has {known[:400]}." if known else "It has no sections.",
             )
         if not any(block for block in _body_blocks(halves.rest)):
-            raise UsageError(f"Nothing would remain in {place.id}.", hint="Name fewer sections, or move the note.")
+            raise UsageError(f"Nothing would remain in {place.id}.", hint="Give fewer sections, or move the note.")
         title = title or headings[0].lstrip("# ")[:MOST_TITLE]
         to = new_topic(self._notes, "", title, for_user=place.scope == "user")
         made = _new_text(title, [], halves.moved)
@@ -330,7 +330,7 @@ class TopicPlans:
         if not gone:
             raise UsageError(f"{place.id} has no equivalent lines.", hint="Split it, or remove lines by hand.")
         return Plan(
-            place.id, f"made {count(gone, 'repeated line')} of {place.id} one with others",
+            place.id, f"merged {count(gone, 'repeated line')} of {place.id} with others",
             (FileChange(place, data, written_like(data, made)),),
         )  # fmt: skip
 
@@ -342,7 +342,7 @@ class TopicPlans:
         files: list[FileChange] = []
         for place, to in zip(places, targets, strict=True):
             if os.path.lexists(to.file):
-                raise UsageError(f"{to.file} exists already.", hint="Move or rename that one first.")
+                raise UsageError(f"{to.file} already exists.", hint="Move or rename that one first.")
             data = self._noted(place)[0]
             files += [FileChange(to, None, data), FileChange(place, data, None)]
         return Plan(targets[0].id, f"{words} {', '.join(one.id for one in places)}", tuple(files))
@@ -354,7 +354,7 @@ class TopicPlans:
     def _noted(self, place: Found) -> tuple[bytes, str, ReadNote]:
         data, text = self._text(place)
         if data is None:
-            raise NotFoundError(f"There is no note {place.id}.", hint="`cm notes list` lists them.")
+            raise NotFoundError(f"Note not found: {place.id}.", hint="`cm notes list` lists them.")
         return data, text, parse_note(place, Stamp(0, len(data), 0), data)
 
 

@@ -11,6 +11,7 @@ from cm_tui.engine.memory.notes.places import USER, Found
 from cm_tui.engine.memory.notes.scan import scan_folders
 from cm_tui.engine.memory.notes.topic_files import ArchivedTopics, is_archived
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.model.ids import ambiguous, quoted
 
 _TOPICS = "topics/"
 _BETWEEN = re.compile(r"[\W_]+")
@@ -38,7 +39,7 @@ def retired_named(notes: Notes, name: str) -> Found:
     found = _fitting([one for one, _ in ArchivedTopics(notes.root).all()], name)
     if found is None:
         raise NotFoundError(
-            f"No topic {_shown(name)} was retired here.", hint="`cm topics list --retired` lists retired ones."
+            f"Retired topic not found: {quoted(name, 80)}.", hint="`cm topics list --retired` lists retired ones."
         )
     return found
 
@@ -53,14 +54,14 @@ def new_topic(notes: Notes, name: str, title: str = "", *, for_user: bool = Fals
     bare = name.strip().removeprefix(USER).removeprefix(f"{notes.places.folders[0].path}/").removeprefix(_TOPICS)
     bare = bare or slug(title)
     if len(title) > MOST_TITLE:
-        raise UsageError("The title is too long.", hint=f"It has at most {MOST_TITLE} characters.")
+        raise UsageError("The title is too long.", hint=f"Use at most {MOST_TITLE} characters.")
     if not bare:
         raise UsageError("The topic has no name.", hint="Give it a title with letters or digits.")
     place = notes.places.new(f"{USER if is_users else ''}{_TOPICS}{bare}")
     if place.kind != "topic":
-        raise RefusedError(f"{place.id} is outside the folders of topics.", hint="Give it a plain name.")
+        raise RefusedError(f"{place.id} is outside the folders of topics.", hint="Use a name without folders.")
     if os.path.lexists(place.file):
-        raise UsageError(f"There is {place.id} already.", hint="Give another name.")
+        raise UsageError(f"{place.id} already exists.", hint="Use another name.")
     return place
 
 
@@ -85,8 +86,7 @@ def _fitting(places: list[Found], name: str) -> Found | None:
         [one for one in topics if is_archived(one.id) and _inside(one.id) == _inside(wanted) != ""],
     ):
         if len(fits) > 1:
-            ids = ", ".join(sorted(one.id for one in fits)[:5])
-            raise UsageError(f"{_shown(wanted)} is more than one topic: {ids}.", hint="Give one of these.")
+            raise ambiguous(wanted, "topic", sorted(one.id for one in fits))
         if fits:
             return fits[0]
     return None
@@ -109,9 +109,5 @@ def _none(notes: Notes, name: str) -> Found:
         # Reports a place elsewhere.
         place = notes.named(name)
     except NotFoundError as error:
-        raise NotFoundError(f"There is no topic {_shown(name)}.", hint=hint) from error
-    raise UsageError(f"{place.id} is a note, and no topic.", hint=hint)
-
-
-def _shown(name: str) -> str:
-    return repr(name[:80].encode("ascii", "backslashreplace").decode())
+        raise NotFoundError(f"Topic not found: {quoted(name, 80)}.", hint=hint) from error
+    raise UsageError(f"{place.id} is a note, not a topic.", hint=hint)

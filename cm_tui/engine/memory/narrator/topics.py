@@ -184,7 +184,7 @@ def _advised(
         [] if one.retired else [*_of_overlap(one, overlaps, topics), *_of_size(one), *_of_use(one, known.place, now)]
     )
     if one.tags_derived and known.place.kind == "topic":
-        advice.append("its tags are from its headings and words: name some in its front matter")
+        advice.append("its tags are derived from headings and words: set tags in its front matter")
     if one.came_along:
         advice.append("it came with the repository: a stranger may have written it")
     if known.read.note.problem:
@@ -197,7 +197,7 @@ def _of_overlap(one: Topic, overlaps: Iterable[TopicOverlap], topics: Mapping[st
     return [
         f"merge with {other.id}: {other.share:.0%} of their tags are the same"
         if may_be_one(one, topics[other.id])
-        else f"{other.share:.0%} of its tags are those of {other.id}, which is not of the same origin"
+        else f"{other.share:.0%} of its tags are those of {other.id}, which has another origin"
         for other in same
     ]
 

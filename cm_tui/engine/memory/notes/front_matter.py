@@ -98,7 +98,7 @@ def front_matter(lines: Sequence[str]) -> FrontMatter:
     found = _yaml(text)
     if found is None:
         found = _plain_lines(lines[1:last])
-        problem = "" if found else "its front matter cannot be understood"
+        problem = "" if found else "its front matter is not valid"
     else:
         problem = ""
     day, wrong = _day(found)

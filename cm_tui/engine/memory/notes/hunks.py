@@ -172,8 +172,8 @@ def with_kept_lines(shown: Sequence[str], kept: Sequence[str], after: Sequence[s
     for line, number in there.items():
         if len(set(hidden[line])) > 1 and number != len(hidden[line]):
             raise UsageError(
-                f"{len(hidden[line])} lines show as {line.strip()[:60]!r}, and it is unclear which of them was removed.",
-                hint="Change them in an editor: the note stays as it is.",
+                f"{len(hidden[line])} lines look like {line.strip()[:60]!r}, and it is unclear which one was removed.",
+                hint="Edit them in an editor; the note was not changed.",
             )
     # In order: a moved line keeps its content.
     waiting = {line: iter(hidden[line] if len(set(hidden[line])) > 1 else repeat(hidden[line][0])) for line in there}

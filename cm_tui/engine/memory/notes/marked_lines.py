@@ -112,7 +112,7 @@ def undo_line(notes: Notes, written: Written, *, dry_run: bool = False, theirs_t
     with writing():
         found = _where(notes, written)
         if found is None:
-            return Undone("", (written.note,), f"{words}, which is in no note any more")
+            return Undone("", (written.note,), f"{words}, which is no longer in any note")
         place, file, line = found
         refuse_locked(place)
         is_same = digest_of(line.said) == written.digest and not line.goes_on

@@ -40,11 +40,11 @@ class NoteChanges:
         clean = redact(_storable(text))
         said = clean.text.strip("\n")
         if not said.strip():
-            raise UsageError("There is nothing to write down.", hint='For example: cm notes append "tests need redis"')
+            raise UsageError("Nothing to write.", hint='For example: cm notes append "tests need redis"')
         if len(said) > APPENDED_CHARACTERS:
             raise UsageError(
-                f"That is {len(said):,} characters; at once at most {APPENDED_CHARACTERS:,} are appended.",
-                hint="Write less, or edit the note: `cm notes edit`.",
+                f"The text has {len(said):,} characters; at most {APPENDED_CHARACTERS:,} can be appended at once.",
+                hint="Shorten it, or edit the note: `cm notes edit`.",
             )
         today = dt.datetime.now().astimezone()
         places = self._notes.places
@@ -57,7 +57,7 @@ class NoteChanges:
             if len(before) + len(said) > note_file.MOST_WRITTEN:
                 raise UsageError(
                     f"The note {place.id} would have more than {note_file.MOST_WRITTEN:,} characters.",
-                    hint="Begin another one, such as a topic: `cm notes append --to NAME TEXT`.",
+                    hint="Start another note, such as a topic: `cm notes append --to NAME TEXT`.",
                 )
             head = _heading(today, writer, self._notes.head()) if place.kind == "day" else ""
             if head:
@@ -81,24 +81,26 @@ class NoteChanges:
         if len(text.encode("utf-8", "replace")) > note_file.MOST_WRITTEN:
             raise UsageError(
                 f"The note {place.id} would have more than {note_file.MOST_WRITTEN:,} bytes.",
-                hint="Put a part of it into another note.",
+                hint="Move part of it to another note.",
             )
         clean = redact(_storable(text))
         with note_file.writing():
             file = self._notes.file(place)
             if base is None and file.data is not None:
-                raise UsageError(f"There is a note {place.id} already.", hint="Give it another name, or edit that one.")
+                raise UsageError(
+                    f"The note {place.id} already exists.", hint="Use another name, or edit the existing note."
+                )
             wanted = clean.text
             if base is not None and file.shown != base:
                 merged = merge(base, clean.text, file.shown, decision)
                 if merged.conflicts and not decision:
                     conflict = NoteConflict(base, clean.text, file.shown, merged.text)
-                    return NoteChange(place.id, f"{place.id} was changed since, in the same lines", conflict=conflict)
+                    return NoteChange(place.id, f"{place.id} has changed since, in the same lines", conflict=conflict)
                 wanted = merged.text
             if wanted and not wanted.endswith("\n"):
                 wanted += "\n"
             if wanted == file.shown:
-                return NoteChange(place.id, f"{place.id} has this text already", note=self._notes.read(place).note)
+                return NoteChange(place.id, f"{place.id} already has this text", note=self._notes.read(place).note)
             event = self._saves.put(place, file, wanted, Author())
         done = "wrote" if base is None else "changed"
         secrets = max(0, clean.secrets - redact(file.shown).secrets)
@@ -115,7 +117,7 @@ class NoteChanges:
             _refuse(one, Author())
         with note_file.writing():
             if stamp_of(to) is not None:
-                raise UsageError(f"There is a note {to.id} already.", hint="Give another name.")
+                raise UsageError(f"The note {to.id} already exists.", hint="Use another name.")
             data = read_data(place)
             event = self._saves.tell(place.id, {"target": to.id}, Author())
             note_file.write_data(to, data)
@@ -143,8 +145,8 @@ def _refuse(place: Found, writer: Author) -> None:
     note_file.refuse_locked(place)
     if writer.actor != "person" and (place.kind not in _AGENTS_KINDS or place.scope == "user"):
         raise RefusedError(
-            f"{place.id} is written by people: agents append to day logs and to topics of the project.",
-            hint="Leave the name away for the log of today, or name a topic.",
+            f"{place.id} is edited by users only; agents append to day logs and to topics of the project.",
+            hint="Omit the name to append to today's log, or give a topic.",
         )
 
 

@@ -50,13 +50,13 @@ def write_data(place: Found, data: bytes, before: bytes | None = None) -> None:
         try:
             now = read_data(place)
         except NotFoundError as error:
-            raise RefusedError(f"{place.id} was removed since: nothing is written.", hint="Try again.") from error
+            raise RefusedError(f"{place.id} has been removed; nothing was written.", hint="Try again.") from error
         theirs, problem = text_of(now)
         if problem:
-            raise RefusedError(f"The note {place.id} stays as it is: {problem}.", hint="Repair it in an editor first.")
+            raise RefusedError(f"The note {place.id} was not changed: {problem}.", hint="Fix it in an editor first.")
         base, mine = (text_of(one)[0] for one in (before or b"", data))
         before, data = now, written_like(now, merge(base, mine, theirs, "both").text)
-    raise StoreError(f"Another program keeps saving {place.id}: nothing is written.", hint="Try again.")
+    raise StoreError(f"Another program keeps saving {place.id}; nothing was written.", hint="Try again.")
 
 
 def _write_unless_changed(place: Found, data: bytes, before: bytes | None) -> bool:
@@ -79,7 +79,7 @@ def refuse_locked(place: Found) -> None:
     """
     if not place.writable:
         raise RefusedError(
-            f"{place.id} is changed with other programs: cm only reads it.", hint=f"Open {place.file} in an editor."
+            f"{place.id} is edited with other programs; cm only reads it.", hint=f"Open {place.file} in an editor."
         )
     refuse_read_only(place)
 
@@ -109,7 +109,7 @@ def refuse_conflict(place: Found, text: str) -> None:
     """Refuse to add to a note in which git left a conflict. Raises RefusedError if it has one."""
     if (line := conflict_line(text)) is not None:
         raise RefusedError(
-            f"{place.id} has a conflict of git at line {line}: nothing is written to it.",
+            f"{place.id} has a git conflict at line {line}; nothing was written.",
             hint=f"Resolve it first: `cm notes edit {place.id}`, or any editor.",
         )
 
@@ -127,7 +127,7 @@ def take_away(place: Found, kept: Path, before: bytes | None = None) -> None:
         data = None
         while (now := read_data(place)) != data:
             if before is not None and now != before:
-                raise RefusedError(f"{place.id} was changed since: it stays.", hint="Look at it, and try again.")
+                raise RefusedError(f"{place.id} has changed since, so it was kept.", hint="Review it and try again.")
             data = now
             write_atomically(kept, data, durable=True)
         place.file.unlink()

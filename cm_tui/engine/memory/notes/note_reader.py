@@ -40,7 +40,7 @@ def read_data(place: Found) -> bytes:
     try:
         return read_below(place.base, place.path, MOST_BYTES)
     except FileNotFoundError as error:
-        raise NotFoundError(f"There is no note {place.id}.", hint="`cm notes list` lists them.") from error
+        raise NotFoundError(f"Note not found: {place.id}.", hint="`cm notes list` lists them.") from error
     except (OSError, ValueError) as error:
         refuse_links(place)
         reason = getattr(error, "strerror", None) or error
@@ -54,8 +54,8 @@ def refuse_links(place: Found) -> None:
     """Refuse a note that is a link, or is below one. Raises RefusedError if it is."""
     if below_a_link(place.base, place.path):
         raise RefusedError(
-            f"{place.file} is a link, or is below one: notes are neither read from it nor written to it.",
-            hint="Put an ordinary file there.",
+            f"{place.file} is a symbolic link or below one: notes there are neither read nor written.",
+            hint="Replace it with a regular file.",
         )
 
 
@@ -96,7 +96,7 @@ def parse_note(place: Found, stamp: Stamp, data: bytes) -> ReadNote:
 def text_of(data: bytes) -> tuple[str, str]:
     """Decode content to text with plain line ends, and return problems."""
     if b"\0" in data[:8_000]:
-        return "", "it is no text"
+        return "", "it is not text"
     try:
         text, problem = data.decode("utf-8-sig"), ""
     except UnicodeDecodeError:

@@ -98,7 +98,7 @@ def undo_note_change(notes: Notes, event: Event, *, dry_run: bool = False) -> Un
     """
     id_, target = event.text("note"), event.text("target")
     if event.kind != CHANGED or not id_:
-        raise UsageError(f"The event {event.id} is not a change of a note.")
+        raise UsageError(f"The event {event.id} is not a change to a note.")
     if event.data.get("deleted") is True or target:
         return _undo_removal(notes, event, id_, target, dry_run=dry_run)
     return _undo_lines(notes, event, id_, dry_run=dry_run)
@@ -128,7 +128,7 @@ def redo_note_change(notes: Notes, event: Event) -> str:
     """
     id_, found = event.text("note"), hunks.read_hunks(event.data.get("hunks"))
     if event.kind != CHANGED or not id_ or not found:
-        raise UsageError(f"The event {event.id} tells of no change of a note.")
+        raise UsageError(f"The event {event.id} contains no change to a note.")
     place = notes.places.place(id_)
     refuse_locked(place)
     with writing():
@@ -151,7 +151,7 @@ def _undo_lines(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Undon
             # Killed between recording and writing it; or the user undid it by hand.
             if not dry_run:
                 NoteSaves(notes).tell(id_, {"undoes": event.id}, Author(), REVERTED)
-            return Undone("", (id_,), f"{words}, which is not in it any more")
+            return Undone("", (id_,), f"{words}, which is no longer in it")
         if lines is None:
             then = "\n".join(line for one in found for line in one.after)
             back = "\n".join(line for one in found for line in one.before)
@@ -159,7 +159,7 @@ def _undo_lines(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Undon
         hidden = Counter(filter(has_marks, lines)) - Counter(filter(has_marks, hunks.lines_of(file.shown)))
         if hidden:
             raise UsageError(
-                f"{id_} contained a possible secret, and no journal stores that.",
+                f"{id_} contained a possible secret, and secrets are never kept in the journal.",
                 hint="Write these lines again: `cm notes edit`.",
             )
         if not dry_run:
@@ -184,7 +184,7 @@ def _undo_removal(notes: Notes, event: Event, id_: str, target: str, *, dry_run:
         data = read_regular(kept, MOST_BYTES) if now is None else now
         there = notes.file(place).data
         if there not in (None, data):
-            raise UsageError(f"There is another note {id_} now.", hint="Rename that one first.")
+            raise UsageError(f"Another note {id_} exists now.", hint="Rename that one first.")
         if data is None:
             raise UsageError(f"The saved file of {id_} no longer exists.")
         if dry_run:

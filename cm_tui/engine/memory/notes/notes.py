@@ -14,6 +14,7 @@ from cm_tui.engine.memory.notes.scan import scan_folders, stamp_of
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model.ids import ambiguous
 from cm_tui.same_names import name_key
 
 
@@ -57,7 +58,7 @@ class Notes:
             return alike
         # Reports a place outside; an empty place is no note.
         place = self.places.place(wanted)
-        raise NotFoundError(f"There is no note {place.id}.", hint="`cm notes list` lists them.")
+        raise NotFoundError(f"Note not found: {place.id}.", hint="`cm notes list` lists them.")
 
     def _alike(self, wanted: str) -> Found | None:
         """Return the note with the same name on macOS and Windows.
@@ -79,7 +80,7 @@ class Notes:
         data = read_data(place)
         stamp = stamp_of(place)
         if stamp is None:
-            raise NotFoundError(f"There is no note {place.id}.", hint="`cm notes list` lists them.")
+            raise NotFoundError(f"Note not found: {place.id}.", hint="`cm notes list` lists them.")
         return parse_note(place, stamp, data)
 
     def days(self, days: Sequence[dt.date]) -> list[Found]:
@@ -98,7 +99,7 @@ class Notes:
             return NoteFile(None, "", "")
         text, problem = text_of(data)
         if problem:
-            raise UsageError(f"The note {place.id} stays as it is: {problem}.", hint="Fix it in an editor first.")
+            raise UsageError(f"The note {place.id} was not changed: {problem}.", hint="Fix it in an editor first.")
         return NoteFile(data, text, redact(text).text)
 
     def head(self) -> str:
@@ -110,5 +111,5 @@ class Notes:
 def _only(wanted: str, ids: Sequence[str]) -> str:
     """Return the only note with a name. Raises UsageError if there are several."""
     if len(ids) > 1:
-        raise UsageError(f"{wanted!r} is more than one note: {', '.join(sorted(ids)[:5])}.", hint="Give one of these.")
+        raise ambiguous(wanted, "note", sorted(ids))
     return ids[0]

@@ -56,7 +56,9 @@ def remove_last_texts() -> None:
     folder = paths.state_dir() / "last-texts"
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
-        raise StoreError(f"Cannot remove {folder}, which holds former texts of notes.", hint="Check its permissions.")
+        raise StoreError(
+            f"Cannot remove {folder}, which contains earlier versions of notes.", hint="Check its permissions."
+        )
 
 
 def _waiting(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:

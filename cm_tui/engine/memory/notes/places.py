@@ -220,7 +220,7 @@ class Places:
     def place(self, id_: str) -> Found:
         """Return the place of a note by id, existing or not.
 
-        Raises NotFoundError if the name is impossible; RefusedError if it is outside the folders of notes.
+        Raises NotFoundError if the name is impossible; RefusedError if it is outside the note folders.
         """
         for one in self.single():
             if one.id == id_:
@@ -234,16 +234,16 @@ class Places:
                 raise _outside(id_)
         if ".." in id_.replace("\\", "/").split("/") or id_.startswith(("/", "\\", "~")):
             raise _outside(id_)
-        raise NotFoundError(f"There is no note {quoted(id_, 80)}.", hint="`cm notes list` lists them.")
+        raise NotFoundError(f"Note not found: {quoted(id_, 80)}.", hint="`cm notes list` lists them.")
 
     def new(self, id_: str) -> Found:
         """Return the place for writing a note, existing or not; a bare name is a topic of the project.
 
-        Raises UsageError if the name is invalid; RefusedError if it is outside the folders of notes.
+        Raises UsageError if the name is invalid; RefusedError if it is outside the note folders.
         """
         name = id_.strip()
         if not name.rpartition("/")[2].removeprefix(USER):
-            raise UsageError(f"{quoted(id_, 80)} names no note.", hint="Give it a name, such as topics/router.")
+            raise UsageError(f"Not a note name: {quoted(id_, 80)}.", hint="Use a name such as topics/router.")
         if not name.endswith(ENDINGS):
             name += ".md"
         if "/" not in name and ":" not in name and name != LONG_TERM and not self._is_single(name):
@@ -254,7 +254,7 @@ class Places:
             found = self.place(name)
         except NotFoundError:
             raise UsageError(
-                f"No note can be called {quoted(id_, 80)}.",
+                f"Not a note name: {quoted(id_, 80)}.",
                 hint=f"Notes are {LONG_TERM}, below {NOTES_FOLDER}/ and, for all projects, `{USER}NAME.md`.",
             ) from None
         _check_parts(found.path, id_)
@@ -274,14 +274,15 @@ class Places:
             if len(names) > 1:
                 raise UsageError(
                     f"{quoted(part, 80)} is the name of {' and '.join(names)} on macOS and Windows.",
-                    hint="Give one of these, or move one to another name: `cm notes move`.",
+                    hint="Use one of these, or rename one: `cm notes move`.",
                 )
             # Composed, as every system but macOS writes them.
             spelled.append(names[0] if names else unicodedata.normalize("NFC", part))
             at /= spelled[-1]
         if not spelled[-1].endswith(ENDINGS):
             raise UsageError(
-                f"{at} is there, and is no note by its ending.", hint=f"Rename it: notes end in {' or '.join(ENDINGS)}."
+                f"{at} exists, but its extension is not that of a note.",
+                hint=f"Rename it: notes end in {' or '.join(ENDINGS)}.",
             )
         return folder.place_of("/".join(spelled))
 
@@ -291,9 +292,10 @@ class Places:
 
 def below_a_link(base: Path, path: str) -> bool:
     """Return whether any part of a path below a folder, including the last one, is a link."""
-    at = base
+    # As text: each search looks at some twenty files.
+    at = str(base)
     for part in path.split("/") if path else ():
-        at /= part
+        at = f"{at}{os.sep}{part}"
         if os.path.islink(at):  # noqa: PTH114 - the link itself
             return True
     return False
@@ -341,14 +343,12 @@ def _check_parts(path: str, id_: str) -> None:
     """Refuse a name that some system does not allow: notes are shared. Raises UsageError if it is one."""
     parts = path.split("/")
     if len(parts) > DEEPEST:
-        raise UsageError(f"{quoted(id_, 80)} is too deep.", hint=f"A note is below at most {DEEPEST - 1} folders.")
+        raise UsageError(f"{quoted(id_, 80)} is nested too deeply.", hint=f"At most {DEEPEST - 1} folders are allowed.")
     folders = parts[:-1]
     if folders[:1] == [paths.PROJECT_FOLDER]:
         del folders[0]
     if hidden := next((part for part in folders if part.startswith(".")), ""):
-        raise UsageError(
-            f"{quoted(hidden, 80)} is a hidden folder: no notes are read there.", hint="Leave the dot away."
-        )
+        raise UsageError(f"{quoted(hidden, 80)} is a hidden folder, where no notes are read.", hint="Remove the dot.")
     for part in parts:
         if (
             not part.isprintable()
@@ -358,7 +358,7 @@ def _check_parts(path: str, id_: str) -> None:
             or part.endswith(".")
         ):
             raise UsageError(
-                f"No note can be called {quoted(id_, 80)}: {quoted(part, 80)} is not allowed as a name on every system.",
+                f"Not a note name: {quoted(id_, 80)}. {quoted(part, 80)} is not allowed on every system.",
                 hint="Use letters, digits, `-`, `_` and dots.",
             )
         if len(part) > _LONGEST_PART:
@@ -368,6 +368,4 @@ def _check_parts(path: str, id_: str) -> None:
 
 
 def _outside(id_: str) -> RefusedError:
-    return RefusedError(
-        f"{quoted(id_, 80)} is outside the folders of notes.", hint="`cm notes list` lists what can be read."
-    )
+    return RefusedError(f"{quoted(id_, 80)} is outside the note folders.", hint="`cm notes list` lists notes.")

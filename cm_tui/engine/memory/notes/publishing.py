@@ -104,8 +104,8 @@ def place_of(notes: Notes, name: str) -> Found:
     known = {one.id: one for one in notes.places.single() if one.kind == "instructions"}
     if name not in known:
         raise NotFoundError(
-            f"Agents read no file {name[:80]!r}.",
-            hint=f"Known are {', '.join(id_ for id_ in known if '/' not in id_)}.",
+            f"Not a file that agents read: {name[:80]!r}.",
+            hint=f"Use one of {', '.join(id_ for id_ in known if '/' not in id_)}.",
         )
     return known[name]
 

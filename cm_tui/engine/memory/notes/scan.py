@@ -80,12 +80,12 @@ def scan_folders(places: Places) -> FolderScan:
     notes: list[str] = []
     for folder in places.folders:
         if folder.leads_away:
-            notes.append(f"{folder.folder} is a link, or is below one: no notes are read from it.")
+            notes.append(f"{folder.folder} is a symbolic link or below one: its notes are skipped.")
             continue
         for path, stamp in _walk(folder, notes):
             if len(found) >= MOST_NOTES:
                 return FolderScan(
-                    found, sign_of(found), (*notes, f"There are more than {MOST_NOTES:,} notes: the rest is skipped.")
+                    found, sign_of(found), (*notes, f"More than {MOST_NOTES:,} notes: the rest is skipped.")
                 )
             one = folder.place_of(path)
             found.setdefault(one.id, (one, stamp))
@@ -104,7 +104,7 @@ def stamp_of(place: Found) -> Stamp | None:
     if below_a_link(place.base, place.path):
         return None
     try:
-        found = place.file.lstat()
+        found = os.lstat(f"{place.base}{os.sep}{place.path}")
     except (OSError, ValueError):
         return None
     return Stamp.of(found) if stat.S_ISREG(found.st_mode) else None
@@ -121,7 +121,7 @@ def _walk(folder: Folder, notes: list[str]) -> Iterator[tuple[str, Stamp]]:
         except FileNotFoundError:
             continue
         except OSError as error:
-            notes.append(f"{folder.base / path} cannot be looked at: {error.strerror or error}.")
+            notes.append(f"{folder.base / path} cannot be read: {error.strerror or error}.")
             continue
         notes += _skipped(path, level) if folder.writable else ()
         for entry in level:
@@ -152,7 +152,7 @@ def _skipped(path: str, level: Sequence[os.DirEntry[str]]) -> Iterator[str]:
             other = names.setdefault(name_key(entry.name), entry.name)
             if other != entry.name:
                 yield (
-                    f"{_printable(other)} and {_printable(entry.name)} in {path or 'your notes'} are one name on macOS and "
+                    f"{_printable(other)} and {_printable(entry.name)} in {path or 'your notes'} have the same name on macOS and "
                     "Windows: move one to another name."
                 )
 

@@ -156,7 +156,7 @@ def bytes_of(text: str | None, file: Now, pool: Pool) -> bytes | None:
     known = set(pool.shown)
     if any(has_marks(line) and line not in known for line in lines):
         raise UsageError(
-            f"{file.place.id} contained a possible secret, and no journal stores that.",
+            f"{file.place.id} contained a possible secret, and secrets are never kept in the journal.",
             hint="Write these lines again: `cm notes edit`.",
         )
     return written_like(text.encode("utf-8"), "\n".join(with_kept_lines(pool.shown, pool.kept, lines)))
@@ -168,7 +168,7 @@ def as_text(place: Found, data: bytes | None) -> str | None:
         return None if data is None else data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"The note {place.id} stays as it is: it is not UTF-8.", hint="Save it as UTF-8 in an editor first."
+            f"The note {place.id} was not changed: it is not UTF-8.", hint="Save it as UTF-8 in an editor first."
         ) from error
 
 
@@ -259,7 +259,7 @@ class TopicFiles:
         except UsageError as error:
             raise UsageError(
                 f"These notes are too long for one change: {error.message}",
-                hint="Make one of them shorter first: split it, or take lines out with `cm notes edit`.",
+                hint="Make one of them shorter first: split it, or remove lines with `cm notes edit`.",
             ) from error
 
     def write(self, event: str, files: Sequence[FileChange]) -> None:

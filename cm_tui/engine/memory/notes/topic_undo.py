@@ -54,7 +54,7 @@ def undo_topic_change(notes: Notes, event: Event, *, dry_run: bool = False) -> U
     """
     told = files_of(event)
     if event.kind != CHANGED or not told:
-        raise UsageError(f"The event {event.id} is not a change of topics.")
+        raise UsageError(f"The event {event.id} is not a change to topics.")
     ids = tuple(one.note for one in told)
     words = str(event.data.get("words") or f"changed {', '.join(ids)}")
     with writing():

@@ -45,7 +45,7 @@ class EntrySource:
             found = entries.all()
         except CmError as error:
             db.set_meta(_STAMP, "")
-            return Changes([], [], [f"Entries are as they were: {error.message}"])
+            return Changes([], [], [f"Entries are not up to date: {error.message}"])
         wanted = {_key(one): one for entry in found.recalled for one in passages_of(entry)}
         held = {} if rebuild else {tuple(row[1:]): row[0] for row in db.rows(_HELD, [self.name])}
         db.set_meta(_STAMP, stamp)

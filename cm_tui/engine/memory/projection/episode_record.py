@@ -63,8 +63,10 @@ class EpisodeRecord(EpisodeTexts):
     @classmethod
     def from_event(cls, event: Event) -> Self:
         """Read an event's data; unexpected values are skipped."""
-        found = {name: read(event.data.get(name)) for name, read in _readers()}
-        return cls(**found | {"base": _sha(event.data.get("base")), "origin": origin_of(event)})
+        data = event.data
+        # Missing fields keep their defaults: most are missing in most events, and a pass reads all events.
+        found = {name: read(data[name]) for name, read in _readers() if name in data}
+        return cls(**found | {"base": _sha(data.get("base")), "origin": origin_of(event)})
 
 
 @cache

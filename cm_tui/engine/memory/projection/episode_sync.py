@@ -27,8 +27,8 @@ CHANGE_S = 0.3
 """How long a change waits for this update; lists come from the journal, and show it anyway."""
 _PIECE = 200
 """Turns per transaction: a request waits for one such piece at most."""
-LATER = "The latest episodes are searchable when the current index run has ended."
-UNWRITTEN = "The latest of the memory cannot be searched yet: "
+LATER = "The latest episodes become searchable when the current index run ends."
+UNWRITTEN = "The latest memories cannot be searched yet: "
 """Begins the note where the store cannot be written, such as on a full disk."""
 PARTLY = "Only part of the memory is searchable so far: ask again, or run `cm index`, for the rest."
 

@@ -61,7 +61,7 @@ class JournalSource:
             if rebuild:
                 # The existing passages are removed anyway: they are read again next time.
                 self.keep(db, START, "")
-            return Changes([], [], [f"{self.words} as they were: {error.message}"])
+            return Changes([], [], [f"{self.words} not up to date: {error.message}"])
 
     @classmethod
     def keep(cls, db: Database, position: Position, event: str) -> None:

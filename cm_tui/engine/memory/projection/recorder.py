@@ -81,9 +81,9 @@ _QUOTED = re.compile(r'[\x00-\x1f"\\\x7f]')
 _FILES = 200
 _SECONDS = 10.0
 _LATE = "recorded late, without a patch"
-_FOREIGN = "without a patch: the `.git` leads to a repository that knows nothing of this folder"
+_FOREIGN = "without a patch: `.git` points to a repository that does not reference this folder"
 _SAME = "the patch is that of the episode before"
-_PAUSED = "without a patch: it cannot be told from what happened while recording was paused"
+_PAUSED = "without a patch: it cannot be separated from changes made while recording was paused"
 _LEFT_OUT = "excluded from the patch, as recording was paused when they were changed, or they are never recorded"
 _EXCLUDED = 1_000
 """Beyond this number, files are not excluded one by one."""

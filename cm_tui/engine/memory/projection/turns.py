@@ -50,7 +50,7 @@ class WaitingTurns:
         waiting = len(self._stops)
         if not waiting:
             return ""
-        return f"{count(waiting, 'turn of a session', 'turns of sessions')} {noun(waiting, 'waits', 'wait')} for the daemon, which records them."
+        return f"{count(waiting, 'turn of a session', 'turns of sessions')} {noun(waiting, 'waits', 'wait')} for the daemon to record them."
 
     def complete(self, events: Callable[[], Iterable[Event]], until: Position) -> None:
         """Find where turns under way began, if an earlier version did not store that.

@@ -219,7 +219,7 @@ def _read(project: str) -> dict[str, PauseRemains]:
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         # The next pause rewrites it; until then every file that a pause touched could show.
         raise StoreError(
-            f"{_file(project)} lists what pauses excluded from patches, and cannot be read: {error}", hint="Remove it."
+            f"{_file(project)} (files that pauses exclude from patches) cannot be read: {error}", hint="Remove it."
         ) from error
 
 

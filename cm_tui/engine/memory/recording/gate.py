@@ -35,7 +35,7 @@ def patterns() -> tuple[str, ...]:
             return _checked(json.loads(said) if said.strip() else [])
         except (ValueError, RecursionError) as error:
             raise ConfigError(
-                f"Nothing is recorded: {_VARIABLE} is no list: {error}", hint='Write it as JSON: ["~/private"].'
+                f"Nothing is recorded: {_VARIABLE} is not a list: {error}", hint='Write it as JSON: ["~/private"].'
             ) from error
     file = paths.config_file()
     try:
@@ -48,7 +48,7 @@ def patterns() -> tuple[str, ...]:
         return ()
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"Nothing is recorded: {file} names folders that never are, and cannot be read: {error}",
+            f"Nothing is recorded: {file} (folders that are never recorded) cannot be read: {error}",
             hint="Fix the file.",
         ) from error
 
@@ -104,7 +104,7 @@ def _checked(found: Any) -> tuple[str, ...]:
 def mistake(pattern: str) -> str:
     """Return what is wrong with a pattern; empty: valid."""
     if pattern.startswith(("/", "~", "**/")) or (os.name == "nt" and os.path.isabs(pattern)):  # noqa: PTH117
-        return "" if _parts(pattern) and "\0" not in pattern else f"memory.never_record: {pattern!r} names no folder"
+        return "" if _parts(pattern) and "\0" not in pattern else f"memory.never_record: {pattern!r} is not a folder"
     return f"memory.never_record: {pattern!r} must begin with `/`, `~` or `**/`"
 
 

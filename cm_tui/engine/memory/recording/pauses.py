@@ -235,6 +235,6 @@ def _pause(fields: Any) -> Pause:
 
 def _damaged(kept: Path, reason: str) -> StoreError:
     return StoreError(
-        f"Nothing is recorded: {kept} lists the pauses of recording, and cannot be read: {reason}.",
+        f"Nothing is recorded: {kept} (pauses of recording) cannot be read: {reason}.",
         hint="`cm resume --everywhere` starts a new list.",
     )

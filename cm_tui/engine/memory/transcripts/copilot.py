@@ -49,7 +49,9 @@ class Copilot(Format):
         """Yield all of them."""
         yield from super().transcripts()
         early = self.places[0].with_name("history-session-state")
-        self._pass_over(early, ".json", "it is a session of an early version of Copilot CLI, whose format is not read")
+        self._pass_over(
+            early, ".json", "it is a session of an early version of Copilot CLI, whose format is not supported"
+        )
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return the facts: from the first event, and the folder from a later event or `workspace.yaml` if missing there."""

@@ -56,7 +56,7 @@ class Cursor(FolderFormat):
         """Yield all of them, including sub-agents."""
         self._by_name.clear()
         yield from super().transcripts()
-        reason = "it is a transcript of an older version of Cursor in plain text, which is not read"
+        reason = "it is a plain-text transcript of an older version of Cursor, which is not supported"
         for place in self.places:
             self._pass_over(place, ".txt", reason)
 

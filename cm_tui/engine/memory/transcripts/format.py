@@ -16,7 +16,7 @@ from cm_tui.engine.memory.transcripts.lines import HEAD_BYTES, Line, is_recoded,
 from cm_tui.engine.memory.transcripts.transcript import Item, Resume, Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
 
-_OTHER = "of another program, or of a version that is not read"
+_OTHER = "from another program or an unsupported version"
 
 
 class Format(ABC):
@@ -102,7 +102,7 @@ class Format(ABC):
         if self.names is not None:
             return None if self.names.fullmatch(inside) else ""
         if name.endswith(DOCUMENTS):
-            return "" if self.own.fullmatch(inside) else f"it is no transcript in JSON lines (.jsonl): {_OTHER}"
+            return "" if self.own.fullmatch(inside) else f"it is not a transcript in JSON Lines (.jsonl): {_OTHER}"
         if not name.startswith(self.prefix):
             return f"its name does not begin with {self.prefix}: {_OTHER}"
         packing = name.rpartition(".")[2]

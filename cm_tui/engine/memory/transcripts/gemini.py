@@ -43,7 +43,7 @@ _DECODER = json.JSONDecoder()
 _MESSAGES_BEGIN = re.compile(r'"messages"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,\0]*")
 _SHOWN = 20_000
-_CUT = "cut off or damaged: a message, and all behind it"
+_CUT = "truncated or damaged: a message and everything after it"
 
 
 def is_document(file: Path) -> bool:

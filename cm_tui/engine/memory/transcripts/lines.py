@@ -172,7 +172,7 @@ def opened_text(file: Path) -> Iterator[BinaryIO]:
             codec = _codec_of(text)
             yield _recoded(text.read(RECODED_BYTES), codec) if codec else text
         except (EOFError, zlib.error) as error:
-            raise OSError(errno.EIO, "the compressed file is damaged or was cut off", str(file)) from error
+            raise OSError(errno.EIO, "the compressed file is damaged or truncated", str(file)) from error
 
 
 def _codec_of(stream: BinaryIO) -> str:

@@ -111,7 +111,7 @@ class Database(Store):
                         yield StoredSession(as_text(name), 0, changed / 1_000)
         except _FAILURES as error:
             # Damage, another program's file, or one of a version to come.
-            self.problem = f"it is damaged, or of a version of OpenCode that is not known ({error.__cause__ or error})"
+            self.problem = f"it is damaged, or from an unknown version of OpenCode ({error.__cause__ or error})"
 
     def session(self, name: str) -> Mapping[str, Any]:
         """Return the record of a session."""
@@ -343,7 +343,7 @@ class _Reading:
                 kind = f"part {as_kind(kind, 'without a type')}"
                 yield Skipped(kind, number, record=part, time=_began(message))
         for _ in range(message.broken):
-            yield Skipped("part that is no record", number, is_broken=True)
+            yield Skipped("part that is not a record", number, is_broken=True)
         role = message.info.get("role")
         if role == "user":
             yield from self._ask(message, number)

@@ -11,7 +11,7 @@ from cm_tui.engine.memory.transcripts.lines import as_list, as_record, as_text
 
 PATCH_BYTES = 64_000
 """Most bytes of a patch."""
-NOTE = "the patch is made of the agent's edits in its transcript"
+NOTE = "the patch is made from the agent's edits in its transcript"
 BEGIN, END = "*** Begin Patch", "*** End Patch"
 """Edges of an `apply_patch` text."""
 _MOST = PATCH_BYTES + 8_000

@@ -43,9 +43,9 @@ class LooseObjects:
                 continue
             if not stat.S_ISREG(mode):
                 # Git's library would wait for a pipe for ever.
-                raise pygit2.GitError(f"object {oid} is no file")
+                raise pygit2.GitError(f"object {oid} is not a file")
             if _is_truncated(place):
-                raise pygit2.GitError(f"object {oid} is cut off")
+                raise pygit2.GitError(f"object {oid} is truncated")
 
     def refuse_truncated_prefix(self, prefix: str) -> None:
         """The same for all whose id begins with some letters.

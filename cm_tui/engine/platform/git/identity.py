@@ -86,8 +86,8 @@ def refuse_other(identity: Identity) -> None:
     other = _manifest(identity.folder).get("identity")
     if isinstance(other, str) and other != identity.text and _digest_of(other) == _digest_in(identity.folder):
         raise RefusedError(
-            f"The store {identity.folder.name} is that of another project, whose name leads to the same folder.",
-            hint=f"If that one no longer exists, remove {identity.folder}; else give this one another remote.",
+            f"The store {identity.folder.name} belongs to another project whose name maps to the same folder.",
+            hint=f"If that project no longer exists, remove {identity.folder}; otherwise give this one another remote.",
         )
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -60,8 +61,8 @@ class UnreadableGit(NamedTuple):
         """What is missing and why, for the user."""
         way_out = f" {self.hint}" if self.hint else ""
         return (
-            f"Git data cannot be read here: {self.reason}. Files on disk and memory work; history, branches and what "
-            f"differs from the last commit are missing.{way_out}"
+            f"Git data cannot be read here: {self.reason}. Files on disk and memory work; history, branches and "
+            f"differences from the last commit are missing.{way_out}"
         )
 
 
@@ -157,7 +158,9 @@ def refuse_broken_head(repository: Path) -> None:
     text = "" if head.is_dir() else (small_text(head) or "").strip()
     if _UNDERSTOOD.match(text):
         return
-    said = "a folder" if head.is_dir() else f"{text[:40]!r}, which is no branch and no commit" if text else "empty"
+    said = (
+        "a folder" if head.is_dir() else f"{text[:40]!r}, which is neither a branch nor a commit" if text else "empty"
+    )
     raise RefusedError(
         f"{head} is damaged: it is {said}. Git cannot read this repository, so it can be neither indexed nor searched.",
         hint=f"Run {_command(folders, head)}",
@@ -198,6 +201,24 @@ def _branches(folders: GitFolders) -> dict[str, str]:
 
 # --- opening repositories ---
 
+_VALIDATION = threading.Lock()
+"""The library's check of owners is one setting of the whole process."""
+
+
+def opened(folder: Path, *, is_ours: bool = False) -> pygit2.Repository:
+    """Open a repository. Raises pygit2.GitError if that fails, or if it or its files belong to another user.
+
+    `is_ours`: we made it, and nothing in it comes from elsewhere: its working tree may belong to another user.
+    """
+    with _VALIDATION:
+        if not is_ours:
+            return pygit2.Repository(str(folder))
+        pygit2.settings.owner_validation = False
+        try:
+            return pygit2.Repository(str(folder))
+        finally:
+            pygit2.settings.owner_validation = True
+
 
 def repository_around(folder: Path) -> pygit2.Repository | None:
     """Return the git repository around a folder; None: none, or in a format that git's library cannot read.
@@ -230,7 +251,7 @@ def open_around(folder: Path) -> pygit2.Repository | UnreadableGit | None:
         pygit2.settings.cache_max_size(_CACHED_BYTES)
     try:
         # By the folder: git's own may be elsewhere without a reference to the files.
-        return pygit2.Repository(str(folder))
+        return opened(folder)
     except pygit2.GitError as error:
         said = str(error)
         if around is not None and _is_about_format(said):
@@ -274,10 +295,10 @@ def private_repository(folder: Path, root: Path) -> pygit2.Repository:
         made = pygit2.init_repository(str(folder), bare=True)
         made.config["core.bare"] = False
         made.config["core.worktree"] = str(root)
-        return pygit2.Repository(str(folder))
+        return opened(folder, is_ours=True)
 
     try:
-        kept = pygit2.Repository(str(folder))
+        kept = opened(folder, is_ours=True)
         if kept.workdir is not None and Path(kept.workdir) == root:
             return kept
         return make()

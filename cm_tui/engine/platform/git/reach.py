@@ -12,7 +12,7 @@ from cm_tui.engine.platform.git.git_dir import GitFolders, alternates, git_folde
 
 Reach = Literal["given", "foreign git", "outside"]
 FOREIGN = (
-    "the `.git` of this folder leads to a repository without a reference back. In that one, "
+    "the `.git` of this folder points to a repository that does not reference it. There, "
     "`git worktree repair` registers a moved worktree, `git config core.worktree FOLDER` any other folder."
 )
 """Message on a folder whose history is another repository's."""

@@ -15,7 +15,13 @@ from cm_tui.engine.platform.git import safe_git
 from cm_tui.engine.platform.git.attributes import Attributes
 from cm_tui.engine.platform.git.commits import CommitInfo, CommitNames, Commits, Head, LooseObjects, MissingError
 from cm_tui.engine.platform.git.git_dir import folders_at
-from cm_tui.engine.platform.git.opening import UnreadableGit, open_around, private_repository, refuse_broken_head
+from cm_tui.engine.platform.git.opening import (
+    UnreadableGit,
+    open_around,
+    opened,
+    private_repository,
+    refuse_broken_head,
+)
 from cm_tui.engine.platform.git.reach import FOREIGN, has_foreign_history
 from cm_tui.engine.platform.git.special_files import refuse_special_below, refuse_special_ignores
 from cm_tui.engine.platform.git.trees import TreeEntry, entries_of, files_of
@@ -126,8 +132,8 @@ class Repository:
         """The open pygit2 repository; it does not notice when the end of a shallow clone changes."""
         boundary = self.shallow_boundary()
         if boundary != self._boundary:
-            opened = pygit2.Repository(str(self.root))
-            self._opened, self._commits, self._boundary = opened, Commits(opened), boundary
+            again = opened(self.root)
+            self._opened, self._commits, self._boundary = again, Commits(again), boundary
         return self._opened
 
     def shallow_boundary(self) -> str:
@@ -251,7 +257,7 @@ class Repository:
         found = self._repository.get(oid)
         return found.data if isinstance(found, pygit2.Blob) else None
 
-    def resolve(self, ref: str, *, hint: str = "Name a branch, a tag or a commit.") -> str:
+    def resolve(self, ref: str, *, hint: str = "Give a branch, a tag or a commit.") -> str:
         """Return the commit of a name.
 
         `hint`: what else the caller accepts.
@@ -260,23 +266,23 @@ class Repository:
         or malformed.
         """
         if not self.git:
-            raise UsageError(f"{self.root} is no git repository: there is no commit {ref!r}.")
+            raise UsageError(f"{self.root} is not a git repository, so it has no commit {ref!r}.")
         if "\0" in ref:
             # git's library would read it up to there.
-            raise UsageError(f"{ref!r} is no name of a commit.", hint=hint)
+            raise UsageError(f"Not a commit name: {ref!r}.", hint=hint)
         try:
             return CommitNames(self._repository, self._current(), self._loose).resolve(ref)
         except pygit2.AmbiguousError as error:
             raise UsageError(
-                f"{ref!r} is too short: it may mean several commits.", hint="Give more of the sha."
+                f"{ref!r} is too short: it may match several commits.", hint="Give more characters of the sha."
             ) from error
         except MissingError as error:
             raise NotFoundError(
-                f"{ref!r} leads to commit {error.oid[:SHORT_SHA]}, which is missing or cannot be read.",
-                hint="`git fsck` lists what the repository lacks.",
+                f"{ref!r} points to commit {error.oid[:SHORT_SHA]}, which is missing or cannot be read.",
+                hint="`git fsck` lists missing objects.",
             ) from error
         except (KeyError, ValueError, pygit2.GitError) as error:
-            raise NotFoundError(f"There is no commit {ref!r} in this repository.", hint=hint) from error
+            raise NotFoundError(f"Commit not found in this repository: {ref!r}.", hint=hint) from error
 
     def commit(self, sha: str) -> CommitInfo:
         """Return when a commit was made, by whom and what.
@@ -366,7 +372,7 @@ def _problem(root: Path, found: pygit2.Repository | UnreadableGit | None, *, is_
     if isinstance(found, UnreadableGit):
         return found.note if found.root == root else ""
     # HEAD or branches are another repository's, without a reference back.
-    return f"There is no history: {FOREIGN}" if is_foreign else ""
+    return f"No history: {FOREIGN}" if is_foreign else ""
 
 
 def _read_head(repository: pygit2.Repository) -> Head:

@@ -69,7 +69,7 @@ def refuse_unsafe(root: Path) -> None:
     if what:
         raise RefusedError(
             f"{root} is {what}: indexing it would read far more than a project.",
-            hint="Name a project folder, or insist with `cm index --force`.",
+            hint="Give a project folder, or override with `cm index --force`.",
         )
 
 
@@ -99,10 +99,10 @@ def _folder(start: Path | str | None) -> Path:
             return folder.parent
     except OSError as error:
         said = f"{str(start)[:_SHOWN]}: {error.strerror or error}" if start else f"the current folder: {error}"
-        raise NotFoundError(f"Cannot find {said}.", hint="Check the spelling, and what you may look at.") from error
+        raise NotFoundError(f"Cannot find {said}.", hint="Check the spelling and the permissions.") from error
     except (RuntimeError, ValueError) as error:
         raise NotFoundError(f"Cannot find {start}: {error}.", hint="Check the spelling.") from error
-    raise NotFoundError(f"There is no folder {folder}.", hint="Check the spelling, or name another with --project.")
+    raise NotFoundError(f"Folder not found: {folder}.", hint="Check the spelling, or give another with --project.")
 
 
 def _repository_root(folder: Path) -> Path | None:
@@ -113,7 +113,7 @@ def _repository_root(folder: Path) -> Path | None:
     if repository.workdir is None:
         raise RefusedError(
             f"{repository.path} is a bare repository: it has no files to index.",
-            hint="Name a checkout of it, such as a worktree.",
+            hint="Give a checkout of it, such as a worktree.",
         )
     root = Path(repository.workdir).resolve()
     found = pygit2.discover_repository(str(folder))
@@ -121,8 +121,8 @@ def _repository_root(folder: Path) -> Path | None:
     if not is_inside or pygit2.discover_repository(str(root)) != found:
         # `core.worktree` is in a file of the repository: its value is untrusted.
         raise RefusedError(
-            f"The repository around {folder} names {root} as its working tree, which is no checkout of it.",
-            hint="Name a folder with a `.git` of its own.",
+            f"The repository around {folder} names {root} as its working tree, which is not a checkout of it.",
+            hint="Give a folder with its own `.git`.",
         )
     if folder != root and folder.is_relative_to(root):
         inside = folder.relative_to(root).as_posix()

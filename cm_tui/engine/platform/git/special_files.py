@@ -137,11 +137,11 @@ def _included_by(file: Path) -> Iterator[Path]:
     data = read_regular(file, git_dir.CONFIG_BYTES)
     if data is None:
         if file.is_file() and os.access(file, os.R_OK):
-            raise RefusedError(f"{file} is longer than any settings of git.", hint="Shorten or remove it.")
+            raise RefusedError(f"{file} is too large for a git settings file.", hint="Shorten or remove it.")
         # Missing or not accessible: the library reports it.
         return
     if b"\0" in data:
-        raise RefusedError(f"{file} is no settings file of git: it holds a NUL.", hint="Fix or remove it.")
+        raise RefusedError(f"{file} is not a git settings file: it contains a NUL byte.", hint="Fix or remove it.")
     for section, key, value in git_dir.settings_in(os.fsdecode(data)):
         if (section, key) in {("core", "excludesfile"), ("core", "attributesfile")}:
             _refuse(_place(file, value))
@@ -171,6 +171,6 @@ def _refuse(*files: Path | str) -> None:
             continue
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             raise RefusedError(
-                f"{file} is a pipe or a device: git would wait for it for ever.",
-                hint="Remove it; git's data are files and folders.",
+                f"{file} is a pipe or a device: git would block on it.",
+                hint="Remove it; git's data consists of files and folders.",
             )

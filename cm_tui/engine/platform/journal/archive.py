@@ -164,7 +164,7 @@ class Archive:
         except (OSError, EOFError, zlib.error) as error:
             raise StoreError(
                 f"The archive {self.file(number)} cannot be read: {error}",
-                hint="Put it back from a backup, or remove it.",
+                hint="Restore it from a backup, or remove it.",
             ) from error
 
     def _text(self, line: Extent) -> str:

@@ -87,7 +87,7 @@ class Unfinished:
         (journal.folder / self._name).unlink(missing_ok=True)
 
 
-ERASING = Unfinished("erasing.json", "Remove it, and erase again.")
+ERASING = Unfinished("erasing.json", "Remove it and erase again.")
 
 
 @contextmanager

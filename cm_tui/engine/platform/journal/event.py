@@ -45,7 +45,7 @@ class Position(NamedTuple):
         """Parse a position. Raises UsageError if it is invalid."""
         segment, colon, offset = text.partition(":")
         if not (colon and segment.isdecimal() and offset.isdecimal()):
-            raise UsageError(f"{text!r} is no position in a journal.", hint="It looks like `1:2048`.")
+            raise UsageError(f"Not a journal position: {text!r}.", hint="Example: `1:2048`.")
         return cls(int(segment), int(offset))
 
 
@@ -113,7 +113,7 @@ def new_line(kind: str, data: Mapping[str, Any], head: str | None) -> tuple[dict
         raise UsageError(f"The event {kind!r} cannot be written as JSON: {error}") from error
     if len(line) > MAX_BYTES:
         raise UsageError(
-            f"The event {kind!r} takes {len(line):,} bytes; the journal takes at most {MAX_BYTES:,}.",
+            f"The event {kind!r} has {len(line):,} bytes; the journal accepts at most {MAX_BYTES:,}.",
             hint="Shorten its texts.",
         )
     return fields, line

@@ -45,7 +45,7 @@ class InUse:
             if not depth:
                 with self._left:
                     if self._closed:
-                        raise StoreError("The index was closed during the request.", hint="Repeat it.")
+                        raise StoreError("The index was closed during the request.", hint="Repeat the request.")
                     self._inside += 1
                     counted = True
             self._own.depth = depth + 1
@@ -379,7 +379,7 @@ class Database:
 
     def unreadable(self, key: str, text: str | None) -> StoreDamagedError:
         """Return the error of an invalid fact."""
-        return damaged(self.file, "fact-unreadable", f"what it says of itself, {key}, is {(text or '')[:40]!r}")
+        return damaged(self.file, "fact-unreadable", f"its metadata {key} is {(text or '')[:40]!r}")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -439,7 +439,7 @@ class Database:
                         cursor.execute(sql)
                     self.set_meta("schema", str(steps[-1][0]))
         except duckdb.Error as error:
-            what = f"it says schema {current} and cannot be brought to {newest} ({str(error).strip().splitlines()[0]})"
+            what = f"it has schema {current} and cannot be upgraded to {newest} ({str(error).strip().splitlines()[0]})"
             raise damaged(self.file, "schema-older", what) from error
         finally:
             self._cursors.migrating = False

@@ -13,7 +13,7 @@ import duckdb
 from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreReadOnlyError, UsageError
 
 REBUILD = "Run `cm rebuild`: it rebuilds the index from the repository, and keeps the journal and your marks."
-CONSEQUENCE = "What it lacks would be missing from answers, so none are given."
+CONSEQUENCE = "Results would be incomplete, so none are given."
 
 _DAMAGED = re.compile(r"not a valid DuckDB database|truncat|corrupt|checksum|read enough bytes", re.IGNORECASE)
 _UNWRITABLE = re.compile(r"could not (?:write|sync|allocate|move)|no space left|file too large", re.IGNORECASE)
@@ -93,9 +93,9 @@ def unopened(file: Path, error: duckdb.Error, *, is_new: bool = False) -> StoreE
         return full(file) if _FULL.search(text) else StoreError(f"Cannot make {file}: {_first_line(text)}.", hint=hint)
     if isinstance(error, duckdb.IOException):
         if file.is_dir():
-            return damaged(file, "store-foreign", "it is a folder where the database belongs")
+            return damaged(file, "store-foreign", "it is a folder, not a database")
         if _length(file) < _FIRST_BLOCK:
-            return damaged(file, "store-truncated", f"it is cut short: {_length(file):,} bytes are left of it")
+            return damaged(file, "store-truncated", f"it is truncated: {_length(file):,} bytes are left of it")
         if not (_DAMAGED.search(text) or _LOG.search(text)):
             return StoreError(f"Cannot open {file}: {text}", hint="Check its permissions and free space.")
     return _damage(file, text)
@@ -123,17 +123,17 @@ def _damage(file: Path, text: str) -> StoreDamagedError:
 def _named(text: str) -> tuple[str, str]:
     """Return the name of a damage, and its description."""
     if _LOG.search(text):
-        return "store-log-damaged", f"its log of the last changes cannot be read ({_first_line(text)})"
+        return "store-log-damaged", f"its write-ahead log cannot be read ({_first_line(text)})"
     if found := _CHECKSUM.search(text):
         stored, at = int(found[1]), int(found[2])
         if stored == 0:
             return "store-zeroed", f"the block at byte {at:,} is empty where data was"
         where = "header" if at < _FIRST_BLOCK else "block"
-        return "store-overwritten", f"the {where} at byte {at:,} is not what was written: its checksum is wrong"
+        return "store-overwritten", f"the {where} at byte {at:,} has a wrong checksum"
     if "read enough bytes" in text:
-        return "store-truncated", f"it is cut short ({_first_line(text)})"
+        return "store-truncated", f"it is truncated ({_first_line(text)})"
     if "not a valid DuckDB database" in text:
-        return "store-foreign", "it is no database"
+        return "store-foreign", "it is not a database"
     return "store-overwritten", _first_line(text)
 
 

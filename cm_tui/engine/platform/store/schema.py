@@ -45,14 +45,14 @@ def number_of(rows: Rows) -> int:
         tables = {row[0] for row in rows(_TABLES)}
         if lost := tables & {row[1] for row in expected_columns()}:
             raise UnreadableSchemaError(
-                f"the table meta is missing, though {', '.join(sorted(lost)[:3])} is there"
+                f"the table meta is missing, though {', '.join(sorted(lost)[:3])} exists"
             ) from None
         return 0
     if not found:
-        raise UnreadableSchemaError("it does not say which schema it has")
+        raise UnreadableSchemaError("its schema number is missing")
     if len(set(found)) > 1 or not str(found[0]).isdecimal():
         said = ", ".join(repr(str(one)[:40]) for one in found[:3])
-        raise UnreadableSchemaError(f"it says that its schema is {said}, which is no number")
+        raise UnreadableSchemaError(f"its schema is {said}, which is not a number")
     return int(found[0])
 
 

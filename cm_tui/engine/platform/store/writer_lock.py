@@ -45,7 +45,7 @@ class WriterLock:
         """
         with self._changed:
             if self._runs:
-                raise CmError("This project is being indexed already.", hint="Wait until that run has ended.")
+                raise CmError("This project is already being indexed.", hint="Wait until that run has ended.")
             self._runs += 1
             self._changed.wait_for(lambda: not self._taken)
             self._taken = self._numbering = True

@@ -62,7 +62,7 @@ class _Jobs:
             self._client.ask("DELETE", f"{self._place}{file}", attempts=1)
 
     def _no_job(self) -> ModelError:
-        return self._client.error("answered something else than a batch job", "Set embedding.batch.enabled = false.")
+        return self._client.error("did not answer with a batch job", "Set embedding.batch.enabled = false.")
 
 
 def batch_jobs_of(provider: Provider) -> FileJobs | InlineJobs | None:

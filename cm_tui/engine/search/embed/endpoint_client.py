@@ -110,7 +110,7 @@ class EndpointClient:
         for attempt in range(attempts):
             pause = min(0.5 * 2**attempt, 8.0)
             if not self._is_allowed():
-                said = "is not the configured one any more"
+                said = "is no longer the configured one"
                 raise self.error(said, "Run the command again.", url, NotChosenError)
             try:
                 response, body = self._send(method, url, content)
@@ -155,7 +155,7 @@ class EndpointClient:
             for part in response.iter_bytes():
                 body += part
                 if len(body) > self._most_bytes or time.monotonic() > until:
-                    raise httpx.ReadTimeout("the answer is too long or takes too long")
+                    raise httpx.ReadTimeout("the response is too long or takes too long")
             return response, bytes(body)
 
     def _http(self) -> httpx.Client:
@@ -172,16 +172,14 @@ class EndpointClient:
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
-            awaited = "vectors" if self._section == "embedding" else "an answer of the API"
-            raise self.error(
-                f"answered something else than {awaited}: it is not JSON", f"Check {self._section}.base_url."
-            ) from error
+            awaited = "vectors" if self._section == "embedding" else "a response of the API"
+            raise self.error(f"did not answer with {awaited}: not JSON", f"Check {self._section}.base_url.") from error
 
     def _refusal(self, response: httpx.Response, body: bytes, failure: str, url: str) -> ModelError:
         status = response.status_code
         if 300 <= status < 400:
             to = response.headers.get("Location", "elsewhere")[:_KEPT]
-            what = f"sends requests on to {to}, which is not followed: the key would go along"
+            what = f"redirects to {to}, which is not followed: the key would be sent there"
             return self.error(what, f"Set {self._section}.base_url to the right address.", url)
         if status in (401, 403):
             source = self.endpoint.key_source
@@ -219,7 +217,7 @@ def _reason(response: httpx.Response, body: bytes) -> str:
         text = error.get("message", error) if isinstance(error, dict) else error
     except (ValueError, AttributeError, RecursionError):
         if "html" in response.headers.get("Content-Type", ""):
-            text = "a page of HTML, not an answer of an API"
+            text = "an HTML page, not a response of an API"
     return " ".join(str(text).split())[:_KEPT]
 
 

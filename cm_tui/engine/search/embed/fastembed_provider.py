@@ -52,7 +52,7 @@ class FastembedProvider:
         Raises ModelError if it is missing.
         """
         if self._folder is not None and not (self._folder / self._file).is_file():
-            raise ModelError(f"There is no model {self._folder / self._file}.", hint=_HINT)
+            raise ModelError(f"Model not found: {self._folder / self._file}.", hint=_HINT)
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, dimensions).
@@ -120,7 +120,7 @@ class FastembedProvider:
         known = {entry["model"].lower() for entry in fastembed.TextEmbedding.list_supported_models()}
         if name.lower() not in known:
             raise ModelError(
-                f"fastembed has no model called {name}.",
+                f"fastembed has no model named {name}.",
                 hint="Set embedding.path to a local folder of it, or choose one of fastembed's list of models.",
             )
         paths.private_dir(cache)

@@ -55,7 +55,7 @@ class _ModelProcess:
             missing = self._process.take(texts, vectors)
             self._used = time.monotonic()
             if missing:
-                _log.warning("a process that embeds prose was lost: this one does its work")
+                _log.warning("a process that embeds prose ended unexpectedly: continuing in this process")
                 self.end()
         return vectors, missing
 

@@ -63,7 +63,7 @@ class Provider(Protocol):
         """
 
 
-SWITCHED_OFF = "Vectors are switched off: `embedding.provider` is none."
+SWITCHED_OFF = "Vectors are disabled: `embedding.provider` is none."
 
 
 class NoProvider:

@@ -159,7 +159,7 @@ class RemoteProvider:
         self.settings = config
         self.dialect = dialect = DIALECTS[endpoint.kind]
         key_headers = dialect.key_headers(endpoint.key)
-        meanwhile = KEYWORD_ONLY if fallback_of(config) is None else "Until then index runs go over to the fallback."
+        meanwhile = KEYWORD_ONLY if fallback_of(config) is None else "Until then index runs use the fallback."
         self.client = EndpointClient(endpoint, key_headers, config.timeout_seconds, sleep, is_allowed, meanwhile)
         self._texts = min(config.batch_size, dialect.most_texts)
         self._lock = threading.Lock()
@@ -274,4 +274,4 @@ class RemoteProvider:
         return rows
 
     def _no_vectors(self) -> ModelError:
-        return self.client.error("answered something else than vectors", "Check embedding.base_url.")
+        return self.client.error("did not answer with vectors", "Check embedding.base_url.")

@@ -49,7 +49,7 @@ DETAILS = {
     "types": "the head of a type, without its methods",
     "file-name": "words of the query in the file's name",
     "path": "words of the query in folders and file name",
-    "coherence": "other passages of the file answer too",
+    "coherence": "other passages of the file match too",
     "best-of-file": "the best passage of its file",
 }
 """What each says of a hit, in the order in which they are applied."""

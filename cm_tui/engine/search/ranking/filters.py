@@ -62,7 +62,7 @@ class Problem:
         if self.near:
             said.append(f"Did you mean {self.near}?")
         if self.known:
-            said.append(f"Known are {', '.join(self.known)}.")
+            said.append(f"Available: {', '.join(self.known)}.")
         return " ".join(said)
 
     def among(self, languages: Sequence[str]) -> Problem:
@@ -137,7 +137,7 @@ class Vocabulary:
         return low if low in (SYMBOL_KINDS if name == "kind" else PLACES) else None
 
     def _inside(self, path: str) -> str | None:
-        """Return a path relative to the root; None where it leads out of the project."""
+        """Return a path relative to the root; None where it is outside the project."""
         if path.startswith("/"):
             if not self.root or not f"{path}/".startswith(f"{self.root}/"):
                 return None
@@ -148,11 +148,11 @@ class Vocabulary:
     def _problem(self, name: Field, value: str, text: str) -> Problem:
         head = text.partition(":")[0]
         if name == "path":
-            return Problem(text, "it leads out of the project")
+            return Problem(text, "it is outside the project")
         if name == "lang":
-            return Problem(text, "there is no such language", _near(head, value, self.languages), of_language=True)
+            return Problem(text, "unknown language", _near(head, value, self.languages), of_language=True)
         known = SYMBOL_KINDS if name == "kind" else PLACES
-        reason = "there is no such kind of symbol" if name == "kind" else "nothing is kept apart by that name"
+        reason = "unknown kind of symbol" if name == "kind" else "unknown group"
         return Problem(text, reason, _near(head, value, known), known)
 
 

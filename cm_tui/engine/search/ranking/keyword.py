@@ -207,12 +207,9 @@ class KeywordIndex:
             documents = state.collection.some(source, only)
         terms = [term for word in wanted if (term := found[word]) is not None]
         inside = [one for term in terms if (one := _within(term, documents)) is not None]
-        if isinstance(words, Mapping):
-            inside = [replace(one, idf=one.idf * words[one.text]) for one in inside]
-        if len(inside) > _MAX_QUERY_TERMS:
-            telling = set(sorted(range(len(inside)), key=lambda row: -inside[row].idf)[:_MAX_QUERY_TERMS])
-            inside = [one for row, one in enumerate(inside) if row in telling]
-        return documents, inside
+        worth = [one.idf * (words[one.text] if isinstance(words, Mapping) else 1.0) for one in inside]
+        telling = sorted(sorted(range(len(inside)), key=lambda row: -worth[row])[:_MAX_QUERY_TERMS])
+        return documents, [replace(inside[row], idf=worth[row]) for row in telling]
 
     def read_all(self) -> None:
         """Load the whole index into memory, 4 bytes per occurrence; terms are then found without the store."""
@@ -311,9 +308,12 @@ class KeywordIndex:
             f"SELECT termid, docid, fieldid FROM fts_main_passage.terms WHERE termid IN ({places})"  # noqa: S608 - numbers
         ).fetchnumpy()
         term_of, document, field = (np.asarray(rows[name]) for name in ("termid", "docid", "fieldid"))
+        keys = sorted_keys(documents.position(document), field)
+        order = np.lexsort((keys, term_of))
+        keys, term_of = keys[order], term_of[order]
         for termid, word in known:
-            here = term_of == termid
-            found[word] = _term(word, np.sort(sorted_keys(documents.position(document[here]), field[here])), documents)
+            first, last = np.searchsorted(term_of, (termid, termid + 1))
+            found[word] = _term(word, keys[first:last], documents)
         return found
 
 

@@ -150,7 +150,7 @@ def reasons(ranking: Ranking, row: int, mode: Mode) -> list[str]:
         else:
             found.append(f"Its cosine is {cosine:.3f}, that of the last of the {pool} nearest {worst:.3f}.")
     else:
-        found.append("Meaning is not compared in the mode keyword.")
+        found.append("Keyword mode does not compare meaning.")
     return found
 
 

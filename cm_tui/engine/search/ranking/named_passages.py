@@ -52,11 +52,7 @@ class NamedPassages:
         rows = self._db.rows(
             "SELECT id FROM passage WHERE path IN (SELECT unnest(?::VARCHAR[])) ORDER BY id LIMIT ?", [paths, _MOST]
         )
-        note = (
-            ""
-            if len(paths) == 1
-            else f"{asked} means {count(len(paths), 'file')}; the best passage of them is looked at."
-        )
+        note = "" if len(paths) == 1 else f"{asked}: {count(len(paths), 'file')} match; their best passage is used."
         return Named(tuple(row[0] for row in rows), paths[0] if len(paths) == 1 else "", note)
 
     def _of_place(self, asked: str) -> Named | None:
@@ -79,7 +75,7 @@ class NamedPassages:
         else:
             _, start, end = rows[0]
             return Named(
-                (rows[0][0],), paths[0], f"No passage shows line {first}; the nearest one, {start}-{end}, does."
+                (rows[0][0],), paths[0], f"No passage contains line {first}; the nearest one, {start}-{end}, is used."
             )
         return Named(tuple(row[0] for row in rows), paths[0] if len(paths) == 1 else "")
 
@@ -93,7 +89,7 @@ class NamedPassages:
             if found:
                 called = list(dict.fromkeys(row[1] for row in found))
                 some = f"{', '.join(called[:4])}{' …' if len(called) > 4 else ''}"
-                several = f"{asked} means {count(len(called), 'symbol')}: {some}."
+                several = f"{asked}: {count(len(called), 'symbol')} match: {some}."
                 return Named(tuple(dict.fromkeys(row[0] for row in found)), note=several if len(called) > 1 else "")
         return None
 

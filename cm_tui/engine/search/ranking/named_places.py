@@ -27,7 +27,7 @@ _CUT = 0.5
 """What the frames of a trace count whose innermost one is missing."""
 _FILE_ALONE = 0.4
 """Share of a passage that is in the file of a frame, where neither function nor line is its own."""
-_WHOLE_FILES = 4
+_WHOLE_FILES = 2
 """Frames whose whole file counts; of further ones that costs time, and changes nothing."""
 _MESSAGES = 6
 _LEAST_WORDS = 3
@@ -36,7 +36,7 @@ _ENOUGH_WORDS = 6
 """Consecutive words that are unique."""
 _EVERYWHERE = 12
 """Number of passages with the same words from which on they are not telling."""
-_COMPARED = 30
+_COMPARED = 16
 """Most passages to compare word by word, those with the rarest words of the message first."""
 _ERROR_NAME = re.compile(r"^\s*[\w.:]*(?:Error|Exception|Warning)\b:?")
 
@@ -119,7 +119,7 @@ def quoting(index: KeywordIndex, records: PassageCache, report: Report) -> Value
         for term in terms:
             worth[term.postings.documents] += term.idf
         ids = documents.ids[best_positions(worth, _COMPARED)].tolist()
-        texts |= {one.id: _words(one.text) for one in records.get([id_ for id_ in ids if id_ not in texts])}
+        texts |= {one.id: one.text for one in records.get([id_ for id_ in ids if id_ not in texts])}
         runs = {id_: _longest_run(words, texts[id_]) for id_ in ids if id_ in texts}
         longest = max(runs.values(), default=0)
         holding = [id_ for id_, run in runs.items() if run == longest]
@@ -141,13 +141,14 @@ def _words(text: str) -> str:
     return f" {' '.join(tokens.words(text)).lower()} "
 
 
-def _longest_run(words: Sequence[str], own: str) -> int:
-    """Number of consecutive words that a text has in common with a message; short words alone do not count.
-
-    Args:
-        words: of the message.
-        own: the text's words, as from `_words`.
-    """
+def _longest_run(words: Sequence[str], text: str) -> int:
+    """Number of consecutive words that a text has in common with a message; 0: too few, or short words alone."""
+    # Most texts have no three of them in a row: splitting these into words would take most of the time.
+    lower = text.lower()
+    has = [word in lower for word in words]
+    if not any(map(all, zip(*(has[first:] for first in range(_LEAST_WORDS)), strict=False))):
+        return 0
+    own = _words(text)
 
     def run(first: int, size: int) -> str:
         return f" {' '.join(words[first : first + size])} "

@@ -6,11 +6,9 @@ import marshal
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import starmap
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +18,8 @@ from cm_tui.engine.search.ranking.traits import Definition, Owner, Traits, trait
 from cm_tui.lru import LRU
 
 _KEPT, _BYTES_EACH = 100_000, 800
-"""Records in memory, as bytes: of code they have so many on average; of longer ones fewer are kept."""
-_LIVE = 4_000
-"""Those of them that are kept as objects too, with their traits: a million small objects would leave holes in memory."""
+"""Records in memory, as bytes, as a million small objects would leave holes in it: of code they have so many on average; of
+longer ones fewer are kept."""
 _STEP = 500
 _PAUSE = 0.005
 """Least seconds between two steps; at most half of the time is taken from requests."""
@@ -57,12 +54,13 @@ MOST_DEFINING = 500
 """The most definitions of a name for which one of them can be meant."""
 
 
-@dataclass(frozen=True)
-class PassageRecord:
+class PassageRecord(NamedTuple):
     """A passage with its own and its defined symbols. Ids are never reused, so it never changes."""
 
     owner: Owner | None
     definitions: tuple[Definition, ...]
+    traits: Traits
+    """Those that do not depend on the query."""
     id: int
     source: str
     path: str
@@ -73,11 +71,6 @@ class PassageRecord:
     language: str
     generated: bool
 
-    @cached_property
-    def traits(self) -> Traits:
-        """Return the traits that do not depend on the query."""
-        return traits_of(self.path, self.text, self.owner, self.definitions)
-
 
 class PassageCache:
     """The last used records by passage id. Thread-safe."""
@@ -85,19 +78,18 @@ class PassageCache:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._records: LRU[int, bytes] = LRU(_KEPT * _BYTES_EACH, _weight)
-        self._live: LRU[int, PassageRecord] = LRU(_LIVE)
 
     def get(self, ids: Sequence[int]) -> list[PassageRecord]:
         """Return records in order of path and line; removed passages are skipped."""
-        found = {id_: live for id_ in ids if (live := self._live.get(id_)) is not None}
-        packed = {id_: text for id_ in ids if id_ not in found and (text := self._records.get(id_)) is not None}
-        read = self._read([id_ for id_ in ids if id_ not in found and id_ not in packed])
-        for id_, text in read.items():
-            self._records.put(id_, text)
-        for id_, text in (packed | read).items():
-            self._live.put(id_, record := _unpacked(text))
-            found[id_] = record
-        return sorted(found.values(), key=lambda record: (record.path, record.start_line, record.end_line, record.id))
+        packed = {id_: text for id_ in ids if (text := self._records.get(id_)) is not None}
+        found = []
+        for id_, text in (packed | self._read([id_ for id_ in ids if id_ not in packed])).items():
+            values = marshal.loads(text)  # noqa: S302 - packed below, in this process
+            if values[2] is None:
+                values = (*values[:2], _traits_of(values), values[3])
+                self._records.put(id_, marshal.dumps(values))
+            found.append(_record(values))
+        return sorted(found, key=lambda record: (record.path, record.start_line, record.end_line, record.id))
 
     def at(self, paths: Sequence[str]) -> NDArray[np.int64]:
         """Return the ids of the passages of some paths."""
@@ -151,13 +143,21 @@ class PassageCache:
             if begins:
                 defined[id_].append((name, qualname, kind, *rest))
         rows = self._db.rows(_PASSAGES, wanted)
-        return {row[0]: marshal.dumps((owners.get(row[0]), defined.get(row[0], ()), row)) for row in rows}
+        return {row[0]: marshal.dumps((owners.get(row[0]), defined.get(row[0], ()), None, row)) for row in rows}
 
 
 def _weight(packed: bytes) -> int:
     return max(_BYTES_EACH, len(packed))
 
 
-def _unpacked(packed: bytes) -> PassageRecord:
-    owner, definitions, row = marshal.loads(packed)  # noqa: S302 - packed above, in this process
-    return PassageRecord(None if owner is None else Owner(*owner), tuple(starmap(Definition, definitions)), *row)
+def _traits_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the traits of an unpacked record: they are kept with it once it is first a candidate."""
+    owner, definitions, _, row = values
+    owner = None if owner is None else Owner(*owner)
+    return tuple(traits_of(row[2], row[5], owner, [Definition(*one) for one in definitions]))
+
+
+def _record(values: tuple[Any, ...]) -> PassageRecord:
+    owner, definitions, traits, row = values
+    owner = None if owner is None else Owner(*owner)
+    return PassageRecord(owner, tuple(starmap(Definition, definitions)), Traits(*traits), *row)

@@ -122,7 +122,7 @@ class Filters:
         rows: Any = self._db.cursor.execute(sql, parameters).fetchnumpy()
         ids = np.asarray(rows["id"], dtype=np.int64)
         if not len(ids) and not notes:
-            notes.append(f"Nothing passes {' '.join(map(str, filters))}.")
+            notes.append(f"Nothing matches {' '.join(map(str, filters))}.")
         return _Passing(ids, tuple(notes))
 
     # --- paths ---
@@ -141,8 +141,8 @@ class Filters:
         if "*" not in asked.value and self._is_there(begun):
             return begun
         elsewhere = replace(asked, value=f"**/{asked.value}")
-        hint = f" {elsewhere} fits." if self._is_there(_at(elsewhere.value)) else ""
-        notes.append(f"{asked}: the index has no file there.{hint}")
+        hint = f" {elsewhere} would match." if self._is_there(_at(elsewhere.value)) else ""
+        notes.append(f"{asked}: no indexed file there.{hint}")
         return exact
 
     def _is_there(self, condition: _Condition) -> bool:
@@ -264,7 +264,7 @@ def _places_of(path: str) -> frozenset[str]:
 
 
 def _of_listing(found: int, pool: int) -> str:
-    said = f"{count(found, 'passage')} {'pass' if found > 1 else 'passes'}"
+    said = f"{count(found, 'passage')} {'match' if found > 1 else 'matches'}"
     if found > pool:
-        return f"There are no words to rank by: {said}, and the first {pool:,} by path and line are listed."
-    return f"There are no words to rank by: {said}, listed by path and line."
+        return f"No words to rank by: {said}; the first {pool:,} by path and line are listed."
+    return f"No words to rank by: {said}, listed by path and line."

@@ -40,7 +40,7 @@ from cm_tui.model.search import HOLDS_NONE
 from cm_tui.model.tuning import ProfileReset
 from cm_tui.paths import project_config_file
 
-_NO_RERANKER = "the profile asks for it, but `search.reranker` of the configuration names no model."
+_NO_RERANKER = "the profile asks for it, but `search.reranker` of the configuration is not set."
 _PLURALS = {"note": "notes", "entry": "entries", "episode": "episodes", "transcript": "transcripts"}
 
 
@@ -139,7 +139,7 @@ class Searcher:
         """
         started = time.perf_counter()
         if mode not in ("hybrid", "keyword", "vector"):
-            raise UsageError(f"Unknown mode {mode!r}.", hint="Use hybrid, keyword or vector.")
+            raise UsageError(f"Unknown mode: {mode!r}.", hint="Use hybrid, keyword or vector.")
         chosen = self.profile(profile)
         asked = self._narrowed(query, chosen, only)
         meant = self._spelling.suggestions(asked) if searches_code(chosen) else ()
@@ -190,7 +190,7 @@ class Searcher:
         if len(query) > (most := whole.read_characters):
             notes.insert(0, f"Only the first {most:,} of {len(query):,} characters of the query were read.")
         if not asked.query.terms and not asked.is_listing:
-            notes.append("The query holds no words to search for.")
+            notes.append("The query contains no words to search for.")
         return replace(asked, notes=tuple(notes))
 
     def _comparison(self, query: str, profile: Profile, mode: Mode) -> tuple[Candidates, Profile] | None:
@@ -310,7 +310,7 @@ class Searcher:
             return profile
         known = self.profiles()
         if profile not in known:
-            raise UsageError(f"There is no profile {profile!r}.", hint=f"Known are {', '.join(known)}.")
+            raise UsageError(f"Unknown profile: {profile!r}.", hint=f"Available: {', '.join(known)}.")
         return known[profile]
 
     def profiles(self) -> Mapping[str, Profile]:
@@ -345,7 +345,7 @@ class Searcher:
             ConfigError: the file cannot be understood, or there is no project.
         """
         if self._root is None:
-            raise ConfigError("There is no project to save a profile to.")
+            raise ConfigError("No project to save a profile to.")
         file = project_config_file(self._root)
         profile_file.save(profile, profiles.below(profile.name), file)
         self._saved[profile.name] = profile
@@ -354,7 +354,7 @@ class Searcher:
     def reset_profile(self, name: str) -> ProfileReset:
         """Remove the project's changes to a profile; raises as `profile_file.reset`."""
         if self._root is None:
-            raise ConfigError("There is no project whose configuration could have changed a profile.")
+            raise ConfigError("No project, so no profile was changed.")
         file = project_config_file(self._root)
         removed = profile_file.reset(name, file)
         self._saved.pop(name, None)

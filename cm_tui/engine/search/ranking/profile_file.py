@@ -79,9 +79,9 @@ def reset(name: str, file: Path) -> tuple[str, ...]:
     changes = _section_of(text, name, file)
     if name not in packaged() and name not in (below := load_config().profiles):
         if changes is None:
-            raise UsageError(f"There is no profile {name!r}.", hint=f"Known are {', '.join([*packaged(), *below])}.")
+            raise UsageError(f"Unknown profile: {name!r}.", hint=f"Available: {', '.join([*packaged(), *below])}.")
         raise RefusedError(
-            f"The profile {name} is this project's own: it has no built-in version to go back to.",
+            f"The profile {name} belongs to this project: there is no built-in version to restore.",
             hint=f"Remove its section [profiles.{_key(name)}] from {file}.",
         )
     if changes is None:

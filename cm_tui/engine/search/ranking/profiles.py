@@ -97,8 +97,8 @@ def load(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Profile]:
     for profile in found.values():
         if profile.beside and profile.beside not in found:
             raise ConfigError(
-                f"profiles.{profile.name}.beside: there is no profile {profile.beside!r}.",
-                hint=f"Known are {', '.join(found)}; an empty one turns it off.",
+                f"profiles.{profile.name}.beside: unknown profile {profile.beside!r}.",
+                hint=f"Available: {', '.join(found)}; empty disables it.",
             )
     return found
 
@@ -119,7 +119,7 @@ def make(name: str, changes: Mapping[str, Any]) -> Profile:
     if unknown := sorted(set(values) - KEYS):
         near = nearest(unknown[0], KEYS)
         raise ConfigError(
-            f"profiles.{name}: there is no setting {unknown[0]}.",
+            f"profiles.{name}: unknown setting {unknown[0]}.",
             hint=f"Did you mean {near}? {_HINT}" if near else _HINT,
         )
     weights = values.get("adjustments", {})
@@ -156,8 +156,8 @@ def _wrong_adjustments(profile: Profile) -> Iterator[str]:
     for name, value in profile.adjustments.items():
         if name not in adjust.NAMES:
             near = nearest(name, adjust.NAMES)
-            meant = f"did you mean {near}?" if near else f"known are {', '.join(adjust.NAMES)}."
-            yield f"adjustments: there is no adjustment {name}; {meant}"
+            meant = f"did you mean {near}?" if near else f"available: {', '.join(adjust.NAMES)}."
+            yield f"adjustments: unknown adjustment {name}; {meant}"
         if not math.isfinite(value):
             yield f"adjustments.{name}: {value} is not a number."
         elif abs(value) > _MOST_WEIGHT:
@@ -166,15 +166,15 @@ def _wrong_adjustments(profile: Profile) -> Iterator[str]:
             yield f"adjustments.{name}: a penalty is a share from 0 to 1, not {value}."
     for name, value in profile.report.items():
         if name not in adjust.NAMES:
-            yield f"report: there is no adjustment {name}; known are {', '.join(adjust.NAMES)}."
+            yield f"report: unknown adjustment {name}; available: {', '.join(adjust.NAMES)}."
         if not 0 <= value <= _MOST_FACTOR:
-            yield f"report.{name}: a factor lies between 0 and {_MOST_FACTOR}."
+            yield f"report.{name}: a factor must be between 0 and {_MOST_FACTOR}."
 
 
 def _wrong_numbers(profile: Profile) -> Iterator[str]:
     for name, (least, most) in _RANGES.items():
         if not least <= getattr(profile, name) <= most:
-            yield f"{name}: must lie between {least} and {most:,}."
+            yield f"{name}: must be between {least} and {most:,}."
     if profile.half_life_days is not None and not 0 < profile.half_life_days < math.inf:
         yield "half_life_days: must be more than 0; 0 turns decay off."
 

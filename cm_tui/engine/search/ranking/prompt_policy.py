@@ -7,7 +7,7 @@
 4. A word that names something in the index (symbol, file, module, entry): yes; in an answer ("yes", "push") with two
    words more. Words that are names now and then count in questions how, where and why, and next to another word that
    carries meaning. The verb of an order ("can you write a test") is no name.
-5. Three words that carry meaning in a question, four in a statement, two more in an answer, one less for a task ("fix
+5. Three meaningful words in a question, four in a statement, two more in an answer, one less for a task ("fix
    login tests"); a version counts as a word; fewer where no index can be asked; six characters of a script without
    spaces: yes; less: no.
 """
@@ -109,7 +109,7 @@ def _by_words(text: str, words: Sequence[str], find_names: FindNames) -> Verdict
     is_question = asks or text.endswith(("?", "？"))
     meaning = [word for word in dict.fromkeys(words) if _has_meaning(word, is_question)]
     if not unspaced and (_CHORES.issuperset(meaning) if not is_question else not meaning):
-        return Verdict(False, "goes on with what was said")
+        return Verdict(False, "continues the conversation")
     is_answer = not is_question and not _FOLLOW_UP.isdisjoint(words)
     is_task = not is_question and not _TASKS.isdisjoint(words)
     least = _LEAST + (not is_question) + 2 * is_answer - is_task
@@ -123,7 +123,7 @@ def _by_words(text: str, words: Sequence[str], find_names: FindNames) -> Verdict
         is_enough = len(meaning) >= _LEAST_UNCHECKED + is_answer - is_task
     elif names and len(meaning) + _OF_NAME * len(names) >= least:
         return Verdict(True, f"names {min(names, key=meaning.index)}")
-    return Verdict(is_enough, "words that carry meaning" if is_enough else "too little to go by")
+    return Verdict(is_enough, "meaningful words" if is_enough else "too few words")
 
 
 def _has_meaning(word: str, is_question: bool) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
 from cm_tui.engine.search.ranking import tokens
+from cm_tui.engine.search.ranking.kinds import Kinds, kinds_of
 from cm_tui.engine.search.ranking.report import MOST_CHARS, NAMES, Report, is_report, read
 from cm_tui.engine.search.ranking.wording import CODE_WORDING, Wording
 
@@ -20,50 +22,6 @@ _MAX_CHARS = 2_000
 # JavaScript and PHP.
 _NAME = r"\$*[^\W\d][\w$]*"
 _QUALIFIED = re.compile(rf"{_NAME}(?:(?:\.|::|->|\\|\#){_NAME})*[?!]?")
-_USE = re.compile(
-    r"(?i)\b(?:install(?:ation|ing|ed)?|set ?up|configur(?:e|ing|ation)|options?|flags?|usage|examples?|tutorial|guide|getting started"
-    r"|requirements?|licen[sc]e|upgrad(?:e|ing)|migrat(?:e|ing|ion)|changelog|faq|troubleshoot(?:ing)?|environment variables?"
-    r"|deploy(?:ing|ment)?|prerequisites?|quick ?start|documentation|docs?|readme|manual|command[- ]line|instructions?"
-    r"|why|you|your|my)\b"
-)
-"""Words of documents for users, and of questions that they answer."""
-_HOW_TO = re.compile(
-    r"(?i)\bhow to\b|\b(?:do|can|could|should|must|may) (?:i|you)\b"
-    r"|\A\s*(?:install|set ?up|configure|upgrade|migrate|deploy)\b"
-)
-"""How people ask what they have to do."""
-_POLITE = re.compile(
-    r"(?i)\s*(?:(?:(?:hi|hey|hello|good (?:morning|afternoon|evening))(?: (?:there|all|everyone|claude|codex|\w+(?=\s*[,.:!-])))?"
-    r"|please|kindly|quickly|just|thanks|sorry|ok(?:ay)?|alright|well|so|and|but|now|then|next|first|also|btw|by the way"
-    r"|(?:an?(?:other)? |one )?(?:quick |short |small )?(?:question|task|request|thing)(?=\s*[,.:!-])"
-    r"|(?:can|could|would|will) you|i(?: would|'d)? (?:want|need|like) you to|let's|we (?:need|have) to|do you know|any idea"
-    r"|i(?:'m| am| was)? wonder(?:ing)?)[,.:!\s-]+)*(?:(?:explain|show|tell|describe)(?: (?:me|us))?[,\s]+)?"
-)
-"""What stands before the task or question in a request: greetings, politeness, `quick question:`."""
-_TASK = re.compile(
-    r"(?i)(?:add|fix|change|make|remove|delete|support(?! for)|implement|refactor|rename|replace|move|extract|handle|allow|prevent"
-    r"|avoid|stop|rewrite|write|introduce|extend|improve|simplify|split|check|debug|find|look (?:at|into)|investigate)\b(?! your\b)"
-)
-"""How a task in code begins; `check your options` is how a document speaks to its reader."""
-_ABOUT_DOCUMENTS = re.compile(
-    r"(?i)\b(?:tutorial|guide|licen[sc]e|changelog|faq|documentation|docs?|readme|manual|instructions?|documented|described)\b"
-)
-_FAILING = re.compile(
-    r"(?i)\b(?:not|no(?: longer)?|never|cannot|\w+n't|fail(?:s|ed|ing|ure)?|wrong(?:ly)?|broken|breaks?|hangs?|crash(?:e[sd]|ing)?|panics?"
-    r"|los(?:es|t)|drop(?:s|ped)|miss(?:es|ing)|twice|ignore[sd]|leaks?|stuck|swallow(?:s|ed)|bug)\b"
-)
-"""What people say of code that does something else than they expect."""
-_WORKING = re.compile(
-    r"\s*(?:where|how|(?:which|what) (?:code|part|file|module|function|method|class|calls|happens))\b", re.IGNORECASE
-)
-"""How people ask where something is done, or how it works."""
-_REASONS = re.compile(r"\s*(?:why\b|(?:when|what) did\b|(?:did|have|had) we\b)", re.IGNORECASE)
-"""How people ask for what was decided, and for its reasons."""
-_BEHAVIOUR = re.compile(
-    r"(?is)\s*why (?:do|does|don't|doesn't|is|are|isn't|aren't|am|can't|cannot|won't|it|this|that|the|an?|my)\b(?! (?:we|you)\b)"
-    r"(?!.*\b(?:instead of|rather than|was|were|did|chose|decided)\b)"
-)
-"""How people ask why something happens: mostly for what code does, now and then for what a document says of it."""
 _MENTIONED = 0.4
 """How much a mere word of documents asks for them."""
 _WHY = 0.7
@@ -156,11 +114,13 @@ class Query:
         """Return the title of the report part that gives each index term most weight; empty for a question."""
         return {term: NAMES[one.kind] for term, one in self.report.terms(wording).items()} if self.report else {}
 
-    def written_in(self, wording: Wording) -> dict[str, str]:
-        """Return each index term as written in the query: `color` for `col`; of several words, the first."""
+    def written_in(self, wording: Wording, wanted: AbstractSet[str]) -> dict[str, str]:
+        """Return wanted index terms as written in the query: `color` for `col`; of several words, the first."""
         found: dict[str, str] = {}
         for word in dict.fromkeys([*self.words, *chain(*(self.report.words if self.report else ()))]):
-            pieces, split = tokens.parts(word), wording.split(word)
+            if wanted.isdisjoint(split := wording.split(word)):
+                continue
+            pieces = tokens.parts(word)
             # The whole word comes before its pieces, if it has several.
             shown = [word] if len(split) == len(pieces) == 1 else [word] * (len(split) - len(pieces)) + pieces
             for term, text in zip(split, shown, strict=True):
@@ -188,28 +148,33 @@ class Query:
         """Return how much it asks for documents: 1 for what to do, less than 0 for how it works; 0 for a report."""
         if self.report is not None:
             return 0.0
-        asked = self._asked
-        task = _TASK.match(asked)
-        if _HOW_TO.search(asked) and not task:
+        asked, kinds = self._asked, self._kinds
+        task = kinds.task.match(asked)
+        if kinds.how_to.search(asked) and not task:
             return 1.0
-        if _ABOUT_DOCUMENTS.search(asked):
+        if kinds.about_documents.search(asked):
             return _MENTIONED
-        if _WORKING.match(asked):
+        if kinds.working.match(asked):
             return _INSIDE
         if self.asks_for_reasons:
-            return _HAPPENING if _BEHAVIOUR.match(asked) else _WHY
-        return _MENTIONED if _USE.search(asked) and not (task or _FAILING.search(asked)) else 0.0
+            return _HAPPENING if kinds.why.match(asked) and not kinds.decided.search(asked) else _WHY
+        return _MENTIONED if kinds.use.search(asked) and not (task or kinds.failing.search(asked)) else 0.0
 
     @property
     def asks_for_reasons(self) -> bool:
         """Return whether it is about what was decided and why; never for a report."""
-        return self.report is None and _REASONS.match(self._asked) is not None
+        return self.report is None and self._kinds.reasons.match(self._asked) is not None
+
+    @cached_property
+    def _kinds(self) -> Kinds:
+        return kinds_of(self.plain)
 
     @cached_property
     def _asked(self) -> str:
         """The task or question of a request; else all of it, as `can you` may ask for what is possible."""
-        rest = _POLITE.sub("", self.plain, count=1)
-        return rest if _TASK.match(rest) or _WORKING.match(rest) or _REASONS.match(rest) else self.plain
+        kinds, rest = self._kinds, self._kinds.polite.sub("", self.plain, count=1)
+        begins = any(kind.match(rest) for kind in (kinds.task, kinds.working, kinds.reasons))
+        return rest if begins else self.plain
 
     @cached_property
     def names(self) -> list[Name]:

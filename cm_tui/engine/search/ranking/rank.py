@@ -323,7 +323,7 @@ class _Explainer:
     def _coverage_text(self, row: int) -> str:
         """Share of the query in the passage, if that counts."""
         share = float(self._table.coordination[row])
-        return f"says {share:.0%} of the question's words by their worth; " if self._fused.coordination else ""
+        return f"contains {share:.0%} of the query's words by weight; " if self._fused.coordination else ""
 
     def _vector(self, row: int) -> list[ScorePart]:
         contribution = float(self._fused.vector[row])

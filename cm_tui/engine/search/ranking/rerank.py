@@ -119,7 +119,7 @@ class FastembedReranker:
 def _onnx_file(folder: Path) -> str:
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.onnx"))
     if not files:
-        raise FileNotFoundError(f"{folder} holds no .onnx file")
+        raise FileNotFoundError(f"{folder} contains no .onnx file")
     return files[0]
 
 

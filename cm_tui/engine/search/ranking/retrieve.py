@@ -81,6 +81,8 @@ _FILES = 40
 _LENDING = 50
 """The best of each side, whose neighbours in their threads are candidates too."""
 _TITLE = FIELDS.index("title")
+_MOST_MENTIONED = 200
+"""The most candidates that a name inside a text adds."""
 _TELLING = 8
 """The most telling terms of a report: a passage with all of them is sufficient."""
 _AGAIN = 4
@@ -161,15 +163,15 @@ class KeywordScores:
         """Positions of the best passages, best first; equal ones in order of their id."""
         return best_positions(self.scores, pool)
 
-    def named(self, name: str) -> Ids | None:
-        """Positions of passages with a word in their symbols' names, only the best of many; None: not a term here."""
+    def named(self, name: str, most: int) -> Ids | None:
+        """Positions of passages with a word in their symbols' names, only the best `most`; None: not a term here."""
         asked = next(iter(self.wording.split(name)), "")
         term = next((term for term in self.terms if term.text == asked), None)
         if term is None:
             return None
         hits = term.postings.documents[term.postings.counts[:, _TITLE] > 0].astype(np.int64)
-        if len(hits) > MOST_DEFINING:
-            hits = hits[np.argsort(-self.scores[hits], kind="stable")[:MOST_DEFINING]]
+        if len(hits) > most:
+            hits = hits[np.argsort(-self.scores[hits], kind="stable")[:most]]
         return hits
 
     def best_of_files(self) -> Ids:
@@ -219,7 +221,7 @@ def _defining(records: PassageCache, query: Query, keywords: KeywordScores, sour
         return np.zeros(0, np.int64)
     found, unknown = [np.zeros(0, np.int64)], [*query.near]
     for name in query.names:
-        named = keywords.named(name.last)
+        named = keywords.named(name.last, MOST_DEFINING if query.is_names else _MOST_MENTIONED)
         if named is None:
             unknown.append(name.last)
         else:
@@ -327,7 +329,7 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
         threads=_column(keywords.documents, "thread", positions),
         turns=_column(keywords.documents, "turn", positions),
         query_terms=tuple(query.terms_in(keywords.wording)),
-        written=query.written_in(keywords.wording),
+        written=query.written_in(keywords.wording, idf.keys()),
         parts=query.parts_in(keywords.wording),
         idf=idf,
         is_name=query.is_name,

@@ -177,8 +177,8 @@ class _ComparableQuery:
                     named |= hit
             if said:
                 share = max(share, said / len(pieces) if len(pieces) > 1 else self.single)
-        around = {stem for piece in traits.around for stem in matches[piece]}
-        head = {stem for piece in traits.head for stem in matches[piece]}
+        around = _NOTHING.union(*map(matches.__getitem__, traits.around))
+        head = _NOTHING.union(*map(matches.__getitem__, traits.head))
         return (
             self._weight(named),
             share,

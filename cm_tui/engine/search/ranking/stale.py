@@ -1,4 +1,4 @@
-"""Old and stale memories: those of long ago, and those that name code that is gone, count less, if the profile says so."""
+"""Old and stale memories: lower scores for old ones and for those that name missing code, as the profile sets."""
 
 from __future__ import annotations
 

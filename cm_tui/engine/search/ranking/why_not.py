@@ -92,7 +92,7 @@ class WhyNot:
         """
         started = time.perf_counter()
         if not name.strip():
-            raise UsageError("Nothing is named.", hint="Name a file, a file and a line as path:12, or a symbol.")
+            raise UsageError("No result given.", hint="Give a file, a file and a line as path:12, or a symbol.")
         # The profile shown next to it is another query.
         chosen = replace(self._searcher.profile(profile), beside="")
         candidates = self._searcher.retrieve(query, profile=chosen, mode=mode)
@@ -110,13 +110,13 @@ class WhyNot:
             near = dict.fromkeys(
                 [*self._searcher.names.of(_last(asked.name)), *self._named.near_paths(asked.name, _NEAREST)]
             )
-            said = f"Nothing in the index is called {asked.name.strip()}."
+            said = f"Nothing in the index is named {asked.name.strip()}."
             return replace(_plain(asked, "unknown", said), nearest=tuple(near)[:_NEAREST])
         if place := _best(_places(asked, frozenset(found.ids))):
             return self._among(asked, place)
         if refused := self._searcher.refused(asked.query, asked.profile, found.ids):
             filters = " ".join(map(str, refused))
-            said = f"The question's filter {filters} leaves {asked.name.strip()} out."
+            said = f"The filter {filters} excludes {asked.name.strip()}."
             return self._filtered(asked, found.ids, said, filters)
         return self._beyond(asked, found.ids)
 
@@ -156,13 +156,13 @@ class WhyNot:
             return replace(_compared(standing), said=f"{name} is hit {rank} of the {len(asked.shown)} that are shown.")
         if state == "ranked":
             gap = standing.last.score - hit.score if standing.last else 0.0
-            said = f"{name} stands at rank {rank} of {total}; {len(asked.shown)} are shown. It is {gap:.3f} below the last of them."
+            said = f"{name} is at rank {rank} of {total}; {len(asked.shown)} are shown. It is {gap:.3f} below the last of them."
             return replace(_compared(standing), said=said, lifts=_lifts(asked, row))
         if state == "piece":
             return _piece(asked, standing, row)
         if state == "quota":
-            said = f"{name} would be at rank {rank}, but the profile {asked.profile.name} takes {asked.profile.quotas[hit.source]} of {hit.source} at most."
-            lift = f"A quota of more than {asked.profile.quotas[hit.source]} for {hit.source} takes it in."
+            said = f"{name} would be at rank {rank}, but the profile {asked.profile.name} allows at most {asked.profile.quotas[hit.source]} of {hit.source}."
+            lift = f"A quota above {asked.profile.quotas[hit.source]} for {hit.source} includes it."
             return replace(_compared(standing), said=said, lifts=(lift,))
         return _below(asked, standing, row)
 
@@ -179,8 +179,8 @@ class WhyNot:
         [hit] = ranking.hits([(place.rank, place.row)])
         standing = _compared(replace(_plain(asked, "no candidate", ""), hit=hit))
         why = " ".join(reasons(again.ranking, place.row, again.candidates.mode))
-        rank = f" Were it one, it would be at rank {place.rank} of {len(ranking.order)}." if place.rank else ""
-        said = f"{_called(hit)} is no candidate. {why}{rank}"
+        rank = f" As a candidate it would be at rank {place.rank} of {len(ranking.order)}." if place.rank else ""
+        said = f"{_called(hit)} is not a candidate. {why}{rank}"
         lifts = (*self._pool_lifts(asked, ids, place.rank), *_words_lift(again, place.row))
         return replace(standing, said=said, lifts=lifts)
 
@@ -201,7 +201,7 @@ def _below(asked: _AnsweredQuery, standing: Standing, row: int) -> Standing:
     assert hit is not None
     what, value = ("scores", hit.score) if hit.relevance is None else ("has a relevance of", hit.relevance)
     said = f"{_called(hit)} {what} {value:.3f}, below the profile's least score of {least:g}; without that it would be at rank {hit.rank}."
-    lifts = (f"A least score (min_score) of {_reached(value)} or less lets it in.", *_words_lift(asked, row))
+    lifts = (f"A least score (min_score) of {_reached(value)} or less includes it.", *_words_lift(asked, row))
     return replace(_compared(standing), said=said, lifts=lifts)
 
 
@@ -276,9 +276,9 @@ def _piece(asked: _AnsweredQuery, standing: Standing, row: int) -> Standing:
     assert other is not None
     assert hit is not None
     [instead] = ranking.hits([(ranking.kept.index(other) + 1, other)])
-    said = f"Lines {hit.start_line}-{hit.end_line} are a piece of {hit.symbol}, whose best piece, {instead.start_line}-{instead.end_line}, stands for all of it at rank {instead.rank}."
+    said = f"Lines {hit.start_line}-{hit.end_line} are a piece of {hit.symbol}, whose best piece, {instead.start_line}-{instead.end_line}, represents all of it at rank {instead.rank}."
     if hit.path != instead.path:
-        said = f"{instead.path}:{instead.start_line}-{instead.end_line} has the same text and stands for it at rank {instead.rank}."
+        said = f"{instead.path}:{instead.start_line}-{instead.end_line} has the same text and represents it at rank {instead.rank}."
     lifts = _lifts(asked, other) if instead.rank > len(asked.shown) else ()
     return replace(_compared(standing), said=said, instead=instead, lifts=lifts)
 
@@ -291,4 +291,4 @@ def _lifts(asked: _AnsweredQuery, row: int) -> tuple[str, ...]:
 
 def _words_lift(asked: _AnsweredQuery, row: int) -> tuple[str, ...]:
     words = missing_words(asked.ranking, row)
-    return (f"It does not say: {', '.join(words)}.",) if words else ()
+    return (f"It does not contain: {', '.join(words)}.",) if words else ()

@@ -94,7 +94,7 @@ class MarkFile(ListFile[MarkContent]):
             kept = [one for one in marks if not is_same(one, wanted)]
             if len(kept) >= MOST_MARKS and len(kept) == len(marks):
                 raise UsageError(
-                    f"{self.path} has {count(len(kept), 'mark')} already.", hint="Remove some: `cm tune unmark`."
+                    f"{self.path} already has {count(len(kept), 'mark')}.", hint="Remove some: `cm tune unmark`."
                 )
             return [*kept, wanted]
 
@@ -133,12 +133,13 @@ def _checked(mark: Mark) -> Mark:
     wanted = _mark(_plain(mark))
     if wanted is None:
         raise UsageError(
-            "That is nothing that can be marked: a question, a path of the project and its lines.",
-            hint="Mark a result that is listed.",
+            "A mark needs a question, a path of the project and its lines.",
+            hint="Mark a listed result.",
         )
     if redact(wanted.question).text != wanted.question:
         raise RefusedError(
-            "The question looks as if it held a secret, and marks may be committed.", hint="Ask it without that."
+            "The question seems to contain a secret, and marks may be committed.",
+            hint="Remove the secret from the question.",
         )
     return wanted
 
@@ -184,7 +185,7 @@ def _is_path(value: Any) -> bool:
 
 def _notes(path: Path, unknown: int, beyond: int) -> Iterator[str]:
     if unknown:
-        yield f"{count(unknown, 'mark')} of {path} cannot be understood and {noun(unknown, 'is', 'are')} left as {noun(unknown, 'it is', 'they are')}."
+        yield f"{count(unknown, 'mark')} of {path} {noun(unknown, 'is', 'are')} not valid: ignored and left unchanged."
     if beyond:
         yield f"Only the first {MOST_MARKS:,} marks of {path} were read."
 

@@ -77,7 +77,7 @@ def load_arrays(file: Path) -> tuple[dict[str, Any], Arrays]:
     layout = header["arrays"]
     sizes = [kind.itemsize * math.prod(shape) for _, kind, shape in layout]
     if len(data) != sum(sizes):
-        raise UnusableFileError(f"it has {len(data)} bytes of vectors where {sum(sizes)} belong")
+        raise UnusableFileError(f"it has {len(data)} bytes of vectors instead of {sum(sizes)}")
     if zlib.crc32(data.data) != header["checksum"]:
         raise UnusableFileError("its checksum is wrong")
     arrays, start = {}, 0
@@ -101,7 +101,7 @@ def _header(line: bytes) -> dict[str, Any]:
         header = dict(json.loads(line))
         header["arrays"] = [(name, np.dtype(kind), tuple(map(int, shape))) for name, kind, shape in header["arrays"]]
         if any(kind.hasobject for _, kind, _ in header["arrays"]) or not isinstance(header["checksum"], int):
-            raise UnusableFileError("its header is not understood")
+            raise UnusableFileError("its header has an unknown format")
     except (ValueError, KeyError, TypeError) as error:
         raise UnusableFileError("its header is damaged") from error
     return header

@@ -237,7 +237,7 @@ class BatchFill:
         except OSError as error:
             # Otherwise paid results would be lost silently.
             raise StoreError(
-                f"Cannot note the batch jobs in {self._folder}: {error}", hint="Check the folder's permissions."
+                f"Cannot save the batch jobs in {self._folder}: {error}", hint="Check the folder's permissions."
             ) from error
 
     def _reason(self, said: str) -> str:

@@ -54,7 +54,7 @@ class InUse:
         return (
             f"{model_name(self.fingerprint)} is used instead of {model_name(self.instead_of)} "
             f"since {local_minute(self.since)}: {self.reason} "
-            "Index runs ask the first choice again, and go back to it when it answers."
+            "Index runs try the first choice again and return to it when it works."
         )
 
 
@@ -325,7 +325,7 @@ class ProjectVectors:
             return
         before, self._side = self._side, first
         self._news.append(
-            f"{model_name(first.provider.fingerprint)} answers again, and is used instead of "
+            f"{model_name(first.provider.fingerprint)} works again and is used instead of "
             f"{model_name(before.provider.fingerprint)}."
         )
         self._note(InUse(first.provider.fingerprint, time.time()))

@@ -363,7 +363,7 @@ class VectorIndex:
         if saved.other and len(self._rows) < total:
             self._stale = (
                 f"The vectors are of {saved.other}, the configuration asks for {self._mark}: "
-                "they are made again with the next index run, and keyword search answers meanwhile."
+                "the next index run recreates them; until then search is by keyword."
             )
             self._note(self._stale)
         self._save_if_due()

@@ -77,7 +77,7 @@ class HnswIndex:
         header, arrays = load_arrays(folder / ROWS)
         checksum = checksum_of(folder / GRAPH)
         if header.get("mark") != mark:
-            raise UnusableFileError("it is of another model")
+            raise UnusableFileError("it belongs to another model")
         # hnswlib does not validate its input, so the bytes are checked first.
         if checksum != header.get("graph"):
             raise UnusableFileError("its checksum is wrong")
@@ -209,6 +209,6 @@ class LazyGraph:
             except FileNotFoundError:
                 return
             except UnusableFileError as error:
-                self._note(f"The vector graph could not be used ({error}); it is built again in the background.")
+                self._note(f"The vector graph could not be used ({error}); it is being rebuilt in the background.")
                 return
             self._graph = graph if graph.covers(rows) else None

@@ -150,9 +150,10 @@ class Rows:
     def _cosines(self, vectors: Matrix, only: NDArray[np.int64] | None) -> Matrix:
         """Cosine of each row with the nearest of some vectors."""
         found = np.empty(len(self.ids) if only is None else len(only), dtype=np.float32)
+        columns = np.ascontiguousarray(vectors.T)
         for start in range(0, len(found), _BLOCK):
             block = slice(start, start + _BLOCK) if only is None else only[start : start + _BLOCK]
-            products = (vectors @ self.codes[block].astype(np.float32).T).max(axis=0)
+            products = (self.codes[block].astype(np.float32) @ columns).max(axis=1)
             found[start : start + _BLOCK] = products / self.buffer.lengths[: len(self.ids)][block]
         return found
 

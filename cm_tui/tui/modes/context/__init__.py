@@ -1,1 +1,1 @@
-"""Context: what is handed over to an agent for a prompt, from which sources, and why."""
+"""Context: what an agent receives for a prompt, from which sources, and why."""

@@ -1,4 +1,4 @@
-"""Rows of the list: sources of an assembly, what is switched off, and snapshots."""
+"""Rows of the list: sources of an assembly, disabled ones, and snapshots."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def why_lines(one: Assembly, source: AssemblySource | None, width: int) -> Lines
         f"{rule.rule}: {rule.action} → {rule.reference}" for rule in one.rules
         if not rule.counted and (source is None or rule.reference == source.id)
     ], width)  # fmt: skip
-    lines += _block("Missing for the agent", one.warnings, width, "$warning")
+    lines += _block("Missing context", one.warnings, width, "$warning")
     lines += _block("Notes", one.notes, width)
     lines += _pairs(_of_assembly(one), width)
     return lines
@@ -190,7 +190,7 @@ def _of_assembly(one: Assembly) -> Iterator[tuple[str, str]]:
     if one.head:
         yield "Commit", one.head[:12]
     yield "Tokenizer", one.tokenizer
-    yield "Snapshot", one.id or "not kept; K keeps it"
+    yield "Snapshot", one.id or "not saved; K saves it"
 
 
 def time_lines(one: Assembly, width: int) -> Lines:
@@ -247,12 +247,12 @@ def file_lines(found: Definitions, width: int) -> Lines:
         where = "" if item.shipped else f"{item.file}:{item.line}  "
         lines.append(Content.assemble("  ", (one_line(f"{where}{item.summary}"), "$muted")))
         lines += [
-            Content.assemble("  ", (f"waits for trust (T): it wants to {one_line(ask)}", "$warning"))
+            Content.assemble("  ", (f"held until trusted (T): it wants to {one_line(ask)}", "$warning"))
             for ask in item.asks
             if item.state == "held"
         ]
     if not found.files:
-        words = wrapped("`cm context new retrieval NAME` writes the first one of your own.", max(20, width - 1))
+        words = wrapped("Create your first with `cm context new retrieval NAME`.", max(20, width - 1))
         lines += [Content(""), *(Content.styled(part, "$muted") for part in words)]
     return lines
 
@@ -279,7 +279,7 @@ def diff_lines(found: AssemblyDiff, width: int) -> Lines:
             for line in change.diff.split("\n")[2:]
         ]
     same = sum(change.what == "same" for change in found.changes)
-    lines += [Content(""), Content.styled(f"{count(same, 'source')} the same in both.", "$muted")]
+    lines += [Content(""), Content.styled(f"{count(same, 'source')} identical in both.", "$muted")]
     return lines
 
 

@@ -20,22 +20,22 @@ from cm_tui.tui.widgets.text import one_line
 _SMALL, _STEP, _LEAST = 1_000, 500, 100
 
 Reason = Callable[[ContextView], str | None]
-_no_row: Reason = unless(lambda screen: screen.current, "there is no source under the cursor")
+_no_row: Reason = unless(lambda screen: screen.current, "no source under the cursor")
 _fixed: Reason = unless(
-    lambda screen: not screen.is_past and screen.diff is None, "a snapshot stays as it is; esc goes back to now"
+    lambda screen: not screen.is_past and screen.diff is None, "a snapshot cannot be changed; esc returns to now"
 )
 _no_rule: Reason = unless(
-    lambda screen: (row := screen.current) and row.source and row.source.rules, "no rule decided over this source"
+    lambda screen: (row := screen.current) and row.source and row.source.rules, "no rule applies to this source"
 )
 _no_file: Reason = unless(
-    lambda screen: (row := screen.current) and row.source and row.source.file, "no file of the project says this"
+    lambda screen: (row := screen.current) and row.source and row.source.file, "not defined by a file of the project"
 )
 _no_text: Reason = unless(lambda screen: screen.shown and screen.shown.text, "the context is empty")
-_nothing_off: Reason = unless(lambda screen: screen.off, "nothing is switched off")
-_past: Reason = unless(lambda screen: not screen.is_past, "this is a snapshot already")
+_nothing_off: Reason = unless(lambda screen: screen.off, "nothing is disabled")
+_past: Reason = unless(lambda screen: not screen.is_past, "this is already a snapshot")
 _nothing: Reason = unless(lambda screen: screen.shown, "the context is empty")
 _no_snapshots: Reason = unless(lambda screen: screen.lists_snapshots, "s lists the snapshots first")
-_no_snapshot: Reason = unless(lambda screen: screen.snapshots.current, "there is no snapshot under the cursor")
+_no_snapshot: Reason = unless(lambda screen: screen.snapshots.current, "no snapshot under the cursor")
 _no_pair: Reason = unless(lambda screen: _pair(screen) is not None, "mark one or two snapshots with m first")
 
 
@@ -66,20 +66,20 @@ def _toggle(screen: ContextView, name: str) -> None:
 
 
 def toggle_rule(screen: ContextView, row: SourceRow) -> None:
-    """Switch off the rule that applies to the source."""
+    """Disable the rule that applies to the source."""
     if row.source is not None:
         _toggle(screen, f"rule://{row.source.rules[0]}")
 
 
 def all_on(screen: ContextView) -> None:
-    """Switch everything on again."""
+    """Enable everything again."""
     screen.off.clear()
     screen.assemble()
 
 
 def set_budget(screen: ContextView) -> None:
     """Ask for the budget."""
-    ask_budget(screen, screen.budget, "By a real tokenizer.", partial(_set_budget, screen), most=1_000_000)
+    ask_budget(screen, screen.budget, "Counted with a real tokenizer.", partial(_set_budget, screen), most=1_000_000)
 
 
 def _set_budget(screen: ContextView, budget: int) -> None:
@@ -170,24 +170,24 @@ def edit_file(screen: ContextView, row: SourceRow) -> None:
 
 CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
     Command("context.prompt", "slash", "Prompt", "Edit the prompt; with snapshots, filter them", ask_prompt),
-    Command("context.toggle", "space", "On/off", "Switch the source off, or on again",
+    Command("context.toggle", "space", "On/off", "Disable the source, or enable it again",
             with_target(_row, lambda screen, row: _toggle(screen, row.id)), blocked=(_fixed, _no_row)),
-    Command("context.less", "left_square_bracket", "Less", "Give fewer tokens",
+    Command("context.less", "left_square_bracket", "Less", "Decrease the budget",
             lambda screen: _set_budget(screen, max(_LEAST, screen.budget - (_STEP if screen.budget > _SMALL else _LEAST))),
             bar=False),
-    Command("context.more", "right_square_bracket", "More", "Give more tokens",
+    Command("context.more", "right_square_bracket", "More", "Increase the budget",
             lambda screen: _set_budget(screen, screen.budget + (_STEP if screen.budget >= _SMALL else _LEAST)),
             bar=False),
     Command("context.budget", "b", "Budget", "Set the budget in tokens", set_budget),
     Command("context.view", "v", "View", "Text, reasons, timing, files", next_tab),
     Command("context.snapshots", "s", "Snapshots", "Snapshots of what agents received", switch_to_snapshots),
     Command("context.copy", "c,y", "Copy", "Copy the context", with_target(_shown, copy_text), blocked=_no_text),
-    Command("context.rule", "r", "Rule", "Switch off the rule that applies to the source",
+    Command("context.rule", "r", "Rule", "Disable the rule that applies to the source",
             with_target(_row, toggle_rule), blocked=(_fixed, _no_row, _no_rule)),
-    Command("context.all", "A", "All on", "Switch everything on again", all_on, bar=False, blocked=_nothing_off),
-    Command("context.mark", "m", "Mark", "Mark a snapshot to be compared", with_target(_snapshot, mark), bar=False,
+    Command("context.all", "A", "Enable all", "Enable everything again", all_on, bar=False, blocked=_nothing_off),
+    Command("context.mark", "m", "Mark", "Mark a snapshot for comparison", with_target(_snapshot, mark), bar=False,
             blocked=(_no_snapshots, _no_snapshot), shown=lambda screen: screen.lists_snapshots),
-    Command("context.compare", "x", "Compare", "What differs between two snapshots", with_target(_pair, compare),
+    Command("context.compare", "x", "Compare", "Compare two snapshots", with_target(_pair, compare),
             bar=False, blocked=(_no_snapshots, _no_snapshot, _no_pair), shown=lambda screen: screen.lists_snapshots),
     Command("context.keep", "K", "Keep", "Save a snapshot", keep_snapshot, bar=False, blocked=(_past, _nothing)),
     Command("context.save", "w", "Save", "Write the context to a file", with_target(_shown, save_text), blocked=_no_text),
@@ -251,7 +251,7 @@ class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
     MODE = "context"
     INTRO = (
         "The context that an agent would receive for a prompt, by the files in .cm: the sources in order, their tokens, "
-        "what was cut and why. space switches a source off, r the rule that applies to it, [ and ] change the budget; "
+        "what was cut and why. space disables a source, r the rule that applies to it, [ and ] change the budget; "
         "the result changes at once. v shows the text, the reasons, the timing and the files. s lists snapshots of "
         "what agents received; m marks two of them, x shows the difference."
     )

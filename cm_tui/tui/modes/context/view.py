@@ -39,7 +39,7 @@ NO_PROMPT = (
 )
 ASSEMBLING = "Assembling…"
 NO_SNAPSHOTS = "No snapshots yet. Each context that an agent receives is saved as one; K saves this one."
-NO_SUCH_SNAPSHOT = "No snapshot fits these words. / changes them; without words all are listed."
+NO_SUCH_SNAPSHOT = "No matching snapshots. / changes the filter; an empty filter lists all."
 
 
 class LineList(RowList[Content]):
@@ -188,7 +188,7 @@ class ContextView(InputMode):
         # What is switched off is not read, and keeps the title that it had.
         titles = {row.id: row.source.title for row in self.sources.rows if row.source is not None}
         rows = source_rows(one, self.off, titles) if one is not None else []
-        empty = NO_PROMPT if one is None else "Nothing was found."
+        empty = NO_PROMPT if one is None else "No results."
         self.sources.set_rows(rows, cursor=min(cursor, max(0, len(rows) - 1)), empty=empty)
         if one is not None and not rows and self.focused is self.sources:
             self.prompt_input.focus()
@@ -217,7 +217,7 @@ class ContextView(InputMode):
             more = f" and {len(one.warnings) - 1} more: v shows them" if len(one.warnings) > 1 else ""
             self._say(f"▲ {one_line(one.warnings[0])}{more}", wrong=True)
         else:
-            self._say(f"Switched off: {', '.join(sorted(self.off))}" if self.off else "")
+            self._say(f"Disabled: {', '.join(sorted(self.off))}" if self.off else "")
 
     def _say(self, text: str, *, wrong: bool = False) -> None:
         self.show_words("context-notes", text, wrong=wrong)
@@ -294,7 +294,7 @@ class ContextView(InputMode):
         source = row.source if row is not None else None
         about = f" · {elide_middle(one_line(source.title), 40)}" if source is not None else ""
         if self.diff is not None:
-            return details.diff_lines(self.diff, width), "What differs"
+            return details.diff_lines(self.diff, width), "Differences"
         if self.tab == "files":
             found = self.definitions
             return (details.file_lines(found, width) if found else [], "Definitions and rules")
@@ -317,7 +317,7 @@ class ContextView(InputMode):
         """List the snapshot that was saved of what is shown."""
         if self.shown is not None and not self.is_past:
             self.shown = replace(self.shown, id=one.id)
-        self.cm.tell(f"Kept as {one.id}." if one.id else " ".join(one.notes) or "No snapshot was kept.", timeout=3)
+        self.cm.tell(f"Saved as {one.id}." if one.id else " ".join(one.notes) or "No snapshot was saved.", timeout=3)
         if self.lists_snapshots:
             self.ask_snapshots()
         self.show_details()

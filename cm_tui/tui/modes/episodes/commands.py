@@ -132,20 +132,18 @@ def _nearest(lines: Sequence[str], sought: Sequence[str], start: int) -> int | N
 _CHOOSE = "choose an episode first: enter goes to those of a session"
 Reason = Callable[[EpisodesView], str | None]
 _importing: Reason = unless(lambda screen: not screen.cm.project.importing, "past sessions are being imported")
-_nothing_to_import: Reason = unless(
-    lambda screen: screen.cm.project.sessions_to_import, "no past session waits to be imported"
-)
-_no_turns: Reason = unless(lambda screen: screen.turns.rows, "there is no episode")
+_nothing_to_import: Reason = unless(lambda screen: screen.cm.project.sessions_to_import, "no past sessions to import")
+_no_turns: Reason = unless(lambda screen: screen.turns.rows, "no episode")
 _no_episode: Reason = unless(lambda screen: screen.episode, _CHOOSE)
-_no_story: Reason = unless(lambda screen: screen.story.lines.rows, "there is nothing to read")
-_no_folds: Reason = unless(lambda screen: screen.story.folds, "nothing here is folded")
+_no_story: Reason = unless(lambda screen: screen.story.lines.rows, "nothing to read")
+_no_folds: Reason = unless(lambda screen: screen.story.folds, "nothing is folded here")
 _not_told: Reason = unless(lambda screen: screen.story.episode, _CHOOSE)
 _no_file: Reason = unless(lambda screen: screen.story.place, "it touched no file of this project")
 
 
 def _no_past(screen: EpisodesView) -> str | None:
     episode = screen.story.episode
-    return episode.why or "there is no commit to show" if episode is not None and episode.moment is None else None
+    return episode.why or "no commit to show" if episode is not None and episode.moment is None else None
 
 
 def _episode(screen: EpisodesView) -> Episode | None:
@@ -220,7 +218,7 @@ def _open_at(screen: EpisodesView, side: Side, revision: str | None) -> None:
         return
 
     def found(line: int | None) -> None:
-        note = "Where in this file it was is not known: this is its first line." if line is None else ""
+        note = "The position in this file is unknown; this is its first line." if line is None else ""
         screen.post_message(OpenPath(place.path, line or 1, back=screen.MODE, note=note))
 
     screen.ask("place", lambda engine: find_line(engine, episode, place, side, revision), found)
@@ -246,9 +244,9 @@ def resume(screen: EpisodesView) -> None:
 
 
 def copy(screen: EpisodesView) -> None:
-    """Copy the story as it is unfolded."""
+    """Copy the story as displayed."""
     text = "\n".join(line.content.plain.rstrip() for line in screen.story.lines.rows)
-    copy_and_report(screen, text, "The story is copied.")
+    copy_and_report(screen, text, "Story copied.")
 
 
 def erase(screen: EpisodesView, episode: Episode) -> None:
@@ -276,7 +274,7 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     Command("episodes.forget", "d", "Forget", "Hide from lists, search and agents; the same key restores it",
             forget, blocked=nothing_selected),
     Command("episodes.tag", "t", "Tag", "Add or remove tags", prompt_tags, blocked=nothing_selected),
-    Command("episodes.unfold", "v", "Unfold", "Show all of the story, or fold it again; enter does that to one part",
+    Command("episodes.unfold", "v", "Unfold", "Unfold the whole story, or fold it again; enter toggles one part",
             lambda screen: screen.story.unfold(), blocked=(_no_story, _no_folds)),
     Command("episodes.filter", "f", "Filter", "Filter by type, tool, outcome, agent or tag, from a list",
             choose_filter, blocked=not_open),
@@ -284,14 +282,14 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             open_now, blocked=(_not_told, _no_file)),
     Command("episodes.pin", "p", "Pin", "Pin: never archived by age, and agents cannot change it",
             flip_pin, blocked=nothing_selected),
-    Command("episodes.then", "s", "As it was", "Show that file at the commit that the agent saw; 0 leads back to now",
+    Command("episodes.then", "s", "As it was", "Show the file at the commit that the agent saw; 0 returns to now",
             open_then, blocked=(_not_told, _no_file, _no_past)),
     Command("episodes.useful", "plus", "Useful", "Rate as useful; the same key removes the rating",
             partial(rate, rating=1), blocked=nothing_selected),
     Command("episodes.misled", "minus", "Misled", "Rate as misleading; the same key removes the rating",
             partial(rate, rating=-1), bar=False, blocked=nothing_selected),
     Command("episodes.all", "a", "All",
-            "Select everything that fits the filter, inside of a session its episodes; or nothing", select_all,
+            "Select everything that matches the filter, or in a session its episodes; or nothing", select_all,
             bar=False, blocked=_no_turns),
     Command("episodes.before", "left_square_bracket", "Before", "Previous episode",
             partial(step, by=-1), bar=False, blocked=_no_turns),
@@ -300,23 +298,23 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     Command("episodes.replay", "r", "Replay", "Show in History the commit that the agent saw, with its patch",
             with_target(_episode, replay),
             blocked=(_no_episode, not_searchable)),
-    Command("episodes.resume", "R", "Resume", "Open the agent at this session over the terminal; of a sub-agent at the one "
+    Command("episodes.resume", "R", "Resume", "Resume this session with its agent in this terminal; for a sub-agent the one "
             "that started it", resume, bar=False, blocked=_cannot_resume),
-    Command("episodes.entry", "w", "Write down", "Write down what the episode taught, as an entry", with_target(_episode, to_entry), bar=False,
+    Command("episodes.entry", "w", "Write down", "Save what the episode taught as an entry", with_target(_episode, to_entry), bar=False,
             blocked=_no_episode),
-    Command("episodes.note", "W", "To a note", "Write down what the episode taught, in a note", with_target(_episode, to_note), bar=False,
+    Command("episodes.note", "W", "To a note", "Save what the episode taught in a note", with_target(_episode, to_note), bar=False,
             blocked=_no_episode),
-    Command("episodes.everywhere", "S", "Everywhere", "Look for the words of the filter in all projects on this machine; to "
-            "read only, and S leads back", lambda screen: ask_everywhere(screen, screen.where.text, screen.where), bar=False, blocked=not_open),
-    Command("episodes.import", "m", "Import", "Record the past sessions of agents that were found for this project",
+    Command("episodes.everywhere", "S", "Everywhere", "Search the words of the filter in all projects on this machine; "
+            "read-only; S returns", lambda screen: ask_everywhere(screen, screen.where.text, screen.where), bar=False, blocked=not_open),
+    Command("episodes.import", "m", "Import", "Import the past agent sessions found for this project",
             lambda screen: screen.cm.session_import.start(), bar=False,
             blocked=(_importing, _nothing_to_import)),
-    Command("episodes.copy", "c", "Copy", "Copy the story as it is unfolded", copy, bar=False, blocked=_no_story),
-    Command("episodes.erase", "delete", "Erase", "Erase the episode for good; asks twice", with_target(_episode, erase), bar=False,
+    Command("episodes.copy", "c", "Copy", "Copy the story as displayed", copy, bar=False, blocked=_no_story),
+    Command("episodes.erase", "delete", "Erase", "Erase the episode permanently; asks twice", with_target(_episode, erase), bar=False,
             blocked=_no_episode),
     Command("episodes.purge", "D", "Purge",
-            "Delete archived episodes for good; lists them and asks twice", purge, bar=False,
+            "Delete archived episodes permanently; lists them and asks twice", purge, bar=False,
             blocked=(nothing_selected, cannot_purge)),
-    Command("episodes.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", EpisodesView.zoom,
+    Command("episodes.zoom", "z", "Zoom", "Zoom the focused panel, and back", EpisodesView.zoom,
             bar=False),
 )  # fmt: skip

@@ -56,11 +56,11 @@ def with_selected(screen: EpisodesView, then: Callable[[Sequence[Episode]], None
 def nothing_selected(screen: EpisodesView) -> str | None:
     """Return why there is nothing to change."""
     if screen.selecting:
-        return "what you selected is still being read"
+        return "the selection is still being read"
     if screen.selected or screen.episode is not None:
         return None
     if not screen.on_sessions or not screen.turns.rows:
-        return "there is no episode"
+        return "no episode"
     return None if screen.session_key else "choose a session, or select episodes with space"
 
 
@@ -114,7 +114,7 @@ def _prompt_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
             change(screen, episodes, EpisodeEdit(add_tags=add, remove_tags=remove))
 
     used = [one_line(facet.value) for facet in (screen.totals.stats.tags[:8] if screen.totals else ())]
-    hint = f"In use: {', '.join(used)}" if used else "With commas between them; what you take out is removed."
+    hint = f"In use: {', '.join(used)}" if used else "Separate tags with commas; deleted ones are removed."
     what = count(len(episodes), "episode")
     there = "".join(f"{one_line(tag)}, " for tag in common)
     ask_line(screen, f"Tags of {what}", Line(answered, there, hint, adds=True))
@@ -139,7 +139,7 @@ def forget(screen: EpisodesView) -> None:
             return
         whole = screen.session
         title = f"the session “{elide_end(one_line(whole.title or whole.id), _LONGEST)}”" if whole else "this session"
-        where = "all that was recorded by hand" if screen.session_key == BY_HAND else title
+        where = "everything recorded by hand" if screen.session_key == BY_HAND else title
         words = f"Forget {count(len(episodes), 'episode')} of {where}?\n\nThey disappear from lists, search and agents. u undoes it."
         confirm(screen, words, "Forget", lambda: change(screen, episodes, edit))
 
@@ -201,7 +201,7 @@ def _flip(screen: EpisodesView, key: str, where: EpisodeFilter) -> None:
             elif len(screen.selected) < MOST:
                 screen.selected[row.id] = row
         if len(screen.selected) >= MOST:
-            screen.cm.tell(f"{count(MOST, 'episode')} are selected: more are not changed at once.")
+            screen.cm.tell(f"{count(MOST, 'episode')} selected, the most that can be changed at once.")
         screen.show_selection()
 
     def failed(error: CmError) -> None:
@@ -223,7 +223,7 @@ def cannot_purge(screen: EpisodesView) -> str | None:
     chosen = [*screen.selected.values()] or [one for one in (screen.episode,) if one is not None]
     if screen.where.state == "archived" or any(one.state == "archived" for one in chosen):
         return None
-    return "only what is archived is deleted: state:archived lists it"
+    return "only archived episodes can be deleted: state:archived lists them"
 
 
 def purge(screen: EpisodesView) -> None:
@@ -234,7 +234,7 @@ def purge(screen: EpisodesView) -> None:
 def _look(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
     archived = [one for one in episodes if one.state == "archived"]
     if not archived:
-        screen.cm.tell("None of these is archived: nothing was deleted.", severity="warning")
+        screen.cm.tell("None of these is archived; nothing was deleted.", severity="warning")
         return
     ids = [one.id for one in archived]
     screen.ask("purge", lambda engine: engine.purge(ids, dry_run=True), partial(_confirm, screen, archived))
@@ -243,7 +243,7 @@ def _look(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
 def _confirm(screen: EpisodesView, episodes: Sequence[Episode], report: PurgeReport) -> None:
     confirm_by_word(
         screen, question(episodes, report), "Delete", WORD,
-        f"Type `{WORD}` to delete {count(len(report.ids), 'archived episode')}", "No undo brings it back.",
+        f"Type `{WORD}` to delete {count(len(report.ids), 'archived episode')}", "This cannot be undone.",
         lambda: screen.do(lambda engine: engine.purge(report.ids), partial(_gone, screen)),
     )  # fmt: skip
 
@@ -255,14 +255,14 @@ def question(episodes: Sequence[Episode], report: PurgeReport) -> str:
     if len(going) > _NAMED:
         lines.append(f"… and {len(going) - _NAMED:,} more")
     return (
-        f"Delete {count(len(report.ids), 'archived episode')} for good, {size(report.bytes)}?\n\n"
+        f"Delete {count(len(report.ids), 'archived episode')} permanently, {size(report.bytes)}?\n\n"
         + "\n".join(lines)
-        + "\n\nNo undo brings them back; a backup that has them does."
+        + "\n\nThis cannot be undone; only a backup can restore them."
     )
 
 
 def _gone(screen: EpisodesView, report: PurgeReport) -> None:
-    message = f"Deleted for good: {count(len(report.ids), 'archived episode')}."
+    message = f"Deleted permanently: {count(len(report.ids), 'archived episode')}."
     screen.cm.tell(message)
     screen.cm.activity_log.add(message, "ok")
     for one in report.ids:

@@ -108,7 +108,7 @@ def problems_of(text: str) -> list[str]:
     wrong = []
     for term in terms_of(text):
         if term.field and not term.value:
-            wrong.append(f"{term.field}: its value is missing.")
+            wrong.append(f"{term.field}: missing value.")
             continue
         try:
             filter_of(str(term))
@@ -127,7 +127,7 @@ def _known(terms: Iterable[Term], field: str, known: tuple[str, ...]) -> tuple[s
 
 def _one_of(field: str, value: str, known: Iterable[str]) -> str:
     if value.lower() not in known:
-        raise UsageError(f"{field}: there is no {value[:40]!r}.", hint=f"One of {', '.join(known)}.")
+        raise UsageError(f"{field}: unknown value {value[:40]!r}.", hint=f"Use one of {', '.join(known)}.")
     return value.lower()
 
 
@@ -178,7 +178,7 @@ class ValidLines:
             while self._lines and _is_unfinished(self._lines[-1], text):
                 self._lines.pop()
             before = self._lines[-1] if self._lines else ""
-            fallback = f"Still shown is what fits {before}." if before.strip() else "Still shown is everything."
+            fallback = f"Matches of {before} are still shown." if before.strip() else "Everything is still shown."
             return filter_of(before), f"{' '.join(wrong)} {fallback}"
         self._lines = [*self._lines[-_KEPT:], text]
         return filter_of(text), ""
@@ -291,7 +291,7 @@ class FilterDialog(ListDialog[FacetRow]):
         """The first value."""
         self._fill(1)
         self.note(
-            Content.styled("Typed as well: words, file:src/, session:ID, since:2026-01-31, until:yesterday", "$muted")
+            Content.styled("Also possible: words, file:src/, session:ID, since:2026-01-31, until:yesterday", "$muted")
         )
 
     def _fill(self, cursor: int) -> None:

@@ -116,10 +116,10 @@ class SessionList(RowList[SessionRow]):
 
     def _everything(self, row: SessionRow, line: int, width: int) -> Content:
         if line:
-            words = "notes, and what belongs to no session" if row.by_hand else "the newest first"
+            words = "notes, and anything outside a session" if row.by_hand else "newest first"
             return Content.styled(f"   {elide_end(words, width - 4)}", "$muted")
         number = short_count(row.total)
-        mark, title = (f" {TYPES['note'][0]} ", "By hand") if row.by_hand else (" ∗ ", "Every session")
+        mark, title = (f" {TYPES['note'][0]} ", "By hand") if row.by_hand else (" ∗ ", "All sessions")
         return Content.assemble((mark, "$accent"), fit(title, width - 5 - len(number)), (number, "$muted"))
 
     def _title(self, row: SessionRow, session: Session, width: int) -> Content:

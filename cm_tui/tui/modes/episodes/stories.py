@@ -1,4 +1,4 @@
-"""One episode as a story: what was asked, the plan, what was done, what was answered, what changed, the verdict."""
+"""One episode as a story: prompts, plan, steps, answer, changes and verdict."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from textual.content import Content
 from cm_tui.counts import noun
 from cm_tui.model import Episode, Session, Step
 from cm_tui.model.dates import local_day, local_minute
+from cm_tui.tui.modes.episodes.query import is_session
 from cm_tui.tui.modes.episodes.story import OUTCOMES, PINNED, RATINGS, TYPES, Part, clock, day_name, signs, weight
-from cm_tui.tui.state.revision import agent_of, headline, name_of, short_name_of
+from cm_tui.tui.state.authors import who_is
+from cm_tui.tui.state.revision import headline, name_of, short_name_of
 from cm_tui.tui.widgets.patches import FilePatch, file_patches
 from cm_tui.tui.widgets.text import count, one_line, short_count
 
@@ -20,7 +22,7 @@ _DOT = Content.styled(" · ", "$faint")
 
 def turn_head(episode: Episode) -> Content:
     """Return who, when and where; then what came of it and what people said."""
-    who = {"person": "a person", "narrator": "the narrator"}.get(episode.actor, agent_of(episode))
+    who = who_is(episode.actor, episode.agent)
     first = [Content.styled(who, "bold $secondary"), Content(local_minute(episode.time))]
     if episode.turn:
         first.append(Content(f"turn {episode.turn:,}"))
@@ -44,12 +46,13 @@ def turn_head(episode: Episode) -> Content:
     return Content("\n").join((_line(first), _line(second)))
 
 
-def session_head(session: Session | None, episodes: Sequence[Episode], *, by_hand: bool = False) -> Content:
+def session_head(session: Session | None, episodes: Sequence[Episode], key: str) -> Content:
     """Return what a session is called and how much there is of it."""
     if session is None:
-        whose = "by hand or in no session" if by_hand else "of every session"
+        # A session that is not read yet has its id alone.
+        whose = "of this session" if is_session(key) else "by hand or outside a session" if key else "of every session"
         words = f"{count(len(episodes), 'episode')}, {whose}"
-        return Content.assemble((" The newest first", "bold"), f"\n {words}")
+        return Content.assemble((f" {one_line(key) if is_session(key) else 'Newest first'}", "bold"), f"\n {words}")
     title = " ".join(one_line(session.title[:400]).split()) or one_line(session.id)
     facts = [
         Content.styled(
@@ -244,11 +247,11 @@ def notes_of(episode: Episode) -> Iterator[str]:
     if episode.why:
         yield episode.why[:1].upper() + episode.why[1:]
     if episode.head != episode.sha and episode.head:
-        yield f"HEAD was {episode.head[:8]} when it stopped: the patch holds what it committed too."
+        yield f"HEAD was {episode.head[:8]} when it stopped; the patch includes what it committed."
     if episode.note.strip():
         yield episode.note
     if episode.patch_cut:
-        yield "The patch was too long to keep: this is its beginning."
+        yield "The patch was too long to keep; this is its beginning."
     if episode.redacted:
         yield f"{count(episode.redacted, 'secret')} redacted before anything was stored."
     if episode.actor == "import":

@@ -206,7 +206,7 @@ def _body(number: int, part: Part, width: int) -> Iterator[StoryLine]:
         else:
             left_out += 1
     if left_out:
-        words = f"{' ' * INDENT}… {count(left_out, 'line')} more are not shown here"
+        words = f"{' ' * INDENT}… {count(left_out, 'line')} more not shown"
         yield StoryLine(Content.styled(words, "$warning"), number, part.path)
 
 

@@ -14,7 +14,7 @@ from textual.widgets import Input
 from cm_tui.counts import noun
 from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Episode, EpisodeFilter, Page, Session
-from cm_tui.tui.modes.episodes.query import BY_HAND, Term, ValidLines, is_session, of_key
+from cm_tui.tui.modes.episodes.query import BY_HAND, EVERY, Term, ValidLines, is_session, of_key
 from cm_tui.tui.modes.episodes.recorded import DAYS, ActivityPanel, Totals
 from cm_tui.tui.modes.episodes.session_list import ROOMY, SessionList, SessionRow, TurnList, by_day
 from cm_tui.tui.modes.episodes.stories import session_head, session_story, turn_head
@@ -66,6 +66,8 @@ class EpisodesView(ListMode):
         self._totals = Repeated[Totals]("stats", self.ask, self.show_failure, LOOK_AGAIN)
         self._begun = False
         self._lines = ValidLines()
+        self._told: Session | None = None
+        """The session whose story is shown, as it was then."""
         self._listed: Collection[str] = ()
         """Ids of the episodes that are listed."""
 
@@ -214,6 +216,9 @@ class EpisodesView(ListMode):
         """Put the cursor on the session that it was on; where that is gone, on the newest, or the one in its place."""
         place = self.session_list.cursor
         self._show_sessions()
+        if self.on_sessions and self.turns.rows and self.session != self._told:
+            # Its episodes came first.
+            self.show_session(keep=True)
         key, keys = self.session_key, {one.id for one in self.sessions.rows}
         gone = new and is_session(key) and key not in keys
         if not new and self._forgotten(key, keys):
@@ -235,11 +240,11 @@ class EpisodesView(ListMode):
 
     def _show_sessions(self) -> None:
         totals = self.totals
-        rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand) if totals else []
+        if totals is None:
+            return
+        rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand) if self.sessions.rows else []
         cursor = self.session_list.place_of(self.session_key or "", rows) or 0
-        empty = f"No episode fits {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
-        if not self.sessions.rows:
-            rows = []
+        empty = f"No matches for {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
         with self.session_list.prevent(SessionList.Highlighted):
             self.session_list.set_rows(rows, cursor=cursor, empty=empty)
         total, known = self.sessions.total, len(self.sessions.rows)
@@ -250,10 +255,10 @@ class EpisodesView(ListMode):
         """Why no session is listed, and what can be done about it."""
         view = self.cm.project
         if view.importing:
-            return "Past sessions are being imported; they are listed as they are read."
+            return "Importing past sessions; they appear as they are read."
         if waiting := view.sessions_to_import:
             wait = noun(waiting, "waits", "wait")
-            return f"Nothing was recorded yet. {count(waiting, 'past session')} {wait} to be imported: m imports them."
+            return f"Nothing recorded yet. {count(waiting, 'past session')} {wait} to be imported; m imports them."
         return NOTHING
 
     def project_changed(self) -> None:
@@ -323,11 +328,12 @@ class EpisodesView(ListMode):
             self.story.say(self.turns.note or "No episode to show.")
             return
         session, key = self.session, self.session_key
+        self._told = session
         one_session = is_session(key)
         children = [one for one in self.sessions.rows if one_session and one.parent == key]
         self.story.label("Session" if one_session else "By hand" if key == BY_HAND else "The newest episodes")
         listed = tuple(rows[: MOST_TURNS if one_session else MOST_NEWEST])
-        self.story.head(session_head(session, listed, by_hand=key == BY_HAND))
+        self.story.head(session_head(session, listed, key or EVERY))
         self.story.tell(("session", key), partial(session_story, listed, children, whose=not one_session), keep=keep)
 
     def show_turn(self, row: Episode) -> None:

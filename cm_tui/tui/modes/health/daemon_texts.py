@@ -77,7 +77,7 @@ def gather(engine: Engine | None) -> DaemonFacts:
         if used and (engine is None or engine.uses_daemon):
             daemon, jobs = _daemon()
         elif used:
-            problems["daemon"] = "The daemon could not be started: this application has the store for itself."
+            problems["daemon"] = "The daemon could not be started; this application uses the store directly."
     except (CmError, OSError) as error:
         problems["daemon"] = str(error)
     freshness = None
@@ -140,11 +140,11 @@ def daemon_text(facts: DaemonFacts, width: int) -> Content:
     if "daemon" in facts.problems:
         return hang(Content.styled("✖ ", "$error"), 2, facts.problems["daemon"], "$error", width)
     if not facts.used:
-        words = "None: daemon.use is never, so this application has the store for itself as long as it is open."
+        words = "None: daemon.use is never, so this application uses the store directly while it is open."
         return hang(Content.styled("○ ", "$muted"), 2, words, "$soft", width)
     daemon = facts.daemon
     if daemon is None:
-        words = "None runs now; the next question starts one."
+        words = "Not running; the next request starts it."
         return hang(Content.styled("◌ ", "$warning"), 2, words, "$warning", width)
     since = local_moment(daemon.started, time.time())
     rows = [
@@ -187,7 +187,7 @@ def verdict_of(state: Freshness | None) -> tuple[str, str]:
     if state is None:
         return "", ""
     if state.running:
-        return "◐ a run is on", "$accent"
+        return "◐ run in progress", "$accent"
     return ("▲ behind", "$warning") if state.behind else ("● fresh", "$success")
 
 
@@ -196,10 +196,10 @@ def _verdict(state: Freshness, width: int) -> Content:
     if state.running:
         return Content.styled(mark, style)
     if not state.behind:
-        return Content.assemble(("● ", style), "Nothing is behind.")
+        return Content.assemble(("● ", style), "Up to date.")
     when = ""
     if state.due_at is not None:
-        when = f"; a run begins in {duration(max(0.0, state.due_at - time.time()))}"
+        when = f"; next run in {duration(max(0.0, state.due_at - time.time()))}"
     return hang(Content.styled("▲ ", style), 2, f"Behind: {state.why}{when}", style, width)
 
 
@@ -230,7 +230,7 @@ def jobs_text(facts: DaemonFacts, width: int) -> Content:
             lines.append(Content.assemble("    ", bar, (numbers, "$soft")))
         if job.error and job.state == "failed":
             lines.append(hang(Content("    "), 4, job.error, "$error", width))
-    return Content("\n").join(lines) if lines else Content.styled("No job since the daemon began.", "$muted")
+    return Content("\n").join(lines) if lines else Content.styled("No jobs since the daemon started.", "$muted")
 
 
 def job_line(job: JobRecord, width: int) -> Content:

@@ -59,8 +59,8 @@ def change_hooks(screen: ModeScreen, what: Literal["install", "uninstall"]) -> N
 
 Reason = Callable[["HealthScreen"], str | None]
 _no_job: Reason = unless(lambda screen: screen.active_jobs, "no job is running or waiting")
-_no_git: Reason = unless(lambda screen: screen.hooks_state, "there is no git repository, or it is not known yet")
-_installed: Reason = unless(lambda screen: screen.hooks_state != "on", "the hooks are installed")
+_no_git: Reason = unless(lambda screen: screen.hooks_state, "no git repository, or not known yet")
+_installed: Reason = unless(lambda screen: screen.hooks_state != "on", "the hooks are already installed")
 _not_installed: Reason = unless(lambda screen: screen.hooks_state != "off", "no hooks are installed")
 
 
@@ -76,15 +76,15 @@ def cancel_job(screen: HealthScreen) -> None:
 def install_hooks(screen: HealthScreen) -> None:
     """Ask, then add our block to git's hooks."""
     question = (
-        "Add cm's block to git's post-checkout, -merge, -rewrite, -commit and -applypatch hooks? Hooks that are there "
-        "go on working; git never waits or fails."
+        "Add cm's block to git's post-checkout, -merge, -rewrite, -commit and -applypatch hooks? Existing hooks "
+        "keep working; git never waits or fails."
     )
     confirm(screen, question, "Install", lambda: change_hooks(screen, "install"))
 
 
 def remove_hooks(screen: HealthScreen) -> None:
     """Ask, then take our block out again."""
-    question = "Take cm's block out of git's hooks? What was there before is back byte for byte."
+    question = "Remove cm's block from git's hooks? The previous hooks are restored byte for byte."
     confirm(screen, question, "Remove", lambda: change_hooks(screen, "uninstall"))
 
 
@@ -104,13 +104,13 @@ def reset(screen: HealthScreen) -> None:
 
 def _ask_reset(screen: HealthScreen, episodes: int) -> None:
     def drop_all() -> None:
-        question = f"Drop {recorded} for good? An index can be made again, what agents recorded cannot."
+        question = f"Delete {recorded} permanently? An index can be rebuilt; recorded sessions cannot."
         confirm(screen, question, "Remove both", lambda: _remove(screen, drop_episodes=True))
 
-    question, recorded = f"Remove the index of {screen.cm.root}? The files of the project stay as they are.", ""
+    question, recorded = f"Remove the index of {screen.cm.root}? The project's files are not changed.", ""
     if episodes:
         recorded = count(episodes, "episode")
-        question += f"\n\nAgents' sessions recorded {recorded}: they stay, and the next index has them again."
+        question += f"\n\nAgents' sessions recorded {recorded}: they remain, and the next index includes them again."
     others = [Option("Episodes too", "d", drop_all)] if episodes else []
     confirm(screen, question, "Remove it", lambda: _remove(screen, drop_episodes=False), others=others)
 
@@ -120,7 +120,7 @@ def _remove(screen: HealthScreen, *, drop_episodes: bool) -> None:
 
     def removed(_: None) -> None:
         screen.cm.activity_log.add(f"{message}.", "ok")
-        screen.cm.tell(f"{message}; i makes a new one.")
+        screen.cm.tell(f"{message}; i builds a new one.")
         screen.cm.lifecycle.refresh_status()
 
     screen.ask("reset", lambda engine: engine.reset(drop_episodes=drop_episodes), removed)
@@ -128,7 +128,7 @@ def _remove(screen: HealthScreen, *, drop_episodes: bool) -> None:
 
 HEALTH_COMMANDS: tuple[Command[HealthScreen], ...] = (
     Command("health.check", "r", "Check again", "Run all checks again", lambda screen: screen.check()),
-    Command("health.index", "i", "Update", "Index what changed", start_index, blocked=cannot_index),
+    Command("health.index", "i", "Update", "Index changes", start_index, blocked=cannot_index),
     Command("health.cancel", "c", "Cancel job", "Choose a job of any project and stop it", cancel_job, blocked=_no_job),
     Command("health.hooks", "g", "Git hooks", "Add cm's block to git's hooks; asks first", install_hooks,
             blocked=(_no_git, _installed)),
@@ -206,7 +206,7 @@ class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
         status = self.cm.project.status
         assert status is not None
         if not status.indexed:
-            words = "There is no index yet; i makes one." if not self.cm.tasks.indexing else "Indexing…"
+            words = "No index yet; i builds one." if not self.cm.tasks.indexing else "Indexing…"
             self._put("index", Content.styled(words, "$warning"))
             self._put("files", Content(""))
             self._put("skipped", Content(""))

@@ -99,7 +99,7 @@ def index_text(status: ProjectStatus, width: int) -> Content:
         ),
         ("vectors", f"{vectors}, {_kind(status.vectors)}", "" if covered >= 1 or not status.passages else "$warning")
         if status.has_vectors
-        else ("vectors", "switched off: `embedding.provider` is none", ""),
+        else ("vectors", "disabled: `embedding.provider` is none", ""),
     ]
     lines = [hang(Content.styled(fit(name, 11), "$muted"), 11, value, style, width) for name, value, style in rows]
     if status.passages and status.has_vectors:

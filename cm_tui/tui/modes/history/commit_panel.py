@@ -217,7 +217,7 @@ class CommitPanel(ModePanel):
         commits, total = self.commits, page.total
         commits.length = total
         if not page.rows:
-            self._no_line(page.note or "There are no commits yet.")
+            self._no_line(page.note or "No commits yet.")
             return
         # Where the cursor is by now, not where it was when this was asked: the person may have moved on.
         target, self._requested_ordinal = self._requested_ordinal or self._here, 0
@@ -312,7 +312,7 @@ class CommitPanel(ModePanel):
             commits.filter_words = text
             cursor = next((place for place, moment in enumerate(found.rows) if moment.ordinal <= here), 0)
         self.label(subtitle=number_of(len(found.rows), found.total, "commit"))
-        commits.set_rows(tuple(found.rows), cursor=cursor, empty=found.note or f"No commit matches {text}.")
+        commits.set_rows(tuple(found.rows), cursor=cursor, empty=found.note or f"No commits match {text}.")
         if not found.rows:
             self._tell(None)
 

@@ -188,14 +188,12 @@ class DetailPanel(TabPanel, ModePart):
         active = self.tabs.active
         self._arrived()
         if not spot.key.qualname:
-            self.relations.set_rows((), empty=f"This is a file; {active} are those of a symbol.")
+            self.relations.set_rows((), empty=f"This is a file; {active} exist for symbols only.")
             return
         key, at = spot.key, spot.at or (row.before.at if row.before else None)
         if at is None:
             self.mode.drop_question("detail")
-            self.relations.set_rows(
-                (), empty=f"It is not in the index. Press i to update; then its {active} are listed."
-            )
+            self.relations.set_rows((), empty=f"Not in the index. Press i to update, then its {active} are listed.")
             return
 
         def call(engine: Engine) -> Page[Edge]:
@@ -210,7 +208,7 @@ class DetailPanel(TabPanel, ModePart):
         self._arrived()
         width = max(20, self.size.width - 4)
         self.diff.set_rows(patch_lines(row.body) if row.patch else prose_lines(row.body, width))
-        words = "There is no file here to show of that commit: Diff has all there is."
+        words = "This commit has no file to show here; see Diff."
         self.source.set_rows((), empty=words)
         self.relations.set_rows((), empty=words)
 
@@ -218,9 +216,9 @@ class DetailPanel(TabPanel, ModePart):
         self.loaded = loaded
         self._arrived()
         if self._row is None or not self._row.body:
-            self.diff.set_rows(loaded.lines, empty=loaded.problem or "It is not there at either revision.")
+            self.diff.set_rows(loaded.lines, empty=loaded.problem or "It does not exist at either revision.")
         view = loaded.after or loaded.before
-        self.source.set_rows(view.lines if view else (), empty="It is not there.")
+        self.source.set_rows(view.lines if view else (), empty="It does not exist at this revision.")
         if view is not None and (line := view.symbol.start_line if view.symbol else view.place.line):
             self.source.go(line)
 

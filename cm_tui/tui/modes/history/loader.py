@@ -12,18 +12,8 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
 
+from cm_tui import model
 from cm_tui.errors import CmError, NotFoundError
-from cm_tui.model import (
-    CommitPoint,
-    Drift,
-    Episode,
-    HistoryStatus,
-    Page,
-    Symbol,
-    SymbolChange,
-    SymbolHistory,
-    SymbolKey,
-)
 from cm_tui.model.history import BEFORE_FIRST
 from cm_tui.tui.modes.history import rows
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, of_episode
@@ -52,7 +42,7 @@ class Filled:
     total: str = ""
 
     @classmethod
-    def of(cls, found: Iterable[HistoryRow], page: Page[Any], empty: str, *notes: str) -> Filled:
+    def of(cls, found: Iterable[HistoryRow], page: model.Page[Any], empty: str, *notes: str) -> Filled:
         """Return the rows of a page with what is said beside the title, or why there are none."""
         rows_ = tuple(found)
         note = " · ".join(filter(None, notes)) if rows_ else page.note or empty
@@ -84,13 +74,13 @@ class HistoryLoader:
     _progress: Callable[[], str]
     unread: set[str] = field(default_factory=set)
     """Tabs that show nothing yet because the history that they need is being read."""
-    point: CommitPoint | None = None
-    mark: CommitPoint | None = None
+    point: model.CommitPoint | None = None
+    mark: model.CommitPoint | None = None
     is_since: bool = False
     """True when what changed since the mark was asked for."""
-    subject: SymbolKey | str | None = None
+    subject: model.SymbolKey | str | None = None
     """Whose life is shown."""
-    episode: Episode | None = None
+    episode: model.Episode | None = None
     """What an agent saw and did."""
     drifted: bool = False
     """True when index and checkout were found to differ."""
@@ -116,7 +106,7 @@ class HistoryLoader:
         low, high = self._ends(self.mark, self.point)
         return f"from {short_name_of(low)} to {short_name_of(high)}"
 
-    def _ends(self, mark: CommitPoint, point: CommitPoint) -> tuple[CommitPoint, CommitPoint]:
+    def _ends(self, mark: model.CommitPoint, point: model.CommitPoint) -> tuple[model.CommitPoint, model.CommitPoint]:
         """Return the mark and the point, the earlier one first; what is off the mainline comes after its nearest ancestor there."""
         if self.is_since and mark.ahead:
             # It may have been HEAD once, and what it is compared with an ancestor of it.
@@ -147,11 +137,11 @@ class HistoryLoader:
         older, newer = self.span
         words = self.span_words
 
-        def got(page: Page[SymbolChange]) -> None:
+        def got(page: model.Page[model.SymbolChange]) -> None:
             found = rows.of_changes(page.rows, older, newer)
-            self._filled("changes", Filled.of(found, page, f"No symbol was changed {words}.", words, page.note))
+            self._filled("changes", Filled.of(found, page, f"No symbols changed {words}.", words, page.note))
 
-        def call(engine: Engine) -> Page[SymbolChange]:
+        def call(engine: Engine) -> model.Page[model.SymbolChange]:
             return all_added(engine, newer) if older == BEFORE_FIRST else engine.changes(older, newer, limit=MOST)
 
         self._put("changes", call, got, reading(self.point))
@@ -162,10 +152,10 @@ class HistoryLoader:
             return
         at = self.point.sha
 
-        def got(page: Page[Symbol]) -> None:
+        def got(page: model.Page[model.Symbol]) -> None:
             hint = "s shows all of them in Symbols" if page.total > len(page.rows) else ""
             found = rows.of_symbols(page.rows, at)
-            self._filled("symbols", Filled.of(found, page, "No symbols were there.", page.note, hint))
+            self._filled("symbols", Filled.of(found, page, "No symbols existed.", page.note, hint))
 
         self._put("symbols", lambda engine: engine.symbols_at(at, limit=MOST), got, reading(self.point))
 
@@ -177,17 +167,17 @@ class HistoryLoader:
         subject = self.subject
         if subject is None:
             self._filled(
-                "life", Filled((), "L on a symbol shows its life; L here asks for a name, also of what is gone.")
+                "life", Filled((), "L on a symbol shows its life; L here asks for a name, also of removed symbols.")
             )
             return
 
-        def got(answer: tuple[Page[SymbolHistory], HistoryStatus]) -> None:
+        def got(answer: tuple[model.Page[model.SymbolHistory], model.HistoryStatus]) -> None:
             page, history = answer
             found = tuple(row for life in page.rows for row in rows.of_life(life, history))
             some = number_of(len(page.rows), page.total) if page.total > len(page.rows) else ""
-            note = page.note if found else page.note or "Nothing of that name is known."
+            note = page.note if found else page.note or "No symbol of that name is known."
             if self._progress():
-                note = "History is being read: earlier versions are added once that is done."
+                note = "History is being read; earlier versions follow."
             self._filled("life", Filled(found, note, some))
 
         name = subject if isinstance(subject, str) else subject.qualname
@@ -201,11 +191,11 @@ class HistoryLoader:
     def look_for_drift(self) -> None:
         """Ask how index and checkout differ; what is on screen stays until the answer is there."""
 
-        def call(engine: Engine) -> tuple[Drift, float]:
+        def call(engine: Engine) -> tuple[model.Drift, float]:
             begun = time.monotonic()
             return engine.drift(limit=MOST), time.monotonic() - begun
 
-        def got(answer: tuple[Drift, float]) -> None:
+        def got(answer: tuple[model.Drift, float]) -> None:
             drift, self.drift_seconds = answer
             self.drifted = not drift.current
             self._filled("drift", drift_shown(drift))
@@ -214,7 +204,9 @@ class HistoryLoader:
 
     def _episode(self) -> None:
         if self.episode is None:
-            words = "e leads to the recorded episodes; r shows one here, and every panel shows the commit that it started from."
+            words = (
+                "e opens the recorded episodes; r shows one here, with the commit that it started from in every panel."
+            )
             self._filled("episode", Filled((), words))
         else:
             self._filled("episode", Filled(tuple(of_episode(self.episode)), f"what {agent_of(self.episode)} saw"))
@@ -235,7 +227,7 @@ class HistoryLoader:
                 return
             if isinstance(error, NotFoundError) and (words := self._progress()):
                 self.unread.add(tab)
-                self._filled(tab, Filled((), f"{words}. This commit is shown as soon as it is read."))
+                self._filled(tab, Filled((), f"{words}. This commit appears once it is read."))
             else:
                 self._filled(tab, Filled((), error.one_line))
 
@@ -243,14 +235,14 @@ class HistoryLoader:
         self._ask(tab, call, take, failed, delay=SETTLING)
 
 
-def all_added(engine: Engine, first: str) -> Page[SymbolChange]:
+def all_added(engine: Engine, first: str) -> model.Page[model.SymbolChange]:
     """What the first commit here brought: everything, as there is nothing to compare it with."""
     page = engine.symbols_at(first, limit=MOST)
-    note = "the first commit here: everything that it holds counts as added"
-    return Page(tuple(SymbolChange("added", symbol) for symbol in page.rows), page.total, note)
+    note = "the first commit here: all of its content counts as added"
+    return model.Page(tuple(model.SymbolChange("added", symbol) for symbol in page.rows), page.total, note)
 
 
-def drift_shown(drift: Drift) -> Filled:
+def drift_shown(drift: model.Drift) -> Filled:
     """Compare index and checkout, with the key that updates the index."""
     found = list(rows.of_drift(drift.rows, drift.indexed_head))
     if found:
@@ -258,8 +250,8 @@ def drift_shown(drift: Drift) -> Filled:
         notes = " · ".join((count(drift.files, "file"), *drift.notes))
         found.insert(0, rows.heading(f"{head} ({notes})"))
     elif not drift.current:
-        found.append(rows.heading("No symbol differs, but the index is of another commit; press i to update"))
-    words = "The index reflects HEAD and the working tree: nothing has drifted."
+        found.append(rows.heading("No symbols differ, but the index is of another commit; press i to update"))
+    words = "The index matches HEAD and the working tree: no drift."
     if drift.looked is not None:
         words += f" You last looked at {name_of(drift.looked)}; w shows what changed since."
     empty = " ".join(drift.notes) or words if not found else ""

@@ -26,8 +26,8 @@ _NAMES = (
 )
 ALL = "all"
 _HINT = (
-    "A revision: what was before it goes. An age such as 90d, 6m or 2y: what is older. "
-    f"`{ALL}`: everything but now. It is counted first, and git keeps its own."
+    "A revision: everything before it is removed. An age such as 90d, 6m or 2y: everything older. "
+    f"`{ALL}`: everything before now. It is counted first; git is not changed."
 )
 
 
@@ -63,17 +63,17 @@ def ask_since(screen: HistoryView, then: Then[ResolvedRevision]) -> None:
             screen.looked = found.since
             then(found.since)
         else:
-            words = " ".join(found.notes) or "This is the first time that you look; from now on it is remembered."
+            words = " ".join(found.notes) or "This is your first visit; it is recorded from now on."
             screen.cm.tell(words)
 
-    _ask_until(screen, "What changed since", f"`{LAST}`: since you last looked. Or a {_NAMES}", call, got, LAST)
+    _ask_until(screen, "What changed since", f"`{LAST}`: since your last visit. Or a {_NAMES}", call, got, LAST)
 
 
 def ask_symbol(screen: HistoryView, then: Then[str], value: str) -> None:
     """Ask for the name of a symbol."""
-    hint = "A name or qualified name; it may be gone today."
+    hint = "A name or qualified name, also of a removed symbol."
     line = Line(lambda name: then(name.strip()) if name.strip() else None, value, hint)
-    ask_line(screen, "The life of which symbol", line)
+    ask_line(screen, "Life of which symbol", line)
 
 
 def ask_prune(screen: HistoryView, value: str) -> None:
@@ -89,14 +89,14 @@ def ask_prune(screen: HistoryView, value: str) -> None:
             drop = partial(screen.ask, "prune", lambda engine: engine.prune(**what), dropped)
             confirm(screen, question(report), "Drop", drop)
         else:
-            screen.cm.tell(f"There is nothing to drop: {report.note}.")
+            screen.cm.tell(f"Nothing to remove: {report.note}.")
 
     def dropped(report: PruneReport) -> None:
-        screen.cm.tell(f"Dropped {counts(report)}: {report.note}.")
+        screen.cm.tell(f"Removed {counts(report)}: {report.note}.")
         screen.cm.activity_log.add(f"{report.note}: {counts(report)}.", "ok")
         screen.cm.lifecycle.history_dropped()
 
-    _ask_until(screen, "Drop history before", _HINT, call, counted, value)
+    _ask_until(screen, "Remove history before", _HINT, call, counted, value)
 
 
 def _ask_until(
@@ -133,10 +133,12 @@ def counts(report: PruneReport) -> str:
 def question(report: PruneReport) -> str:
     """What is asked before it goes."""
     first = report.before
-    rest = f"#{first.ordinal:,} {first.sha[:8]} and what came after stay." if first else "Only now stays."
+    rest = (
+        f"#{first.ordinal:,} {first.sha[:8]} and later commits remain." if first else "Only the current state remains."
+    )
     return (
-        f"Drop {counts(report)}?\n\n{rest} Questions about earlier revisions will say that history was removed. "
-        "Nothing of git is touched: b reads it again."
+        f"Remove {counts(report)}?\n\n{rest} Requests for earlier revisions will report that history was removed. "
+        "Git is not changed; b reads it again."
     )
 
 

@@ -9,18 +9,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from textual.content import Content
 
-from cm_tui.model import (
-    CommitPoint,
-    DriftRow,
-    Edge,
-    Episode,
-    HistoryStatus,
-    Symbol,
-    SymbolChange,
-    SymbolEvent,
-    SymbolHistory,
-    SymbolKey,
-)
+from cm_tui import model
 from cm_tui.model.dates import age, day, minute
 from cm_tui.tui.state.revision import agent_of, before, name_of
 from cm_tui.tui.widgets.code_nodes import kind_mark
@@ -55,7 +44,7 @@ DRIFT_MARKS = {"tombstoned": ("−", "$error"), "drifted": ("~", "$warning"), "u
 class Spot:
     """A symbol at a revision: what source and callers are read of."""
 
-    key: SymbolKey
+    key: model.SymbolKey
     at: str | None
     """None: now."""
     line: int = 0
@@ -76,10 +65,10 @@ class HistoryRow:
     """What is shown of it; None: nothing."""
     before: Spot | None = None
     """The same before a change."""
-    moment: CommitPoint | None = None
+    moment: model.CommitPoint | None = None
     """Where enter goes, for what happened at a revision."""
     note: str = ""
-    life: tuple[SymbolHistory, HistoryStatus] | None = None
+    life: tuple[model.SymbolHistory, model.HistoryStatus] | None = None
     """Drawn as a lifeline instead of words."""
     body: str = ""
     """What is shown of it instead of a difference between two revisions."""
@@ -87,7 +76,7 @@ class HistoryRow:
     """The body is a patch; else it is prose."""
 
     @property
-    def key(self) -> SymbolKey | None:
+    def key(self) -> model.SymbolKey | None:
         """The symbol that it is about."""
         spot = self.spot or self.before
         return spot.key if spot else None
@@ -98,7 +87,7 @@ def heading(text: str, *, bold: bool = True) -> HistoryRow:
     return HistoryRow("", "bold $primary" if bold else "$muted", text)
 
 
-def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[HistoryRow]:
+def of_changes(changes: Iterable[model.SymbolChange], older: str, newer: str) -> list[HistoryRow]:
     """What became of symbols between two revisions."""
     rows = []
     for change in changes:
@@ -121,7 +110,7 @@ def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[
     return rows
 
 
-def of_symbols(symbols: Iterable[Symbol], at: str) -> list[HistoryRow]:
+def of_symbols(symbols: Iterable[model.Symbol], at: str) -> list[HistoryRow]:
     """What was there at a revision."""
     return [
         HistoryRow(" ", "", s.qualname, s.kind, f"{s.path}:{s.start_line}", spot=Spot(s.key, at, s.start_line),
@@ -130,13 +119,13 @@ def of_symbols(symbols: Iterable[Symbol], at: str) -> list[HistoryRow]:
     ]  # fmt: skip
 
 
-def of_life(life: SymbolHistory, history: HistoryStatus) -> list[HistoryRow]:
+def of_life(life: model.SymbolHistory, history: model.HistoryStatus) -> list[HistoryRow]:
     """A symbol's lifeline and events, the oldest first, and who called it before it went."""
     state = "exists" if life.alive else "removed"
     rows = [heading(f"{life.key.qualname} · {life.key.kind} · {life.key.path} · {state}")]
     rows.append(HistoryRow("", "", life_words(life), life=(life, history)))
     if life.first_seen is None:
-        rows.append(heading("It was there already where the known history begins.", bold=False))
+        rows.append(heading("It already existed where the known history begins.", bold=False))
     rows += [_of_event(life, event) for event in life.events]
     rows += [heading(note, bold=False) for note in life.notes]
     callers = life.callers_before
@@ -148,9 +137,9 @@ def of_life(life: SymbolHistory, history: HistoryStatus) -> list[HistoryRow]:
     return rows
 
 
-def _of_event(life: SymbolHistory, event: SymbolEvent) -> HistoryRow:
+def _of_event(life: model.SymbolHistory, event: model.SymbolEvent) -> HistoryRow:
     mark, style = EVENT_MARKS[event.what]
-    key = SymbolKey(event.path, event.qualname, life.key.kind, life.key.overload)
+    key = model.SymbolKey(event.path, event.qualname, life.key.kind, life.key.overload)
     earlier = Spot(event.other if event.what == "moved" and event.other else key, before(event.moment), event.line)
     gone = event.what in ("left", "unknown")
     spot = None if gone else Spot(key, event.moment.sha, event.line)
@@ -163,8 +152,8 @@ def _of_event(life: SymbolHistory, event: SymbolEvent) -> HistoryRow:
     )  # fmt: skip
 
 
-def _of_caller(edge: Edge, moment: CommitPoint | None) -> HistoryRow:
-    key = SymbolKey(edge.path or edge.site, edge.qualname, edge.kind)
+def _of_caller(edge: model.Edge, moment: model.CommitPoint | None) -> HistoryRow:
+    key = model.SymbolKey(edge.path or edge.site, edge.qualname, edge.kind)
     spot = Spot(key, moment.sha if moment else None, edge.line)
     place = f"{edge.site}:{edge.line}"
     return HistoryRow(
@@ -172,7 +161,7 @@ def _of_caller(edge: Edge, moment: CommitPoint | None) -> HistoryRow:
     )
 
 
-def of_drift(rows: Iterable[DriftRow], head: str | None) -> list[HistoryRow]:
+def of_drift(rows: Iterable[model.DriftRow], head: str | None) -> list[HistoryRow]:
     """Where index and checkout differ, below the name of each file.
 
     Args:
@@ -186,11 +175,10 @@ def of_drift(rows: Iterable[DriftRow], head: str | None) -> list[HistoryRow]:
         if row.path != path:
             path = row.path
             result.append(heading(row.path))
-        key, gone = SymbolKey(row.path, row.symbol, row.kind), row.state == "tombstoned"
+        key, gone = model.SymbolKey(row.path, row.symbol, row.kind), row.state == "tombstoned"
         spot = Spot(key, None, row.line) if row.symbol and not gone else None
-        earlier = (
-            Spot(key if gone else SymbolKey(row.path, "", row.kind), head, row.line if gone else 0) if head else None
-        )
+        was, line = (key, row.line) if gone else (model.SymbolKey(row.path, "", row.kind), 0)
+        earlier = Spot(was, head, line) if head else None
         note = f"{row.why}   {row.mend}".strip()
         place = f":{row.line}" if row.line else ""
         result.append(
@@ -226,7 +214,7 @@ RECORDED = "@"
 """Marks what an agent saw."""
 
 
-def of_episode(episode: Episode) -> list[HistoryRow]:
+def of_episode(episode: model.Episode) -> list[HistoryRow]:
     """Rows of the tab; what each of them stands for is shown below."""
     when = f"{age(time.time() - episode.time)}, {minute(episode.time)} UTC"
     rows = [heading(f"{agent_of(episode)} · {when} · session {one_line(episode.session) or 'unknown'}")]
@@ -239,7 +227,7 @@ def of_episode(episode: Episode) -> list[HistoryRow]:
     return rows
 
 
-def _of_moment(episode: Episode) -> list[HistoryRow]:
+def _of_moment(episode: model.Episode) -> list[HistoryRow]:
     if episode.moment is None:
         return [
             HistoryRow("!", "$warning", f"It cannot be replayed: {episode.why}.", word="no commit", body=episode.why)
@@ -255,7 +243,7 @@ def _prose(mark: str, style: str, text: str, word: str) -> HistoryRow:
     return HistoryRow(mark, style, line, word=word, word_style="$muted", body=text)
 
 
-def _of_patch(episode: Episode) -> list[HistoryRow]:
+def _of_patch(episode: model.Episode) -> list[HistoryRow]:
     """The whole patch, then its files, then those that were touched and do not differ, or that git does not know."""
     parts = list(file_patches(episode.patch))
     rows = []
@@ -266,30 +254,28 @@ def _of_patch(episode: Episode) -> list[HistoryRow]:
     rows += [_of_file(part, episode) for part in parts]
     known = {part.path for part in parts}
     rows += [
-        HistoryRow("·", "$muted", path, word="touched", word_style="$muted", body=f"There is no patch of {path}.")
+        HistoryRow("·", "$muted", path, word="touched", word_style="$muted", body=f"No patch for {path}.")
         for path in episode.files
         if path not in known
     ]
     return rows
 
 
-def _of_file(part: FilePatch, episode: Episode) -> HistoryRow:
+def _of_file(part: FilePatch, episode: model.Episode) -> HistoryRow:
     mark, style = ("+", "$success") if part.new else ("−", "$error") if part.gone else ("~", "$primary")
-    spot = None if part.new or episode.moment is None else Spot(SymbolKey(part.path, "", ""), episode.moment.sha)
+    spot = None if part.new or episode.moment is None else Spot(model.SymbolKey(part.path, "", ""), episode.moment.sha)
     word = f"+{part.added:,} −{part.removed:,}" if part.added or part.removed else "no lines"
     return HistoryRow(mark, style, part.path, word=word, word_style=style, spot=spot, body=part.text, patch=True)
 
 
-def _notes(episode: Episode) -> list[str]:
+def _notes(episode: model.Episode) -> list[str]:
     notes = [one_line(episode.note)]
     if not episode.patch and not episode.note and episode.moment is not None:
-        notes.append("Nothing differed from that commit when it stopped.")
+        notes.append("No differences from that commit when it stopped.")
     if episode.head != episode.sha:
-        notes.append(
-            f"HEAD was {episode.head[:8] or 'nothing'} when it stopped: the patch holds what it committed too."
-        )
+        notes.append(f"HEAD was {episode.head[:8] or 'nothing'} when it stopped; the patch includes what it committed.")
     if episode.patch_cut:
-        notes.append("The patch was too long to keep: this is its beginning.")
+        notes.append("The patch was too long to keep; this is its beginning.")
     if episode.redacted:
         notes.append(f"{count(episode.redacted, 'secret')} redacted in the patch.")
     return [note for note in notes if note]

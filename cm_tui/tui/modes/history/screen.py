@@ -27,14 +27,16 @@ from cm_tui.tui.screens.messages import OpenRevision, OpenSymbol
 from cm_tui.tui.widgets.relations import Relation, RelationList
 
 Reason = Callable[[HistoryView], str | None]
-_no_commit: Reason = unless(lambda screen: screen.point, "no commit is under the cursor")
+_no_commit: Reason = unless(lambda screen: screen.point, "no commit under the cursor")
 _busy: Reason = unless(lambda screen: not screen.cm.tasks.reading_history, "history is being read")
 _complete: Reason = unless(
     lambda screen: not (history := screen.cm.project.history) or not history.complete, "the whole history has been read"
 )
 _not_reading: Reason = unless(lambda screen: screen.cm.tasks.reading_history, "history is not being read")
-_reading: Reason = unless(lambda screen: not screen.cm.tasks.reading_history, "history is being read: x stops that")
-_no_episode: Reason = unless(lambda screen: screen.loader.episode, "no episode is shown: e leads to them, r shows one")
+_reading: Reason = unless(
+    lambda screen: not screen.cm.tasks.reading_history, "history is already being read; x stops it"
+)
+_no_episode: Reason = unless(lambda screen: screen.loader.episode, "no episode is shown; e opens them, r shows one")
 
 
 def _no_mainline(screen: HistoryView) -> str | None:
@@ -47,8 +49,8 @@ def _symbol(screen: HistoryView) -> SymbolKey | None:
     return key if key and key.qualname else None
 
 
-_no_row: Reason = unless(lambda screen: screen.row, "no symbol is under the cursor")
-_no_symbol: Reason = unless(_symbol, "no symbol is under the cursor")
+_no_row: Reason = unless(lambda screen: screen.row, "no symbol under the cursor")
+_no_symbol: Reason = unless(_symbol, "no symbol under the cursor")
 
 
 def _episode(screen: HistoryView) -> Episode | None:
@@ -88,7 +90,7 @@ def _show_since(screen: HistoryView, place: ResolvedRevision) -> None:
     if history is None or history.head is None:
         return
     if place.moment.sha == history.head.sha:
-        screen.cm.tell(f"Nothing new on the mainline since: #{place.moment.ordinal:,} is HEAD.")
+        screen.cm.tell(f"No new commits on the mainline since: #{place.moment.ordinal:,} is HEAD.")
         screen.loader.mark = None
         screen.arrive(history.head, place.note)
         return
@@ -143,9 +145,9 @@ def drop_history(screen: HistoryView) -> None:
 
 
 HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
-    Command("history.mend", "i", "Fix drift", "Index what changed; that fixes drift", start_index, bar=False,
+    Command("history.mend", "i", "Fix drift", "Index changes, which fixes drift", start_index, bar=False,
             blocked=cannot_index, shown=lambda screen: screen.loader.drifted),
-    Command("history.stop", "x", "Stop", "Stop reading history; what was read is kept",
+    Command("history.stop", "x", "Stop", "Stop reading history; the part read so far is kept",
             lambda screen: screen.cm.lifecycle.stop_history(), bar=False, blocked=_not_reading,
             shown=lambda screen: screen.cm.tasks.reading_history),
     Command("history.find", "slash", "Find", "Find a commit by words of its subject, author, date or sha", find,
@@ -153,32 +155,32 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
     Command("history.go", "colon", "Go", "Go to a branch, tag, sha, ordinal or date", go_to, blocked=_no_mainline),
     Command("history.stand", "s", "View", "View the project at this commit, in Symbols too, until you go back to now",
             show_everywhere, shown_as="⏎", blocked=(_no_mainline, _no_commit)),
-    Command("history.next", "t", "Tab", "The next tab: changes, symbols, life, drift, episode in turn",
+    Command("history.next", "t", "Tab", "Next tab: changes, symbols, life, drift, episode",
             lambda screen: screen.panel.turn()),
-    Command("history.detail", "v", "Panel", "Difference, source, callers, callees of the symbol in turn",
+    Command("history.detail", "v", "Panel", "Next view of the symbol: difference, source, callers, callees",
             lambda screen: screen.detail.turn(), blocked=_no_row),
     Command("history.open", "o", "Open", "Show the symbol in Symbols, at its revision", open_row, blocked=_no_symbol),
-    Command("history.life", "L", "Life", "The life of the symbol under the cursor, or of a name", show_life,
+    Command("history.life", "L", "Life", "Show the life of the symbol under the cursor, or of a name", show_life,
             blocked=_no_mainline),
     Command("history.read", "b", "Read", "Read the rest of the history; the part read so far can be queried",
             lambda screen: screen.cm.lifecycle.read_history(), bar="possible",
             blocked=(_no_mainline, _busy, _complete)),
-    Command("history.mark", "m", "Mark", "Mark this revision: changes are shown between it and the cursor", flip_mark,
+    Command("history.mark", "m", "Mark", "Mark this revision, to show changes between it and the cursor", flip_mark,
             blocked=(_no_mainline, _no_commit)),
-    Command("history.since", "w", "Since", "What changed since you last looked, or since a commit, tag, date or age",
+    Command("history.since", "w", "Since", "Show changes since your last visit, or since a commit, tag, date or age",
             lambda screen: ask_since(screen, partial(_show_since, screen)), blocked=_no_mainline),
     Command("history.episodes", "e", "Episodes",
-            "To the recorded episodes; r there shows the commit and patch of one here", show_mode("episodes"),
+            "Open the recorded episodes; r there shows the commit and patch of one here", show_mode("episodes"),
             blocked=not_searchable),
-    Command("history.resume", "R", "Resume", "Open the agent at the session of the episode that is shown",
+    Command("history.resume", "R", "Resume", "Resume the session of the episode shown with its agent",
             with_target(_episode, resume_agent),
             bar=False, blocked=(not_searchable, _no_episode, lambda screen: cannot_resume(screen.loader.episode))),
-    Command("history.erase", "delete", "Erase", "Erase the episode that is shown, for good; asks twice",
+    Command("history.erase", "delete", "Erase", "Erase the episode shown permanently; asks twice",
             with_target(_episode, erase_shown),
             bar=False, blocked=(not_searchable, _no_episode)),
-    Command("history.drop", "d", "Drop history", "Drop history before a revision or an age; counts and asks first",
+    Command("history.drop", "d", "Remove history", "Remove history before a revision or an age; counts and asks first",
             drop_history, bar=False, blocked=(_no_mainline, _reading)),
-    Command("history.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", HistoryView.zoom, bar=False),
+    Command("history.zoom", "z", "Zoom", "Zoom the focused panel, and back", HistoryView.zoom, bar=False),
 )  # fmt: skip
 
 
@@ -188,7 +190,7 @@ class HistoryScreen(HistoryView, commands=HISTORY_COMMANDS):
     MODE = "history"
     SHOWS_REVISION = True
     INTRO = (
-        "Every commit of HEAD's first-parent line, the newest first; all panels show the one under the cursor. Changes "
+        "Every commit of HEAD's first-parent line, newest first; all panels show the one under the cursor. Changes "
         "are those of that commit, or those since the revision marked with m. Enter views the project at that commit, "
         "in Symbols too; 0 returns to now. Grey commits have not been read yet: b reads them. An @ marks a commit that "
         "an agent worked on: e leads to the episodes, and r there shows one here, with its prompts and patch."

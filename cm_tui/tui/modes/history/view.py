@@ -1,4 +1,4 @@
-"""What the history mode shows: the point on the mainline, and what the tabs tell of it."""
+"""View of the history mode: the point on the mainline, and its tabs."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class HistoryView(InputMode):
         if status and not status.git:
             return "this project has no git repository"
         history = self.cm.project.history
-        return "there are no commits yet" if history and history.head is None else None
+        return "no commits yet" if history and history.head is None else None
 
     # --- news ---
 
@@ -217,10 +217,10 @@ class HistoryView(InputMode):
         """Read the commits when they may be others than those that are here, or could not be read."""
         line = (status.head, status.indexed_head)
         if not status.git:
-            self.commits.set_rows((), empty="This project has no git repository, so there is no past to show.")
+            self.commits.set_rows((), empty="This project has no git repository, so there is no history to show.")
         elif line != self._seen_line or self.commit_panel.has_failed:
             self._seen_line = line
-            self.commits.say("Reading the line…")
+            self.commits.say("Reading commits…")
             self.commit_panel.refill()
         if status.git:
             self.commit_panel.look_for_episodes()

@@ -56,13 +56,13 @@ def forget(screen: MemoryView, item: Entry | Note) -> None:
     def delete() -> None:
         do_undoable(screen, lambda engine: engine.delete_note(item.id), partial(report_note, screen))
 
-    ask(screen, f"Delete the note {one_line(item.id)}?\n\nIts file goes; u brings it back.", "Delete", delete)
+    ask(screen, f"Delete the note {one_line(item.id)}?\n\nIts file is deleted; u restores it.", "Delete", delete)
 
 
 def move_entry(screen: MemoryView, entry: Entry) -> None:
     """Move an entry to the other scope after a question: what holds in all projects is given in all of them."""
     to: Scope = "project" if entry.scope == "user" else "user"
-    place = "all your projects" if to == "user" else "this project alone"
+    place = "all your projects" if to == "user" else "this project only"
     words = f"Move “{elide_end(title_of(entry), _LONGEST)}” to {place}?\n\nu undoes it."
     ask(screen, words, "Move", lambda: _change(screen, entry, lambda engine: engine.move_entry(entry.id, to)))
 
@@ -75,7 +75,7 @@ def fix_names(screen: MemoryView, entry: Entry) -> None:
 
     def found(would: MemoryChange) -> None:
         fix = partial(_change, screen, entry, lambda engine: engine.fix_stale(entry.id))
-        ask(screen, f"{sentence(would.words)}.", "Write that", fix)
+        ask(screen, f"{sentence(would.words)}.", "Write it", fix)
 
     screen.ask("fix", lambda engine: engine.fix_stale(entry.id, dry_run=True), found)
 
@@ -97,7 +97,7 @@ def move_note(screen: MemoryView, note: Note) -> None:
         if name.strip() != note.id:
             do_undoable(screen, lambda engine: engine.move_note(note.id, name.strip()), moved, about={note.id: ""})
 
-    hint = "user:NAME is for all your projects, .cm/notes/NAME for this one, topics/NAME a topic of it."
+    hint = "user:NAME for all your projects, .cm/notes/NAME for this one, topics/NAME for a topic."
     line = Line(named, note.id, hint, lambda name: None if name.strip() else "Give it a name.")
     ask_line(screen, "Move the note to", line)
 
@@ -115,11 +115,11 @@ def copy_text(screen: MemoryView) -> None:
     if isinstance(item, Note) and not screen.panel.is_whole:
         screen.ask(
             "copy", lambda engine: merge_base(engine, item.id),
-            lambda text: copy_and_report(screen, text, "The note is copied."),
+            lambda text: copy_and_report(screen, text, "Note copied."),
         )  # fmt: skip
     elif item is not None:
         text = item.content if isinstance(item, Entry) else screen.panel.text
-        copy_and_report(screen, text, "The text is copied.")
+        copy_and_report(screen, text, "Text copied.")
 
 
 def copy_name(screen: MemoryView) -> None:

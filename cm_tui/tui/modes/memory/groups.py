@@ -38,9 +38,9 @@ GROUPS = (
     Group("knowledge", "Knowledge", "entries"),
     Group("experience", "Experience", "entries"),
     Group("long-term", "Long-term memory", "notes"),
-    Group("day", "Logs of days", "notes"),
+    Group("day", "Daily logs", "notes"),
     Group("topic", "Topics", "notes"),
-    Group("project", "Notes of the project", "notes"),
+    Group("project", "Project notes", "notes"),
     Group("user", "Your own notes", "notes"),
     Group("extra", "More folders", "notes"),
     Group("instructions", "Instructions for agents", "notes"),
@@ -206,7 +206,7 @@ def title_of(item: Entry | Note) -> str:
 Piece = tuple[str, str]
 """Words and their style."""
 NOTE_KINDS = {
-    "long-term": "long-term memory", "day": "log of a day", "project": "note of the project", "user": "note of yours",
+    "long-term": "long-term memory", "day": "daily log", "project": "project note", "user": "your own note",
     "topic": "topic", "extra": "from another folder", "instructions": "instructions for agents",
 }  # fmt: skip
 _SCOPES = {"user": "for all projects", "project": "for this project"}
@@ -248,7 +248,7 @@ def _state(entry: Entry) -> list[Piece]:
     if entry.pinned:
         state.append((f"{PINNED} pinned", "$accent"))
     if entry.held:
-        state.append((f"{HELD} came with the repository: in no answer until you trust it (T)", "$warning"))
+        state.append((f"{HELD} included in the clone: not used until you trust it (T)", "$warning"))
     if entry.unapproved:
         state.append((f"{UNAPPROVED} unapproved Rule: not injected until you approve it (+)", "$warning"))
     if entry.never_recall:
@@ -297,9 +297,9 @@ def note_facts(note: Note, weight: int | None, width: int, about: About) -> Cont
         (f"of {local_day(note.time)}, score decays" if note.time is not None else "undated, score does not decay", "")
     )
     if note.came_along:
-        state.append(("kept by git", "$soft"))
+        state.append(("tracked by git", "$soft"))
     if not note.writable:
-        state.append(("only read by cm", "$soft"))
+        state.append(("read-only in cm", "$soft"))
     much: list[Piece] = [(f"changed {local_minute(note.modified)}, {age(time.time() - note.modified)}", "")]
     much.append((f"{count(note.lines, 'line')}, {size(note.bytes)}", ""))
     if weight is not None:

@@ -33,7 +33,7 @@ from cm_tui.tui.widgets.sourcelist import ProseList
 # --- why a command is not possible now ---
 
 Reason = Callable[[MemoryView], str | None]
-no_item: Reason = unless(lambda screen: screen.item, "there is nothing under the cursor")
+no_item: Reason = unless(lambda screen: screen.item, "nothing under the cursor")
 no_rows: Reason = unless(lambda screen: screen.items.rows, "nothing is listed")
 
 
@@ -109,7 +109,7 @@ def not_stale(screen: MemoryView) -> str | None:
 def cannot_fix(screen: MemoryView) -> str | None:
     """Return why a renamed symbol cannot be replaced."""
     if isinstance(screen.item, Note) and not_stale(screen) is None:
-        return "it is a file of yours: e changes it"
+        return "it is your own file: e edits it"
     return not_stale(screen) or no_entry(screen)
 
 
@@ -167,7 +167,7 @@ def search_name(screen: MemoryView) -> None:
 def jump(screen: MemoryView, by: int) -> None:
     """Go to the group before or after this one."""
     if not screen.items.jump(by):
-        screen.cm.refuse(f"There is no group {'before' if by < 0 else 'after'} this one")
+        screen.cm.refuse(f"No group {'before' if by < 0 else 'after'} this one")
 
 
 MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
@@ -189,7 +189,7 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             search_memory, blocked=not_open),
     Command("memory.new", "n", "New", "Write an entry: a rule, knowledge or experience", new_entry,
             blocked=not_open),
-    Command("memory.write", "w", "Write", "Write into a note: the log of today, or the one under the cursor", write,
+    Command("memory.write", "w", "Write", "Append to a note: today's log, or the one under the cursor", write,
             blocked=not_open),
     Command("memory.edit", "e", "Edit", "Edit in place; concurrent changes are merged",
             on_item({Entry: edit_entry, Note: edit_note}), blocked=cannot_edit),
@@ -200,7 +200,7 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     Command("memory.show", "f", "Show", "All, entries only, notes only", next_show, blocked=not_open),
     Command("memory.pin", "p", "Pin", "Agents cannot change a pinned entry; the same key unpins it",
             on_item({Entry: edits.flip_pin}), blocked=cannot_pin),
-    Command("memory.move", "m", "Move", "To all projects, or to this one; of a note: give it another name",
+    Command("memory.move", "m", "Move", "Move it to all projects or to this one; rename a note",
             on_item({Note: edits.move_note, Entry: edits.move_entry}), bar=False, blocked=cannot_move),
     Command("memory.never", "r", "Never recall", "Exclude it from results and from agents; the same key reverts that",
             on_item({Entry: edits.flip_never_recall}), bar=False, blocked=cannot_exclude),
@@ -208,7 +208,7 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             "Change it in $VISUAL or $EDITOR: the file of a note, the text of an entry",
             on_item({Entry: edit_entry_outside, Note: edit_note_outside}), bar=False,
             blocked=cannot_edit_outside),
-    Command("memory.add", "a,space", "Pack", "Put it into the pack", edits.add_to_pack, blocked=no_piece),
+    Command("memory.add", "a,space", "Pack", "Add it to the pack", edits.add_to_pack, blocked=no_piece),
     Command("memory.copy", "y", "Copy", "Copy the text", edits.copy_text, bar=False, blocked=no_item),
     Command("memory.copy-name", "Y", "Copy name", "Copy the id of an entry, the path of a note", edits.copy_name,
             bar=False, blocked=no_item),
@@ -216,11 +216,11 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             blocked=no_piece),
     Command("memory.scope", "S", "Scope", "Both scopes, this project only, all projects only", next_scope,
             bar=False, blocked=not_open),
-    Command("memory.before", "left_square_bracket", "Group before", "To the group before this one",
+    Command("memory.before", "left_square_bracket", "Previous group", "Go to the previous group",
             partial(jump, by=-1), bar=False, blocked=no_rows),
-    Command("memory.after", "right_square_bracket", "Group after", "To the group after this one",
+    Command("memory.after", "right_square_bracket", "Next group", "Go to the next group",
             partial(jump, by=1), bar=False, blocked=no_rows),
-    Command("memory.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", MemoryView.zoom, bar=False),
+    Command("memory.zoom", "z", "Zoom", "Zoom the focused panel, and back", MemoryView.zoom, bar=False),
 )  # fmt: skip
 
 

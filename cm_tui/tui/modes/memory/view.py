@@ -23,8 +23,8 @@ LOOK_AGAIN = 3.0
 """Seconds between checks for changed files, which send no event."""
 MARKS_DELAY = 0.5
 NOTHING = (
-    "No entries and no notes yet. n writes an entry: a rule, knowledge or experience. "
-    "w writes into the log of today, or another note."
+    "No entries or notes yet. n writes an entry: a rule, knowledge or experience. "
+    "w appends to today's log or another note."
 )
 
 

@@ -75,17 +75,17 @@ def conflict_question(name: str, conflict: ConflictLines, decided: Callable[[Dec
         decided: gets the answer.
     """
     options = [
-        Option("Both, one behind the other", "b", lambda: decided("both")),
+        Option("Both, one after the other", "b", lambda: decided("both")),
         Option("Mine", "m", lambda: decided("mine")),
         Option("Theirs", "t", lambda: decided("theirs")),
         Option("Back", "escape", lambda: decided("")),
     ]
     return Question(
-        "", options, title=f" {elide_end(one_line(name), 60)} was changed meanwhile, in the same lines ",
-        subtitle=" esc goes back to your text ", look="sides",
+        "", options, title=f" {elide_end(one_line(name), 60)} has changed meanwhile, in the same lines ",
+        subtitle=" esc returns to your text ", look="sides",
         body=side_by_side(
-            ("What you changed", RowList(conflict.mine, _draw, empty="Nothing.")),
-            ("What is in the file", RowList(conflict.theirs, _draw, empty="Nothing.")),
+            ("Your changes", RowList(conflict.mine, _draw, empty="Nothing.")),
+            ("In the file", RowList(conflict.theirs, _draw, empty="Nothing.")),
         ),
     )  # fmt: skip
 
@@ -122,7 +122,7 @@ def new_entry(screen: MemoryView) -> None:
         screen.cm.tell(" ".join([f"{message}{redacted}", *entry.notes]))
         screen.reload()
 
-    ask_entry(screen, "A new entry", draft, write, wrote)
+    ask_entry(screen, "New entry", draft, write, wrote)
 
 
 def edit_entry(screen: MemoryView, entry: Entry) -> None:
@@ -135,7 +135,7 @@ def edit_entry(screen: MemoryView, entry: Entry) -> None:
 
         _update(screen, entry, edit_between(began, draft), changed, answer=answer)
 
-    screen.app.push_screen(EntryDialog(f"Change the entry {entry.id}", began, submit))
+    screen.app.push_screen(EntryDialog(f"Edit the entry {entry.id}", began, submit))
 
 
 def _update(
@@ -158,7 +158,7 @@ def edit_between(began: EntryDraft, draft: EntryDraft) -> EntryEdit:
 
 def edit_entry_outside(screen: MemoryView, entry: Entry) -> None:
     """Change the text of an entry in the person's own editor, through a file that is there only meanwhile."""
-    edited = edited_outside(screen, entry.id, entry.content, "the entry stays as it is")
+    edited = edited_outside(screen, entry.id, entry.content, "the entry was not changed")
     if edited is None:
         return
     text, file = edited
@@ -242,7 +242,7 @@ def _write(screen: MemoryView, name: str, base: str, text: str, decision: Decisi
             if choice:
                 _write(screen, name, base, text, choice, answer)
             else:
-                answer("Not saved yet: the file was changed in the same lines. ctrl+s shows both sides again.")
+                answer("Not saved yet: the file has changed in the same lines. ctrl+s shows both sides again.")
 
         ask(screen, conflict_question(name, lines, decided))
 
@@ -282,7 +282,7 @@ def merge(screen: MemoryView, entry: Entry) -> None:
     sides = side_by_side(
         *(_side(screen, *side) for side in ((pair.first, pair.only_first), (pair.second, pair.only_second)))
     )
-    title, subtitle = f" {pair.likeness:.0%} alike ", " one entry gets the other's text; u undoes it "
+    title, subtitle = f" {pair.likeness:.0%} alike ", " one entry takes the other's text; u undoes it "
     ask(screen, Question("", options, title=title, subtitle=subtitle, body=sides, look="sides"))
 
 

@@ -10,9 +10,9 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
+from cm_tui import model
 from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, StoreDamagedError, StoreTooNewError
-from cm_tui.model import WorkState
 from cm_tui.tui.modes.overview import texts as text
 from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, not_open, show_mode, start_index, stop_index
 from cm_tui.tui.screens.commands import Command, unless
@@ -28,7 +28,7 @@ EVERY = 1.0
 
 
 Reason = Callable[["OverviewScreen"], str | None]
-_open_already: Reason = unless(lambda screen: screen.cm.project.engine == "failed", "the project is open")
+_open_already: Reason = unless(lambda screen: screen.cm.project.engine == "failed", "the project is already open")
 _nothing_stale: Reason = unless(
     lambda screen: (status := screen.cm.project.status) and status.stale, "no memory names missing code"
 )
@@ -46,10 +46,10 @@ def _no_work(screen: OverviewScreen) -> str | None:
     state = screen.work
     if state is None or not state.session:
         return "no session of the last 7 days is recorded"
-    return None if state.episode else "its first turn is still under way: it is listed once that ends"
+    return None if state.episode else "its first turn is in progress: it is listed once that ends"
 
 
-def _last_session(engine: Engine) -> tuple[WorkState, bool]:
+def _last_session(engine: Engine) -> tuple[model.WorkState, bool]:
     """Return where the last session stopped, and whether its agent can be opened at it."""
     # On the worker, as what knows the agents is slow to import.
     from cm_tui.tui.screens.episode_commands import cannot_resume
@@ -74,7 +74,7 @@ def _nothing_to_import(screen: OverviewScreen) -> str | None:
     if screen.cm.project.importing:
         return "sessions are being imported"
     if screen.cm.session_import.looking:
-        return "past sessions are still being looked for; the offer stands under Next once some are found"
+        return "still looking for past sessions; once found, they are offered under Next"
     return not_open(screen)
 
 
@@ -86,7 +86,7 @@ def rescue(screen: OverviewScreen) -> None:
     )
     question = (
         f"{soon if number else ''}Keep private copies of the transcripts of all projects, compressed, in cm's own folder? "
-        "What is never recorded is not copied; nothing of the agents' is changed."
+        "Excluded sessions are not copied; the agents' files are not changed."
     )
     confirm(screen, question, "Keep copies", screen.cm.session_import.rescue)
 
@@ -102,7 +102,7 @@ def import_sessions(screen: OverviewScreen) -> None:
         if plan is not None and plan.new:
             screen.cm.session_import.start()
         else:
-            screen.cm.refuse("Import: no past session was found that is not imported")
+            screen.cm.refuse("Import: all past sessions found are already imported")
 
     screen.cm.report("Looking for past sessions…")
     screen.cm.session_import.look_again(looked, screen.cm.tell_error)
@@ -118,8 +118,8 @@ def _rebuild(screen: OverviewScreen) -> None:
 
 OVERVIEW_COMMANDS: tuple[Command[OverviewScreen], ...] = (
     Command("overview.search", "enter,slash", "Search", "Ask the code", show_mode("search")),
-    Command("overview.index", "i", "Update", "Index what changed", start_index, blocked=cannot_index),
-    Command("overview.stop", "x", "Stop", "Stop the index run; go on with i", stop_index, blocked=no_index_run),
+    Command("overview.index", "i", "Update", "Index changes", start_index, blocked=cannot_index),
+    Command("overview.stop", "x", "Stop", "Stop the index run; i continues it", stop_index, blocked=no_index_run),
     Command("overview.skipped", "s", "Skipped", "List the files that are not indexed", list_skipped,
             blocked=(not_open, _nothing_skipped)),
     Command("overview.stale", "t", "Stale", "Review memories that name missing code",
@@ -131,11 +131,11 @@ OVERVIEW_COMMANDS: tuple[Command[OverviewScreen], ...] = (
             blocked=lambda screen: screen.why_no_rebuild),
     Command("overview.import", "m", "Import", "Record past sessions of coding agents", import_sessions, bar=False,
             blocked=_nothing_to_import),
-    Command("overview.stop-import", "M", "Stop the import", "What was recorded is kept; m goes on",
+    Command("overview.stop-import", "M", "Stop the import", "Recorded sessions are kept; m continues",
             lambda screen: screen.cm.session_import.stop(), bar=False, blocked=_no_import),
     Command("overview.rescue", "R", "Keep copies", "Copy the transcripts of all projects before agents delete them",
             rescue, bar=False, blocked=(_importing, not_open)),
-    Command("overview.retry", "r", "Try again", "Open the project once more",
+    Command("overview.retry", "r", "Try again", "Reopen the project",
             lambda screen: screen.cm.lifecycle.reopen(), bar=False, blocked=_open_already),
 )  # fmt: skip
 
@@ -145,11 +145,11 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
 
     MODE = "overview"
     INTRO = (
-        "What cm knows about this project. A project is indexed by itself when it is opened; keyword and symbol "
-        "queries answer as soon as its files are parsed, vectors fill in behind."
+        "The state of this project. A project is indexed automatically when it is opened; keyword and symbol "
+        "queries work as soon as its files are parsed; vectors follow."
     )
 
-    work: WorkState | None = None
+    work: model.WorkState | None = None
     """Where the last session stopped; None: not asked yet."""
 
     def compose_body(self) -> Iterable[Widget]:
@@ -198,10 +198,10 @@ class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
 
     def _ask_work(self) -> None:
         if self.cm.project.engine == "open":
-            self.work = self.work or WorkState()
+            self.work = self.work or model.WorkState()
             self.ask("work", _last_session, self._got_work, self._no_work)
 
-    def _got_work(self, found: tuple[WorkState, bool]) -> None:
+    def _got_work(self, found: tuple[model.WorkState, bool]) -> None:
         self.work, can_resume = found
         self._put("work", partial(text.work_text, self.work, can_resume=can_resume))
         self.refresh_keys()

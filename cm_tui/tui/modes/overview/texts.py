@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,11 +10,10 @@ from pathlib import Path
 from rich.cells import cell_len
 from textual.content import Content
 
+from cm_tui import model
 from cm_tui.counts import noun
 from cm_tui.errors import StoreBusyError
-from cm_tui.model import AGENT_TITLES, IndexSummary, Progress, ProjectStatus, WorkState
 from cm_tui.model.dates import age
-from cm_tui.model.progress import WAIT
 from cm_tui.tui.state.project import ProjectView, when_indexed
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.split import facts_table, numbers_table
@@ -57,10 +57,10 @@ def project_text(view: ProjectView, root: Path, width: int) -> Content:
     return facts_table(rows, width, _LABEL)
 
 
-_OFF = "vectors are switched off"
+_OFF = "vectors are disabled"
 
 
-def _mode_words(status: ProjectStatus) -> str:
+def _mode_words(status: model.ProjectStatus) -> str:
     how = {"graph": "approximate vector search", "exact": "exact vector search", "none": "no vectors"}
     return f"{status.mode}, {how.get(status.vectors, status.vectors) if status.has_vectors else _OFF}"
 
@@ -71,9 +71,7 @@ def index_text(view: ProjectView, width: int) -> Content:
         return _running(view, width)
     problem, status = _problem(view), view.status
     if status and status.indexed and not status.files and not problem:
-        return Content.assemble(
-            ("○ There are no files to index here.\n", "$warning"), ("Add some, then press i.", "$soft")
-        )
+        return Content.assemble(("○ No files to index here.\n", "$warning"), ("Add some, then press i.", "$soft"))
     lines = [*problem, *_state(status, after_problem=bool(problem))]
     if view.summary:
         lines.append(_summary(view.summary))
@@ -87,11 +85,11 @@ def _problem(view: ProjectView) -> list[Content]:
         lines = [Content.styled(f"✖ {view.index_error.message}", "$error")]
         return [*lines, Content.styled(view.index_error.hint, "$soft")] if view.index_error.hint else lines
     if view.cancelled:
-        return [Content.styled("■ Stopped. What was done is kept; i goes on.", "$warning")]
+        return [Content.styled("■ Stopped. Completed work is kept; i continues.", "$warning")]
     return []
 
 
-def _state(status: ProjectStatus | None, *, after_problem: bool) -> list[Content]:
+def _state(status: model.ProjectStatus | None, *, after_problem: bool) -> list[Content]:
     """How far the index is; below a problem only when the last complete run was."""
     if status and status.indexed:
         when = when_indexed(status)
@@ -103,7 +101,7 @@ def _state(status: ProjectStatus | None, *, after_problem: bool) -> list[Content
     return [Content.styled("○ No index yet.", "$warning") if status else Content.styled("Opening…", "$muted")]
 
 
-def _summary(summary: IndexSummary) -> Content:
+def _summary(summary: model.IndexSummary) -> Content:
     total = sum(summary.seconds.values())
     if not summary.changed and not summary.blobs:
         return Content.styled(f"No changes; checked in {duration(total)}.", "$soft")
@@ -127,12 +125,12 @@ def _running(view: ProjectView, width: int) -> Content:
         lines.append(Content.styled(step.message, "$muted"))
     if view.job:
         lines.append(Content.styled("Runs in the daemon.", "$muted"))
-    can = "Keyword and symbol queries answer now." if view.searchable else "Search answers once the files are parsed."
+    can = "Keyword and symbol queries work now." if view.searchable else "Search works once the files are parsed."
     lines.append(Content.styled(can, "$success" if view.searchable else "$muted"))
     return Content("\n").join(lines)
 
 
-def _stages(step: Progress, width: int) -> Iterator[Content]:
+def _stages(step: model.Progress, width: int) -> Iterator[Content]:
     """Every stage of a run: done, at work, or still to come."""
     names = [name for name, _ in STAGES]
     now = names.index(step.stage) if step.stage in names else len(names)
@@ -145,7 +143,7 @@ def _stages(step: Progress, width: int) -> Iterator[Content]:
             yield Content.assemble("· ", (label, "$muted"))
 
 
-def _stage_at_work(step: Progress, label: str, width: int) -> Content:
+def _stage_at_work(step: model.Progress, label: str, width: int) -> Content:
     share = step.done / step.total if step.total else 0.0
     numbers = f" {step.done:,} of {step.total:,}" if step.total else f" {step.done:,}" if step.done else ""
     bar = share_bar(share, max(8, width - 15 - cell_len(numbers)), "$accent")
@@ -168,7 +166,7 @@ def languages_text(languages: Mapping[str, int], width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def skipped_text(skipped: Mapping[str, int], status: ProjectStatus | None) -> Content:
+def skipped_text(skipped: Mapping[str, int], status: model.ProjectStatus | None) -> Content:
     """List the number of skipped files by reason."""
     lines = numbers_table(skipped)
     if status and status.errors:
@@ -182,22 +180,22 @@ def skipped_text(skipped: Mapping[str, int], status: ProjectStatus | None) -> Co
 def _agents(view: ProjectView) -> str:
     """The agents whose sessions can be imported, in words."""
     names = [
-        AGENT_TITLES.get(source.agent, source.agent)
+        model.AGENT_TITLES.get(source.agent, source.agent)
         for source in (view.imports.sources if view.imports else ())
         if source.new
     ]
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def _how_far(step: Progress) -> str:
-    if step.stage == WAIT:
+def _how_far(step: model.Progress) -> str:
+    if step.stage == model.WAIT:
         return f": {one_line(step.message)}"
     return f": {step.done:,} of {step.total:,}, {step.message}" if step.total else ""
 
 
 def _memory(view: ProjectView) -> str:
     if view.waiting and (rules := view.waiting.rules):
-        return f"{count(rules, 'Rule')} of agents {noun(rules, 'waits', 'wait')} for your approval; no agent follows {noun(rules, 'it', 'them')} before"
+        return f"{count(rules, 'Rule')} of agents {noun(rules, 'waits', 'wait')} for your approval; agents do not follow {noun(rules, 'it', 'them')} until then"
     return "Memory: entries and notes"
 
 
@@ -241,7 +239,7 @@ def next_text(view: ProjectView, width: int) -> Content:
     elif view.progress is None and view.status:
         rows.append(("i", "Start indexing"))
     if view.progress:
-        rows.append(("x", "Stop the index run; it goes on where it stopped"))
+        rows.append(("x", "Stop the index run; the next one continues from there"))
     rows += _sessions(view)
     if view.status and view.status.conflicts:
         rows.append(
@@ -257,7 +255,7 @@ def next_text(view: ProjectView, width: int) -> Content:
     )
 
 
-def work_text(state: WorkState, width: int, *, can_resume: bool) -> Content:
+def work_text(state: model.WorkState, width: int, *, can_resume: bool) -> Content:
     """Show where the last session stopped; empty without a session."""
     if not state.session:
         return Content("")
@@ -266,7 +264,7 @@ def work_text(state: WorkState, width: int, *, can_resume: bool) -> Content:
     rows = [
         ("", "$muted", f"{who} · {state.title}" if state.title else who),
         ("› ", "$foreground", state.request),
-        ("✓ ", "$soft", next((one for one in state.decisions if one != state.request), "")),
+        ("✓ ", "$soft", next((one for one in state.decisions if not _is_said(one, state.request)), "")),
         ("✖ ", "$error", f"{state.command}: {state.error}" if state.error else state.command),
         ("± ", "$soft", f"{count(files, 'uncommitted file')}: {', '.join(state.files)}" if files else ""),
         ("○ ", "$soft", f"{count(steps, 'open step')}: {'; '.join(state.steps)}" if steps else ""),
@@ -276,9 +274,15 @@ def work_text(state: WorkState, width: int, *, can_resume: bool) -> Content:
         for sign, style, words in rows
         if words
     ]
-    resume = ", R there opens the agent at it" if can_resume else ""
+    resume = ", R there resumes it" if can_resume else ""
     key = Content.assemble(("w", "bold $accent"), (f" reads it in Episodes{resume}", "$muted"))
     return Content("\n").join([*lines, *([key] if state.episode else [])])
+
+
+def _is_said(decision: str, request: str) -> bool:
+    """Return whether a request holds a decision, however it is punctuated: one line of both is enough."""
+    one, other = (" ".join(re.findall(r"\w+", text.casefold())) for text in (decision, request))
+    return one in other
 
 
 def error_text(view: ProjectView, *, can_repair: bool) -> Content:

@@ -1,4 +1,4 @@
-"""Pack: what was collected, within a budget of tokens, ready to be pasted into a chat."""
+"""Pack: collected pieces within a budget of tokens, ready to be pasted into a chat."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def edit_lines(screen: PackView) -> None:
             _set_lines(screen, *span)
 
     def check(text: str) -> str | None:
-        return None if span_in(text) else "Give two lines, such as 10-42."
+        return None if span_in(text) else "Enter two lines, such as 10-42."
 
     lines = f"{request.start_line}-{request.end_line}"
     ask_line(screen, "First and last line", Line(done, lines, one_line(request.path), check))
@@ -73,7 +73,7 @@ def edit_question(screen: PackView) -> None:
     """Ask for the question that stands first."""
     line = Line(
         lambda answer: screen.change(screen.items, screen.pieces.cursor, question=answer.strip()),
-        screen.cm.pack_selection.question, "Stands first in the Markdown; may be empty.",
+        screen.cm.pack_selection.question, "First line of the Markdown; may be empty.",
     )  # fmt: skip
     ask_line(screen, "Question", line)
 
@@ -85,7 +85,7 @@ def ask_question(screen: PackView) -> None:
         if answer.strip():
             _choose_pieces(screen, answer.strip())
 
-    hint = "The best pieces for it take the place of these; u brings these back."
+    hint = "The best pieces for it replace these; u restores these."
     ask_line(screen, "Ask", Line(done, screen.cm.pack_selection.question, hint))
 
 
@@ -105,7 +105,7 @@ def _choose_pieces(screen: PackView, question: str) -> None:
             if pack.notes:
                 screen.cm.tell(" ".join(pack.notes), timeout=4)
         else:
-            screen.say(" ".join(pack.notes) or "Nothing was found for this question.", wrong=True)
+            screen.say(" ".join(pack.notes) or "No results for this question.", wrong=True)
 
     screen.ask("auto", lambda engine: engine.pack(question, budget=budget), got, screen.failed)
 
@@ -118,7 +118,7 @@ _empty: Callable[[PackView], str | None] = unless(
     lambda screen: screen.items, "the pack is empty; press a on a search hit or a symbol"
 )
 _no_text: Callable[[PackView], str | None] = unless(
-    lambda screen: screen.pack and screen.pack.markdown, "there is nothing in the pack to take away"
+    lambda screen: screen.pack and screen.pack.markdown, "the pack is empty"
 )
 
 
@@ -135,7 +135,7 @@ def clear(screen: PackView) -> None:
     """Remove all pieces; undo brings it back."""
     screen.pack = None
     screen.change((), question="")
-    screen.cm.tell("The pack is empty; u brings it back.", timeout=3)
+    screen.cm.tell("Pack emptied; u restores it.", timeout=3)
 
 
 def _move(screen: PackView, by: int) -> None:
@@ -144,7 +144,7 @@ def _move(screen: PackView, by: int) -> None:
         items[index], items[index + by] = items[index + by], items[index]
         screen.change(items, index + by)
     else:
-        screen.cm.refuse(f"It is the {'first' if by < 0 else 'last'} piece already")
+        screen.cm.refuse(f"It is already the {'first' if by < 0 else 'last'} piece")
 
 
 def _lengthen(screen: PackView, by: int) -> None:
@@ -163,9 +163,9 @@ def add_neighbours(screen: PackView) -> None:
 
     def got(found: tuple[PackRequest, ...]) -> None:
         if added := screen.cm.pack_selection.add(found):
-            screen.cm.tell(f"Added {count(added, 'neighbour')}; u takes them out.", timeout=3)
+            screen.cm.tell(f"Added {count(added, 'neighbour')}; u removes them.", timeout=3)
         else:
-            screen.cm.tell("It has no neighbours that are not in the pack.", timeout=3)
+            screen.cm.tell("All of its neighbours are already in the pack.", timeout=3)
 
     screen.ask("neighbours", lambda engine: engine.neighbours([request]), got)
 
@@ -191,7 +191,7 @@ def _pack(screen: PackView) -> Pack | None:
 
 PACK_COMMANDS: tuple[Command[PackView], ...] = (
     Command("pack.copy", "c,y", "Copy", "Copy the pack as Markdown", with_target(_pack, copy_pack), blocked=_no_text),
-    Command("pack.ask", "slash", "Ask", "Choose pieces for a question, in place of these", ask_question,
+    Command("pack.ask", "slash", "Ask", "Choose pieces for a question, replacing these", ask_question,
             blocked=not_searchable),
     Command("pack.drop", "d,delete", "Drop", "Remove the piece", drop, blocked=_empty),
     Command("pack.undo", "u", "Undo", "Undo the last change, of any mode", undo_last, blocked=nothing_to_undo),
@@ -201,7 +201,7 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
     Command("pack.neighbours", "n", "Neighbours", "Add callers, callees and used types", add_neighbours,
             blocked=_empty),
     Command("pack.save", "w", "Save", "Write the Markdown to a file", with_target(_pack, save_pack), blocked=_no_text),
-    Command("pack.agents", "P", "Agents", "What agents receive: the other page of this mode", show_mode("context")),
+    Command("pack.agents", "P", "Agents", "Show what agents receive: the other page of this mode", show_mode("context")),
     Command("pack.up", "K,shift+up", "Move up", "Earlier in the pack", partial(_move, by=-1), bar=False,
             blocked=_empty),
     Command("pack.down", "J,shift+down", "Move down", "Later in the pack", partial(_move, by=1), bar=False,

@@ -22,7 +22,7 @@ from cm_tui.tui.widgets.bars import budget_bar, cell_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.sourcelist import CodeLine, SourceList
 from cm_tui.tui.widgets.split import FittedLine, Panel, Split, Words
-from cm_tui.tui.widgets.text import count, elide_end, elide_middle, elide_path, one_line
+from cm_tui.tui.widgets.text import count, elide_end, name_and_place, one_line
 
 DEFAULT_BUDGET = 4000
 
@@ -90,30 +90,26 @@ class PackList(RowList[PackRow]):
         bar = cell_bar(row.share, bar_width)
         tail = f"{row.tokens:>7}"
         room = width - 4 - len(tail) - (bar_width + 1 if bar_width else 0) - 2
-        name, where = _names(row, room)
-        gap = max(1, room - cell_len(name) - cell_len(where))
+        name, where, gap = _names(row, room)
         mark = "✗" if row.empty else "⋯" if row.out else " "
         return Content.assemble(
             (f"{row.number:>2}", "$muted"), (f"{mark} ", "$error" if row.empty else "$warning"),
-            (name, "$muted" if row.out else "bold"), "  ", (where, "$muted"), " " * gap,
+            (name, "$muted" if row.out else "bold"), "  ", (where, "$muted"), gap,
             (bar, "$warning on $foreground 8%" if row.out else "$primary on $foreground 8%"),
             (tail, "$warning" if row.out else "$foreground"),
         )  # fmt: skip
 
 
-def _names(row: PackRow, room: int) -> tuple[str, str]:
-    """What the piece is called, and where it stands, in so many cells together."""
+def _names(row: PackRow, room: int) -> tuple[str, str, str]:
+    """What the piece is called, where it stands, and the blanks behind, in so many cells together."""
     request = row.request
     start, end = (row.item or request).start_line, (row.item or request).end_line
     name = one_line(request.title) or one_line(request.path.rpartition("/")[2])
     where = f"{one_line(request.path)}:{start}-{end}"
     if is_remembered(request.path):
-        return _remembered_names(row, room)
-    file = cell_len(where.rpartition("/")[2])
-    most = max(6, room // 3, room - file - 2)
-    # Of several symbols the first one is read, of one its end.
-    name = (elide_end if ", " in name else elide_middle)(name, min(cell_len(name), most))
-    return name, elide_path(where, max(0, room - cell_len(name) - 2))
+        name, where = _remembered_names(row, room)
+        return name, where, " " * max(1, room - cell_len(name) - cell_len(where))
+    return name_and_place(name, where, room)
 
 
 def _remembered_names(row: PackRow, room: int) -> tuple[str, str]:
@@ -137,10 +133,9 @@ def budget_line(used: int, chosen: int, budget: int, width: int) -> Content:
 
 
 NO_PIECES = (
-    "Nothing is collected yet. Press a on a hit in Search or on a symbol in Symbols, "
-    "or press / here and ask a question."
+    "The pack is empty. Press a on a hit in Search or on a symbol in Symbols, or press / here and ask a question."
 )
-NO_MARKDOWN = "What goes into the chat is shown here."
+NO_MARKDOWN = "The Markdown for the chat is shown here."
 
 
 class PackView(ModeScreen):

@@ -8,19 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cm_tui import model
 from cm_tui.errors import CmError
-from cm_tui.model import (
-    Entry,
-    MemoryChange,
-    NarratedChange,
-    NarratedDecision,
-    NarratedFilter,
-    NarratedProposal,
-    NarratedState,
-    Proposal,
-    StaleItem,
-    Verdict,
-)
 from cm_tui.model.dates import age
 from cm_tui.tui.modes.review.inbox import STATES, Item, Other, flat, key_of, title_of
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
@@ -39,11 +28,13 @@ if TYPE_CHECKING:
     from cm_tui.engine.api.entry_trust import Answer
 
 
-_DECIDED: tuple[NarratedState, ...] = ("approved", "rejected", "deferred")
+_DECIDED: tuple[model.NarratedState, ...] = ("approved", "rejected", "deferred")
 _LONGEST = 48
 
 
-def note_decision(screen: ReviewView, names: Sequence[str], decision: NarratedDecision, label: str) -> UndoableChange:
+def note_decision(
+    screen: ReviewView, names: Sequence[str], decision: model.NarratedDecision, label: str
+) -> UndoableChange:
     """Note a decision that is being made, so that it can be undone; its `about` are the ids of its proposals.
 
     Args:
@@ -61,11 +52,11 @@ def note_decision(screen: ReviewView, names: Sequence[str], decision: NarratedDe
     def redo(mode: ModeScreen, finish: Finish) -> None:
         left = [name for id_, name in by_id.items() if id_ in change.about]
 
-        def redone(changes: Sequence[NarratedChange]) -> None:
+        def redone(changes: Sequence[model.NarratedChange]) -> None:
             refused = [one for one in changes if not one.done]
             forget_decisions(screen.cm.history, {one.id for one in refused})
             if refused:
-                screen.cm.tell(f"It waits: {one_line(refused[0].problem)}", severity="warning", timeout=8)
+                screen.cm.tell(f"Still waiting: {one_line(refused[0].problem)}", severity="warning", timeout=8)
             if len(refused) < len(changes):
                 finish("")
             screen.cm.show_undone()
@@ -86,7 +77,7 @@ def forget_decisions(history: ChangeHistory, ids: Collection[str]) -> None:
                 history.drop(change)
 
 
-def undo_chosen(screen: ReviewView, chosen: NarratedProposal) -> None:
+def undo_chosen(screen: ReviewView, chosen: model.NarratedProposal) -> None:
     """Undo what was decided on a proposal, whenever that was."""
     ids = frozenset({chosen.id})
     here = next((one for one in screen.cm.history.newest_first if one.about & ids and one.mode == screen.MODE), None)
@@ -100,19 +91,19 @@ def undo_chosen(screen: ReviewView, chosen: NarratedProposal) -> None:
 def undo_last_decision(screen: ReviewView) -> None:
     """Undo the last decision of the project, which was not made in this run."""
 
-    def found(last: NarratedProposal | None) -> None:
+    def found(last: model.NarratedProposal | None) -> None:
         if last is None:
-            screen.cm.refuse("Undo: nothing was decided yet")
+            screen.cm.refuse("Undo: there is no decision yet")
         else:
             _undo_earlier(screen, last)
 
     screen.do(_last, found, once=UNDO)
 
 
-def _undo_earlier(screen: ReviewView, one: NarratedProposal) -> None:
+def _undo_earlier(screen: ReviewView, one: model.NarratedProposal) -> None:
     """Undo a decision that is no change of this run by itself; `U` makes it again."""
 
-    def undone(change: NarratedChange) -> None:
+    def undone(change: model.NarratedChange) -> None:
         if not change.change:
             return
         label = f"{STATES[one.state][1]}: “{elide_end(title_of(one), _LONGEST)}”"
@@ -121,8 +112,8 @@ def _undo_earlier(screen: ReviewView, one: NarratedProposal) -> None:
     undo_decisions(screen, screen, [one.id], screen.cm.report, undone=undone)
 
 
-def _last(engine: Engine) -> NarratedProposal | None:
-    rows = engine.narrated(NarratedFilter(_DECIDED), limit=1).rows
+def _last(engine: Engine) -> model.NarratedProposal | None:
+    rows = engine.narrated(model.NarratedFilter(_DECIDED), limit=1).rows
     return rows[0] if rows else None
 
 
@@ -133,7 +124,7 @@ def undo_decisions(
     finish: Finish,
     refused: Callable[[], None] = lambda: None,
     *,
-    undone: Callable[[NarratedChange], None] = lambda _: None,
+    undone: Callable[[model.NarratedChange], None] = lambda _: None,
 ) -> None:
     """Have decisions undone.
 
@@ -146,13 +137,13 @@ def undo_decisions(
         undone: gets each decision that was undone.
     """
 
-    def call(engine: Engine) -> list[NarratedChange]:
+    def call(engine: Engine) -> list[model.NarratedChange]:
         return [engine.undo_narrated(name) for name in ids]
 
-    def done(changes: list[NarratedChange]) -> None:
+    def done(changes: list[model.NarratedChange]) -> None:
         stays = [change for change in changes if not change.done]
         if stays:
-            words = f"It stays as it was decided: {one_line(stays[0].problem)}"
+            words = f"The decision was not undone: {one_line(stays[0].problem)}"
             screen.cm.tell(words, severity="warning", timeout=8)
         if len(stays) < len(changes):
             forget_decisions(screen.cm.history, {change.id for change in stays})
@@ -171,7 +162,7 @@ def undo_decisions(
     mode.do(call, done, failed, once=UNDO)
 
 
-def _undone_words(screen: ReviewView, changes: Sequence[NarratedChange]) -> str:
+def _undone_words(screen: ReviewView, changes: Sequence[model.NarratedChange]) -> str:
     """Return what waits again, and show it in the list."""
     one = changes[0].proposal
     if one is not None:
@@ -182,12 +173,12 @@ def _undone_words(screen: ReviewView, changes: Sequence[NarratedChange]) -> str:
     return words
 
 
-_STATE_AFTER: dict[Verdict, NarratedState] = {"approve": "approved", "reject": "rejected", "defer": "deferred"}
-_VERDICTS: dict[NarratedState, Verdict] = {"approved": "approve", "rejected": "reject"}
+_STATES: dict[model.Verdict, model.NarratedState] = {"approve": "approved", "reject": "rejected", "defer": "deferred"}
+_VERDICTS: dict[model.NarratedState, model.Verdict] = {"approved": "approve", "rejected": "reject"}
 """What had been decided where a decision is refused."""
 
 
-def decide(screen: ReviewView, items: Sequence[NarratedProposal], decision: NarratedDecision) -> None:
+def decide(screen: ReviewView, items: Sequence[model.NarratedProposal], decision: model.NarratedDecision) -> None:
     """Decide on what is shown: each is done only as it was shown.
 
     Args:
@@ -199,7 +190,7 @@ def decide(screen: ReviewView, items: Sequence[NarratedProposal], decision: Narr
         return
     # What was shown: whole where it was read, as it was listed where it was not.
     names = [f"{one.id}@{(screen.details.of(one) or one).digest}" for one in items]
-    state, reason = _STATE_AFTER[decision.verdict], decision.reason
+    state, reason = _STATES[decision.verdict], decision.reason
     as_decided = {
         key_of(one): replace(one, text=decision.text or one.text, state=state, reason=reason, decided_by="person")
         for one in items
@@ -214,12 +205,12 @@ def decide(screen: ReviewView, items: Sequence[NarratedProposal], decision: Narr
     )
 
 
-def _words(items: Sequence[NarratedProposal], state: NarratedState) -> str:
+def _words(items: Sequence[model.NarratedProposal], state: model.NarratedState) -> str:
     sign, word = STATES[state][0][0], STATES[state][1]
     return f" {sign} {word}, u undoes it: {_named(items)} "
 
 
-def _label(items: Sequence[NarratedProposal], state: NarratedState) -> str:
+def _label(items: Sequence[model.NarratedProposal], state: model.NarratedState) -> str:
     return f"{STATES[state][1]}: {_named(items)}"
 
 
@@ -227,7 +218,9 @@ def _named(items: Sequence[Item]) -> str:
     return f"“{elide_end(title_of(items[0]), _LONGEST)}”" if len(items) == 1 else count(len(items), "proposal")
 
 
-def _answered(screen: ReviewView, items: Sequence[NarratedProposal], changes: Sequence[NarratedChange]) -> None:
+def _answered(
+    screen: ReviewView, items: Sequence[model.NarratedProposal], changes: Sequence[model.NarratedChange]
+) -> None:
     refused = [(one, change) for one, change in zip(items, changes, strict=True) if not change.done]
     gone = {one.id for one, _ in refused}
     screen.stock.done(key_of(one) for one in items if one.id not in gone)
@@ -244,20 +237,20 @@ def _answered(screen: ReviewView, items: Sequence[NarratedProposal], changes: Se
     show_failed(screen, others)
 
 
-def _decided_elsewhere(screen: ReviewView, items: Sequence[NarratedProposal]) -> None:
+def _decided_elsewhere(screen: ReviewView, items: Sequence[model.NarratedProposal]) -> None:
     """Report what another client, or a policy, had decided before: it stays so, and `u` undoes that."""
     for one in items:
         forget_decisions(screen.cm.history, {one.id})
-        decision = NarratedDecision(_VERDICTS[one.state], one.reason)
+        decision = model.NarratedDecision(_VERDICTS[one.state], one.reason)
         note_decision(screen, [one.id], decision, _label([one], one.state))
         screen.stock.decided({key_of(one): one})
     screen.stock.done(key_of(one) for one in items)
     if items:
         one = items[0]
-        by = "a person" if one.decided_by in ("", "person") else f"the {one_line(one.decided_by)}"
+        by = "the user" if one.decided_by in ("", "person") else f"the {one_line(one.decided_by)}"
         when = f" {age(time.time() - one.decided)}" if one.decided is not None else ""
         more = f", and {count(len(items) - 1, 'more', 'more')}" if len(items) > 1 else ""
-        words = f"{_named([one])}{more} was {one.state} elsewhere by {by}{when}. Nothing was changed; u undoes that."
+        words = f"{_named([one])}{more} was {one.state} elsewhere by {by}{when}. Nothing was changed; u undoes it."
         screen.cm.tell(words, severity="warning", timeout=8)
         screen.show_done("")
         screen.show_rows()
@@ -275,8 +268,8 @@ def show_failed(screen: ReviewView, refused: Sequence[tuple[Item, str]]) -> None
     if refused:
         one, why = refused[0]
         forget_decisions(screen.cm.history, {each.id for each, _ in refused})
-        more = f" So did {count(len(refused) - 1, 'more', 'more')}." if len(refused) > 1 else ""
-        words = f"“{elide_end(title_of(one), _LONGEST)}” stays as it was, marked ▲: {one_line(why)}{more}"
+        more = f" {count(len(refused) - 1, 'more', 'more')} failed too." if len(refused) > 1 else ""
+        words = f"“{elide_end(title_of(one), _LONGEST)}” was not changed, marked ▲: {one_line(why)}{more}"
         screen.cm.tell(words, severity="warning", timeout=8)
         screen.show_done("")
         screen.show_rows()
@@ -289,10 +282,10 @@ def show_failed(screen: ReviewView, refused: Sequence[tuple[Item, str]]) -> None
 def accept(screen: ReviewView, item: Other) -> None:
     """Accept an item; a Rule and an entry of the clone ask first."""
     record, do = item.record, partial(accept_read, screen, item)
-    if isinstance(record, Proposal) and record.after is not None and record.after.category == "Rule":
+    if isinstance(record, model.Proposal) and record.after is not None and record.after.category == "Rule":
         confirm_rule(screen, rule_text(record.after), record.after.scope, "Accept", do)
-    elif isinstance(record, Entry):
-        words = "Trust this entry? Agents may then take it for your own words."
+    elif isinstance(record, model.Entry):
+        words = "Trust this entry? Agents may then treat it as your own words."
         ask(screen, words, "Trust", do, detail=f"{record.title}\n\n{record.content}")
     else:
         do()
@@ -301,9 +294,9 @@ def accept(screen: ReviewView, item: Other) -> None:
 def accept_read(screen: ReviewView, item: Other) -> None:
     """Do what an agent requests, write the new name into a memory, or trust an entry of the clone."""
     record = item.record
-    if isinstance(record, Proposal):
+    if isinstance(record, model.Proposal):
         _change(screen, item, "✓ accepted", lambda engine: engine.decide(record.id, accept=True))
-    elif isinstance(record, StaleItem):
+    elif isinstance(record, model.StaleItem):
         _change(screen, item, "✓ fixed", lambda engine: engine.fix_stale(record.path))
     else:
         _trust(screen, item, record, "trusted", "✓ trusted")
@@ -311,7 +304,7 @@ def accept_read(screen: ReviewView, item: Other) -> None:
 
 def decline(screen: ReviewView, item: Other) -> None:
     """Decline an item; a request asks first."""
-    if isinstance(item.record, Proposal):
+    if isinstance(item.record, model.Proposal):
         words = f"Decline {_named([item])}?\n\nNothing is changed, and the request is removed."
         ask(screen, words, "Decline", partial(decline_read, screen, item))
     else:
@@ -321,10 +314,10 @@ def decline(screen: ReviewView, item: Other) -> None:
 def decline_read(screen: ReviewView, item: Other) -> None:
     """Remove an agent's request, archive a memory, or leave an entry of the clone out."""
     record = item.record
-    if isinstance(record, StaleItem):
+    if isinstance(record, model.StaleItem):
         _change(screen, item, "✗ archived", lambda engine: engine.forget_memory(record.path))
         return
-    if isinstance(record, Entry):
+    if isinstance(record, model.Entry):
         _trust(screen, item, record, "refused", "✗ excluded")
         return
     _begin(screen, item, "✗ declined", "")
@@ -338,24 +331,24 @@ def decline_read(screen: ReviewView, item: Other) -> None:
 def confirm(screen: ReviewView, item: Other) -> None:
     """Keep a memory that names missing code: what it says is still true."""
     record = item.record
-    if isinstance(record, StaleItem):
+    if isinstance(record, model.StaleItem):
         _change(screen, item, "✓ still true", lambda engine: engine.confirm_stale(record.path))
 
 
 def open_in_memory(screen: ReviewView, item: Other) -> None:
     """Show an entry or note in Memory, where it can be edited."""
     record = item.record
-    if isinstance(record, StaleItem) and record.kind != "episode":
+    if isinstance(record, model.StaleItem) and record.kind != "episode":
         screen.post_message(OpenMemory(record.kind, record.id))
 
 
-def _change(screen: ReviewView, item: Other, done: str, call: Call[MemoryChange]) -> None:
-    title = flat(item.record.words) if isinstance(item.record, Proposal) else item.title
+def _change(screen: ReviewView, item: Other, done: str, call: Call[model.MemoryChange]) -> None:
+    title = flat(item.record.words) if isinstance(item.record, model.Proposal) else item.title
     _begin(screen, item, done, ", u undoes it")
     do_undoable(screen, call, partial(_done, screen, item), partial(_failed, screen, [item]), title=title)
 
 
-def _trust(screen: ReviewView, item: Other, entry: Entry, answer: Answer, done: str) -> None:
+def _trust(screen: ReviewView, item: Other, entry: model.Entry, answer: Answer, done: str) -> None:
     """Write down what the user says to an entry of the clone; undo makes it wait again."""
     from cm_tui.engine.api.entry_trust import decide_entry
 
@@ -380,7 +373,7 @@ def _begin(screen: ReviewView, item: Other, done: str, undo: str) -> None:
     screen.after_decision(f" {done}{undo}: {_named([item])} ")
 
 
-def _done(screen: ReviewView, item: Other, change: MemoryChange | None) -> None:
+def _done(screen: ReviewView, item: Other, change: model.MemoryChange | None) -> None:
     screen.stock.done([key_of(item)])
     if change is not None and not change.change:
         screen.show_done(f" {one_line(change.words)} ")

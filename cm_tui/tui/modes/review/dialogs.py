@@ -58,13 +58,13 @@ class LineDialog(WritingScreen[str]):
     def wrong(self, value: str) -> str:
         """Return what is wrong with it."""
         if not value:
-            return "There is nothing to write: esc leaves, x rejects the proposal."
-        return "It is one line: join what belongs together." if "\n" in value else ""
+            return "Nothing to write: esc cancels, x rejects the proposal."
+        return "Only one line is possible: join the lines." if "\n" in value else ""
 
 
 MOST = 8
 """Reasons that are remembered."""
-FIRST = ("not true", "no longer true", "only for that once", "known already", "too vague", "of no use")
+FIRST = ("not true", "no longer true", "one-time only", "already known", "too vague", "not useful")
 """Reasons that are offered before any was given."""
 _TITLE = 56
 
@@ -99,11 +99,11 @@ class RejectDialog(ListDialog[ReasonRow]):
 
     def __init__(self, what: str, reasons: Sequence[str], rejected: Callable[[str], object]) -> None:
         rows = [ReasonRow("⏎", ""), *(ReasonRow(str(n), one) for n, one in enumerate(reasons[:MOST], start=1))]
-        hint = " ⏎ or a number rejects · letters: another reason · esc leaves "
+        hint = " ⏎ or a number rejects · letters: another reason · esc cancels "
         reason_list = ReasonList(id="reject-reasons")
         reason_list.styles.height = len(rows)
         super().__init__(
-            " Reject: it is not proposed again ",
+            " Reject: not proposed again ",
             hint,
             rows,
             reason_list,
@@ -212,13 +212,13 @@ class SplitDialog(ListDialog[SectionRow]):
         self._sections, self._split = SectionList(id="split-list"), split
         title, hint = (
             f" Split {elide_end(one_line(name), 50)} ",
-            " space marks what moves · ctrl+s splits · esc leaves ",
+            " space marks what moves · ctrl+s splits · esc cancels ",
         )
         super().__init__(title, hint, rows, self._sections, look="small")
 
     def below(self) -> Iterable[Widget]:
         """The title."""
-        yield Input(placeholder="title of the new topic: empty for the first heading", id="split-title", compact=True)
+        yield Input(placeholder="title of the new topic; empty: the first heading", id="split-title", compact=True)
 
     def choose(self, row: SectionRow) -> None:  # noqa: ARG002 - the one under the cursor
         """Mark a section, or not any more."""
@@ -235,7 +235,7 @@ class SplitDialog(ListDialog[SectionRow]):
         if names:
             self.dismiss(partial(self._split, names, self.query_one(Input).value.strip()))
         else:
-            self.note(Content.styled("Mark what moves first: space.", "$error"))
+            self.note(Content.styled("Mark what to move first: space.", "$error"))
 
 
 # --- what is done with topics: made, merged, split, retired, brought back ---
@@ -248,8 +248,8 @@ def create(screen: ReviewView) -> None:
         title, tags = title_and_tags(line)
         _change(screen, "create", [], title=title, tags=tags)
 
-    hint = "Its title, then tags, each with a #. The file is made below .cm/notes/topics."
-    ask_line(screen, "A new topic, such as: Router #net #dns", Line(named, hint=hint, check=_no_title))
+    hint = "Title, then tags, each with a #. The file is created below .cm/notes/topics."
+    ask_line(screen, "New topic, such as: Router #net #dns", Line(named, hint=hint, check=_no_title))
 
 
 def title_and_tags(line: str) -> tuple[str, tuple[str, ...]]:
@@ -290,7 +290,7 @@ def split(screen: ReviewView, topic: Topic) -> None:
         if rows:
             ask(screen, SplitDialog(short(topic), rows, answered))
         else:
-            screen.cm.refuse("Split: it has no sections; headings begin them")
+            screen.cm.refuse("Split: it has no sections (headings)")
 
     screen.ask("split", lambda engine: engine.note(topic.id).text, read)
 
@@ -300,7 +300,7 @@ def retire_or_restore(screen: ReviewView, topic: Topic) -> None:
     if topic.retired:
         _change(screen, "restore", [topic.id])
         return
-    words = f"Retire “{short(topic)}”?\n\nIt is kept, listed here, and no longer recalled. D brings it back."
+    words = f"Retire “{short(topic)}”?\n\nIt is kept, listed here and no longer recalled. D restores it."
     confirm(screen, words, "Retire", lambda: _change(screen, "retire", [topic.id]))
 
 

@@ -89,7 +89,7 @@ def cannot_fix(item: Item | None) -> str | None:
     if not isinstance(record, StaleItem):
         return None
     if record.kind != "entry":
-        return "it is a file of yours: e opens it in Memory, d keeps it, x archives it"
+        return "it is your own file: e opens it in Memory, d keeps it, x archives it"
     return None if any(one.became for one in record.flagged) else "the new name is unknown: e edits it, d keeps it"
 
 
@@ -143,22 +143,22 @@ REFUSED: Sign = ("▲", "bold $warning")
 OF_USER: Sign = ("⌂", "$secondary")
 SELECTED: Sign = ("▪", "$accent")
 RELATIONS: dict[Relation, tuple[Sign, str]] = {
-    "new": (("+", "$success"), "new: nothing like it is written down"),
-    "reinforces": (("↑", "$secondary"), "reinforces what is written down"),
-    "contradicts": (("≠", "bold $warning"), "contradicts what is written down"),
-    "redundant": (("≈", "$muted"), "says what is written down already"),
+    "new": (("+", "$success"), "new: not saved yet"),
+    "reinforces": (("↑", "$secondary"), "reinforces a saved memory"),
+    "contradicts": (("≠", "bold $warning"), "contradicts a saved memory"),
+    "redundant": (("≈", "$muted"), "already saved"),
 }
 """How a proposal stands to what is known."""
 OTHERS: dict[str, Sign] = {WISH: ("?", "bold $warning"), OUTDATED: ("†", "$warning"), INCLUDED: ("◌", "$warning")}
 STATES: dict[NarratedState, tuple[Sign, str]] = {
-    "waiting": ((" ", ""), "waits for you"),
-    "deferred": (("◷", "$secondary"), "put off"),
+    "waiting": ((" ", ""), "waiting"),
+    "deferred": (("◷", "$secondary"), "deferred"),
     "approved": (("✓", "$success"), "approved"),
     "rejected": (("✗", "$muted"), "rejected"),
 }
 _KINDS: dict[str, str] = {
-    "command": "command", "workflow": "workflow", "fix": "error and fix", "statement": "said by a person",
-    "decision": "decision", "rejected": "turned down", "correction": "correction of an agent",
+    "command": "command", "workflow": "workflow", "fix": "error and fix", "statement": "stated by a user",
+    "decision": "decision", "rejected": "rejected idea", "correction": "correction of an agent",
     "cochange": "changes together", "convention": "convention", "stale": "no longer true", "topic": "topics",
     "size": "size of a note", WISH: "an agent's request about an entry",
     OUTDATED: "memory that names missing code", INCLUDED: "entry included in the clone",

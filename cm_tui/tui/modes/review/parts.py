@@ -1,4 +1,4 @@
-"""The list of topics, what the panel says of one, and how far a pass of the narrator is."""
+"""The list of topics, the panel of a topic, and the progress of a narrator pass."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TopicList(RowList[Topic]):
             (advice, "$warning"), (" · " if advice and facts_text else "", "$muted"), (facts_text, "$muted")
         )
         if row.retired:
-            both = Content.styled("retired: D brings it back", "$muted")
+            both = Content.styled("retired: D restores it", "$muted")
         return Content.assemble("    ", both.truncate(max(1, width - 5), ellipsis=True))
 
 
@@ -105,19 +105,17 @@ def topic_lines(topic: Topic, width: int, text: str) -> list[DetailLine]:
 def _facts(topic: Topic, width: int) -> Iterator[DetailLine]:
     whose = "for all projects" if topic.scope == "user" else "of this project"
     yield from text_lines(flat(topic.title) or one_line(topic.id), width, "bold")
-    state = (
-        ("✗ retired: kept, and no longer recalled; D brings it back", "$warning") if topic.retired else (whose, "$soft")
-    )
+    state = ("✗ retired: kept, no longer recalled; D restores it", "$warning") if topic.retired else (whose, "$soft")
     yield DetailLine(Content.styled(*state))
     yield DetailLine(Content.styled(elide_path(one_line(topic.id), width), "$muted"), f"note:{topic.id}")
     yield BLANK
     much = f" {topic.size} ({share_of(topic):.0%}), {count(topic.lines, 'line')}"
     yield DetailLine(Content.assemble((fit("Size", _NAME), "bold $primary"), size_bar(topic, _BAR), (much, "$soft")))
     yield _fact("Changed", f"{local_day(topic.modified)}, {age(time.time() - topic.modified)}")
-    used = f"{local_day(topic.used)}, {age(time.time() - topic.used)}" if topic.used else "never, as far as is known"
+    used = f"{local_day(topic.used)}, {age(time.time() - topic.used)}" if topic.used else "never, as far as known"
     yield _fact("Recalled", used)
     tags = " ".join(f"#{flat(tag, 60)}" for tag in topic.tags) or "none"
-    derived = ", from its headings and words" if topic.tags_derived else ""
+    derived = ", derived from headings and words" if topic.tags_derived else ""
     for place, line in enumerate(text_lines(f"{tags}{derived}", max(8, width - _NAME))):
         yield _fact("Tags" if place == 0 else "", line.content.plain)
 
@@ -130,7 +128,7 @@ def _overlaps(topic: Topic, width: int) -> Iterator[DetailLine]:
     if not topic.overlaps:
         return
     yield BLANK
-    yield title("Overlaps", "tags that both have, of those that either has")
+    yield title("Overlaps", "shared tags, of all tags of both")
     for one in topic.overlaps:
         yield _overlap(one, width)
 
@@ -150,7 +148,7 @@ def _advice(topic: Topic, width: int) -> Iterator[DetailLine]:
 
 
 _STAGES = {
-    "read": "reading episodes", "weigh": "weighing what was seen", "propose": "making proposals",
+    "read": "reading episodes", "weigh": "weighing evidence", "propose": "making proposals",
     "model": "asking the model", "done": "done",
 }  # fmt: skip
 _PROGRESS_BAR = 24

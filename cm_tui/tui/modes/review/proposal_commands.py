@@ -11,16 +11,7 @@ from typing import Any, NamedTuple
 from rich.cells import cell_len
 from textual.content import Content
 
-from cm_tui.model import (
-    Episode,
-    EpisodeFilter,
-    ModelCost,
-    NarratedDecision,
-    NarratedFilter,
-    NarratedProposal,
-    Page,
-    TopicMap,
-)
+from cm_tui import model
 from cm_tui.model.page import MOST_ROWS
 from cm_tui.tui.modes.review.deciding import accept, accept_read, confirm, decide, decline, decline_read
 from cm_tui.tui.modes.review.dialogs import FIRST, LineDialog, RejectDialog, read_in_memory, with_reason
@@ -58,7 +49,7 @@ _NOTES = (
 )  # fmt: skip
 
 
-def as_decided(decision: NarratedDecision) -> Callable[[ReviewView, NarratedProposal], None]:
+def as_decided(decision: model.NarratedDecision) -> Callable[[ReviewView, model.NarratedProposal], None]:
     """Make the function of a command that decides on the proposal under the cursor."""
     return lambda screen, one: decide(screen, [one], decision)
 
@@ -79,28 +70,33 @@ def approve(screen: ReviewView) -> None:
     """Approve the selected items after one question that shows all their texts, or the item under the cursor."""
     chosen = screen.selected
     if not chosen:
-        on_item({Other: accept, NarratedProposal: as_decided(NarratedDecision("approve"))})(screen)
+        on_item({Other: accept, model.NarratedProposal: as_decided(model.NarratedDecision("approve"))})(screen)
         return
-    ready = [one for one in chosen if not cannot_fix(one) and not (isinstance(one, NarratedProposal) and one.problem)]
+    ready = [
+        one for one in chosen if not cannot_fix(one) and not (isinstance(one, model.NarratedProposal) and one.problem)
+    ]
     if not ready:
-        screen.cm.refuse("Approve: none of the selected ones can be approved")
+        screen.cm.refuse("Approve: none of the selected items can be approved")
         return
     stays = (
-        f" {len(chosen) - len(ready):,} of the selected ones cannot be approved." if len(ready) < len(chosen) else ""
+        f" {len(chosen) - len(ready):,} of the selected items cannot be approved." if len(ready) < len(chosen) else ""
     )
     them, each = ("them", "each") if len(ready) > 1 else ("it", "it")
     words = (
-        f"Approve {count(len(ready), 'item')}? Agents may then take {them} for your own words.{stays} u undoes {each}."
+        f"Approve {count(len(ready), 'item')}? Agents may then treat {them} as your own words.{stays} u undoes {each}."
     )
-    do = partial(_decide_together, screen, ready, NarratedDecision("approve"), accept_read)
+    do = partial(_decide_together, screen, ready, model.NarratedDecision("approve"), accept_read)
     ask_whether(screen, words, "Approve", do, detail="\n\n".join(map(whole_text, ready)))
 
 
 def _decide_together(
-    screen: ReviewView, items: Sequence[Item], decision: NarratedDecision, other: Callable[[ReviewView, Other], None]
+    screen: ReviewView,
+    items: Sequence[Item],
+    decision: model.NarratedDecision,
+    other: Callable[[ReviewView, Other], None],
 ) -> None:
     screen.proposals.selected = ()
-    decide(screen, [one for one in items if isinstance(one, NarratedProposal)], decision)
+    decide(screen, [one for one in items if isinstance(one, model.NarratedProposal)], decision)
     for one in items:
         if isinstance(one, Other):
             other(screen, one)
@@ -108,22 +104,26 @@ def _decide_together(
 
 def defer(screen: ReviewView) -> None:
     """Put off the selected items, or the one under the cursor; what an outdated memory says is still true."""
-    later = NarratedDecision("defer")
+    later = model.NarratedDecision("defer")
     if screen.selected:
         _decide_together(screen, screen.selected, later, confirm)
     else:
-        on_item({Other: confirm, NarratedProposal: as_decided(later)})(screen)
+        on_item({Other: confirm, model.NarratedProposal: as_decided(later)})(screen)
 
 
-def approve_as_rule(screen: ReviewView, one: NarratedProposal) -> None:
+def approve_as_rule(screen: ReviewView, one: model.NarratedProposal) -> None:
     """Have it written as an approved Rule, after a confirmation that shows its text."""
     text = (screen.details.of(one) or one).text
     confirm_rule(
-        screen, text, one.scope, "Approve", lambda: decide(screen, [one], NarratedDecision("approve", as_rule=True))
+        screen,
+        text,
+        one.scope,
+        "Approve",
+        lambda: decide(screen, [one], model.NarratedDecision("approve", as_rule=True)),
     )
 
 
-def edit(screen: ReviewView, one: NarratedProposal) -> None:
+def edit(screen: ReviewView, one: model.NarratedProposal) -> None:
     """Change the line in a dialog, then have it written."""
 
     def submit(text: str, answer: Answer) -> None:
@@ -133,10 +133,10 @@ def edit(screen: ReviewView, one: NarratedProposal) -> None:
     screen.app.push_screen(LineDialog(screen.details.of(one) or one, submit))
 
 
-def edit_outside(screen: ReviewView, one: NarratedProposal) -> None:
+def edit_outside(screen: ReviewView, one: model.NarratedProposal) -> None:
     """Change the line in the person's own editor, then have it written."""
     before = (screen.details.of(one) or one).text
-    edited = edited_outside(screen, one.id, before, "the proposal waits as it is")
+    edited = edited_outside(screen, one.id, before, "the proposal is unchanged")
     if edited is not None:
         shutil.rmtree(edited[1].parent, ignore_errors=True)
         line = " ".join(edited[0].split())
@@ -144,17 +144,17 @@ def edit_outside(screen: ReviewView, one: NarratedProposal) -> None:
             _approve_as(screen, one, line)
 
 
-def _approve_as(screen: ReviewView, one: NarratedProposal, text: str) -> None:
-    decide(screen, [one], NarratedDecision("approve", text=text if text != one.text else None))
+def _approve_as(screen: ReviewView, one: model.NarratedProposal, text: str) -> None:
+    decide(screen, [one], model.NarratedDecision("approve", text=text if text != one.text else None))
 
 
-def approve_elsewhere(screen: ReviewView, one: NarratedProposal) -> None:
+def approve_elsewhere(screen: ReviewView, one: model.NarratedProposal) -> None:
     """Have it written into another note, which is chosen from those that there are."""
 
     def chosen(target: str) -> None:
-        decide(screen, [one], NarratedDecision("approve", target=target if target != one.target else None))
+        decide(screen, [one], model.NarratedDecision("approve", target=target if target != one.target else None))
 
-    def got(found: TopicMap) -> None:
+    def got(found: model.TopicMap) -> None:
         rows = [ChoiceRow(one.target, place_of(one.target), "as it is proposed")]
         rows += [ChoiceRow(name, place_of(name), what) for name, what in _NOTES]
         rows += [ChoiceRow(each.id, place_of(each.id), each.title) for each in found.topics if not each.retired]
@@ -209,11 +209,11 @@ def reject(screen: ReviewView) -> None:
     items = screen.selected or tuple(filter(None, (screen.item,)))
     if len(items) == 1 and isinstance(items[0], Other):
         decline(screen, items[0])
-    elif any(isinstance(one, NarratedProposal) for one in items):
+    elif any(isinstance(one, model.NarratedProposal) for one in items):
         _reject(screen, items)
     elif items:
         words = f"Reject {count(len(items), 'item')}? Requests are removed, memories archived, entries excluded."
-        do = partial(_decide_together, screen, items, NarratedDecision("reject"), decline_read)
+        do = partial(_decide_together, screen, items, model.NarratedDecision("reject"), decline_read)
         ask_whether(screen, words, "Reject", do, detail="\n".join(map(title_of, items)))
 
 
@@ -226,32 +226,32 @@ def _reject(screen: ReviewView, items: Sequence[Item]) -> None:
     def answered(reason: str) -> None:
         screen.choices["reasons"] = with_reason(given, reason)
         screen.remember()
-        _decide_together(screen, items, NarratedDecision("reject", reason), decline_read)
+        _decide_together(screen, items, model.NarratedDecision("reject", reason), decline_read)
 
     what = title_of(items[0]) if len(items) == 1 else count(len(items), "item")
     ask_for(screen, RejectDialog(what, reasons, answered))
 
 
-def approve_kind(screen: ReviewView, one: NarratedProposal) -> None:
+def approve_kind(screen: ReviewView, one: model.NarratedProposal) -> None:
     """Approve all of this kind that fit the words of the filter, after a question that says how many."""
-    where = NarratedFilter(("waiting",), (one.kind,), screen.stock.where.text)
+    where = model.NarratedFilter(("waiting",), (one.kind,), screen.stock.where.text)
 
-    def got(page: Page[NarratedProposal]) -> None:
+    def got(page: model.Page[model.NarratedProposal]) -> None:
         fit = [each for each in page.rows if not each.problem and each.relation != "contradicts"]
         left = len(page.rows) - len(fit)
         if not fit:
-            screen.cm.refuse("Approve all: each of them is to be looked at by itself")
+            screen.cm.refuse("Approve all: review each of them individually")
             return
         words = _all_words(one.kind, fit, left)
-        ask_whether(screen, words, "Approve all", lambda: decide(screen, fit, NarratedDecision("approve")))
+        ask_whether(screen, words, "Approve all", lambda: decide(screen, fit, model.NarratedDecision("approve")))
 
     screen.ask("kind", lambda engine: engine.narrated(where, limit=MOST_ROWS), got)
 
 
-def _all_words(kind: str, fit: list[NarratedProposal], left: int) -> str:
+def _all_words(kind: str, fit: list[model.NarratedProposal], left: int) -> str:
     lines = [f"· {elide_end(title_of(each), _LONGEST)}" for each in fit[:_LISTED]]
     lines += [f"· and {count(len(fit) - _LISTED, 'more', 'more')}"] if len(fit) > _LISTED else []
-    stays = f"\n\n{left:,} that contradict what is known, or cannot be written, wait on." if left else ""
+    stays = f"\n\n{left:,} that contradict saved memories, or cannot be written, keep waiting." if left else ""
     listed = "\n".join(lines)
     return f"Approve {count(len(fit), 'proposal')} of the kind “{kind_words(kind)}”?\n\n{listed}{stays}\n\nu undoes all of it."
 
@@ -278,13 +278,13 @@ def open_evidence(screen: ReviewView) -> None:
 
 
 def _newest_of(screen: ReviewView, session: str) -> None:
-    def call(engine: Engine) -> Episode | None:
-        rows = engine.episodes(where=EpisodeFilter(session=session), limit=1).rows
+    def call(engine: Engine) -> model.Episode | None:
+        rows = engine.episodes(where=model.EpisodeFilter(session=session), limit=1).rows
         return rows[0] if rows else None
 
-    def got(found: Episode | None) -> None:
+    def got(found: model.Episode | None) -> None:
         if found is None:
-            screen.cm.refuse("Evidence: nothing of that session was recorded")
+            screen.cm.refuse("Evidence: that session was not recorded")
         else:
             screen.post_message(ReadEpisode(found.id, found.session))
 
@@ -362,13 +362,13 @@ def read(screen: ReviewView) -> None:
 def copy(screen: ReviewView) -> None:
     """Copy the panel's text."""
     text = "\n".join(line.content.plain.rstrip() for line in screen.panel.lines.rows)
-    copy_and_report(screen, text, "What the panel says is copied.")
+    copy_and_report(screen, text, "Panel text copied.")
 
 
 def run_pass(screen: ReviewView) -> None:
     """Have the narrator look at what is new."""
 
-    def ask_or_start(cost: ModelCost) -> None:
+    def ask_or_start(cost: model.ModelCost) -> None:
         if not cost.model:
             screen.cm.narrator_run.start()
         else:
@@ -377,17 +377,16 @@ def run_pass(screen: ReviewView) -> None:
     screen.ask("cost", lambda engine: engine.narrator_cost(), ask_or_start)
 
 
-def cost_words(cost: ModelCost) -> str:
+def cost_words(cost: model.ModelCost) -> str:
     """Return what a pass would take of a model."""
-    ceiling = f", and {cost.ceiling:,} at most: what is left then is done without it" if cost.ceiling else ""
+    ceiling = f", and {cost.ceiling:,} at most; the rest is done without it" if cost.ceiling else ""
     notes = "".join(f"\n{one_line(note)}" for note in cost.notes)
     return (
-        f"Look at what is new with the model {one_line(cost.model)}?\n\n"
-        f"About {cost.estimated:,} tokens{ceiling}.{notes}"
+        f"Run the narrator with the model {one_line(cost.model)}?\n\nAbout {cost.estimated:,} tokens{ceiling}.{notes}"
     )
 
 
 def stop_pass(screen: ReviewView) -> None:
     """Stop the pass."""
     screen.cm.narrator_run.stop()
-    screen.cm.tell("The pass is being stopped. What it read is kept; the next one goes on there.")
+    screen.cm.tell("Stopping the pass. Its progress is kept; the next one continues from there.")

@@ -1,4 +1,4 @@
-"""What the panel says of a proposal: what it would write and where, why, how often, how sure, beside what, on what evidence."""
+"""Lines of the panel for a proposal: what it would write and where, why, how often, how sure, next to what, and its evidence."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _head(one: NarratedProposal, width: int, refused: str) -> Iterator[DetailLin
     yield DetailLine(Content.assemble(sign, " ", (words, sign[1]), (f"  ·  {kind_words(one.kind)}", "$soft")))
     if one.state != "waiting":
         sign, words = STATES[one.state]
-        by = {"person": " by a person", "": ""}.get(one.decided_by, f" by the {one_line(one.decided_by)}")
+        by = {"person": " by the user", "": ""}.get(one.decided_by, f" by the {one_line(one.decided_by)}")
         when = f", {local_minute(one.decided)}, {age(time.time() - one.decided)}" if one.decided is not None else ""
         yield from text_lines(f"{words}{by}{when}; u undoes it", width, sign[1], lead=f"{sign[0]} ")
         if one.reason:
@@ -235,10 +235,10 @@ def _related_lines(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
     place = one_line(one.other_place)
     goal = f"note:{place.rpartition(':')[0] if place.rpartition(':')[2].isdigit() else place}"
     if width >= TWO_COLUMNS:
-        yield title("Beside it")
+        yield title("Next to it")
         yield from side_by_side(("proposed", one.text), (f"known: {place}", one.other), width)
         return
-    yield DetailLine(title("Known already", place).content, goal)
+    yield DetailLine(title("Already known", place).content, goal)
     yield from text_lines(one.other, width, lead="= ")
 
 
@@ -258,7 +258,7 @@ def _evidence(one: NarratedProposal, width: int, *, is_whole: bool) -> Iterator[
 
 def _episode(each: Evidence, session: str, width: int) -> Iterator[DetailLine]:
     goal = f"episode:{each.episode} {each.session}"
-    who = {"person": "a person", "narrator": "the narrator"}.get(each.actor, "")
+    who = {"person": "the user", "narrator": "the narrator"}.get(each.actor, "")
     facts = [age(time.time() - each.time), who, session]
     line = " · ".join(filter(None, [*facts, local_minute(each.time)]))
     yield DetailLine(Content.assemble(("▸ ", "$accent"), (line, "$soft")), goal)
@@ -266,7 +266,7 @@ def _episode(each: Evidence, session: str, width: int) -> Iterator[DetailLine]:
         quote = f"{each.quote[:_QUOTE].rstrip()}…" if len(each.quote) > _QUOTE else each.quote
         yield from text_lines(f"“{quote.strip()}”", width, lead="  ", goal=goal)
     else:
-        yield from text_lines("its words are gone: it was forgotten or archived", width, "$muted", lead="  ", goal=goal)
+        yield from text_lines("its text is gone: it was forgotten or archived", width, "$muted", lead="  ", goal=goal)
 
 
 def _more(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
@@ -319,7 +319,7 @@ def _included(entry: Entry, width: int) -> Iterator[DetailLine]:
     yield BLANK
     yield from text_lines(entry.content, width)
     yield BLANK
-    words = "No answer contains it. a trusts it: agents may then take it for your own words. x leaves it out."
+    words = "Not used in answers. a trusts it: agents may then treat it as your own words. x excludes it."
     yield from text_lines(words, width, "$muted")
 
 
@@ -346,7 +346,7 @@ def _texts(wish: Proposal, width: int) -> Iterator[DetailLine]:
     diff = "\n".join(unified_diff(before, after, n=3, lineterm=""))
     yield from (DetailLine(line) for line in diff_lines("\n".join(diff.split("\n")[2:]), width))
     if wish.after is None:
-        yield DetailLine(Content.styled("It would be forgotten; d in Memory brings it back.", "$muted"))
+        yield DetailLine(Content.styled("It would be forgotten; d in Memory restores it.", "$muted"))
 
 
 def whole_text(item: Item) -> str:

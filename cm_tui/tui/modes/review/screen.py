@@ -21,18 +21,20 @@ from cm_tui.tui.screens.list_mode import find
 
 # --- why a command is not possible now ---
 
-_NO_ROW = "there is nothing under the cursor"
+_NO_ROW = "nothing under the cursor"
 _LINES = ("add", "replace")
 Reason = Callable[[ReviewView], str | None]
-on_topics: Reason = unless(lambda screen: not screen.on_topics, "topics are listed: t goes back to proposals")
-on_proposals: Reason = unless(lambda screen: screen.on_topics, "proposals are listed: t goes to topics")
+on_topics: Reason = unless(lambda screen: not screen.on_topics, "topics are listed; t returns to proposals")
+on_proposals: Reason = unless(lambda screen: screen.on_topics, "proposals are listed; t shows topics")
 no_row: Reason = unless(lambda screen: screen.panel.lines.rows, _NO_ROW)
 no_pass: Reason = unless(lambda screen: screen.cm.project.narrating, "no pass is in progress")
 _no_item: Reason = unless(lambda screen: screen.item, _NO_ROW)
 _by_itself: Reason = unless(
     lambda screen: not isinstance(screen.item, Other), "only proposals of the narrator are approved together"
 )
-_on_its_way: Reason = unless(lambda screen: not screen.cm.project.narrating, "a pass is in progress: N stops it")
+_on_its_way: Reason = unless(
+    lambda screen: not screen.cm.project.narrating, "a pass is already in progress; N stops it"
+)
 
 
 def _of_proposal(holds: Callable[[NarratedProposal], object], why: str) -> Reason:
@@ -43,7 +45,7 @@ def _of_proposal(holds: Callable[[NarratedProposal], object], why: str) -> Reaso
 _no_line = _of_proposal(lambda one: one.action in _LINES, "it writes no line of its own")
 _no_rule = _of_proposal(lambda one: one.as_rule, "it is not an instruction")
 _replaces = _of_proposal(lambda one: one.action != "replace", "it changes an existing line")
-_deferred = _of_proposal(lambda one: one.state != "deferred", "it is deferred already: u undoes that")
+_deferred = _of_proposal(lambda one: one.state != "deferred", "it is already deferred; u undoes that")
 
 
 def _decided(screen: ReviewView) -> str | None:
@@ -56,12 +58,10 @@ DECIDE = (on_topics, _no_item, _decided)
 
 def _refused(screen: ReviewView) -> str | None:
     one = screen.proposal
-    if one is None:
-        return None
-    whole = screen.details.of(one)
-    if screen.is_refused(one) and whole is None:
-        return "it changed since you saw it: it is being read again"
-    return (whole or one).problem or None
+    # Only the engine knows whether a problem, such as a read-only note, is still there.
+    if one is not None and screen.is_refused(one) and screen.details.of(one) is None:
+        return "it has changed since you saw it; reading it again"
+    return None
 
 
 APPROVE = (*DECIDE, lambda screen: cannot_fix(screen.item), _refused)
@@ -74,7 +74,7 @@ def _first(screen: ReviewView, reasons: Sequence[Reason]) -> str | None:
 def _no_line_of_other(screen: ReviewView) -> str | None:
     if not isinstance(screen.item, Other):
         return None
-    wish = "it is a request about an entry: a accepts it, then Memory (6) changes it"
+    wish = "it is a request about an entry; accept it with a, then edit it in Memory (6)"
     return wish if isinstance(screen.item.record, Proposal) else "it has no line of its own"
 
 
@@ -85,7 +85,7 @@ def cannot_edit(screen: ReviewView) -> str | None:
     """An outdated memory is edited in Memory, of the others the line."""
     record = screen.item.record if isinstance(screen.item, Other) else None
     if isinstance(record, StaleItem):
-        return "an episode is not edited" if record.kind == "episode" else None
+        return "an episode cannot be edited" if record.kind == "episode" else None
     return _first(screen, WRITE)
 
 
@@ -104,7 +104,7 @@ APPROVE_KIND = (_by_itself, *DECIDE)
 
 def _no_episode(screen: ReviewView) -> str | None:
     if isinstance(screen.item, Other):
-        return None if session_of(screen.item) else "it names no session"
+        return None if session_of(screen.item) else "it has no session"
     return None if screen.proposal is not None and screen.proposal.evidence_ids else "it has no evidence episode"
 
 
@@ -130,14 +130,14 @@ def _no_topic(screen: ReviewView) -> str | None:
 
 def _retired(screen: ReviewView) -> str | None:
     topic = screen.topics.topic
-    return "it was retired: D restores it" if topic is not None and topic.retired else None
+    return "it is retired; D restores it" if topic is not None and topic.retired else None
 
 
 def _nothing_to_merge(screen: ReviewView) -> str | None:
     topic = screen.topics.topic
     if len(screen.topic_list.selected) > 1 or (topic is not None and topic.overlaps):
         return None
-    return "select two or more with space: the first one stays"
+    return "select two or more with space; the first one remains"
 
 
 TOPIC = (on_proposals, _no_topic)
@@ -171,22 +171,22 @@ REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     Command("review.reject", "x", "Reject",
             "Reject it with a reason; decline a request, archive a memory, leave an entry out",
             commands.reject, bar=False, shown=_on_proposals, blocked=_or_selected(DECIDE)),
-    Command("review.defer", "d", "Later", "Put it off, s lists those; an outdated memory: still true",
+    Command("review.defer", "d", "Later", "Defer it, s lists deferred ones; an outdated memory: still true",
             commands.defer, bar=False, shown=_on_proposals, blocked=_or_selected(DEFER)),
     Command("review.edit", "e", "Edit", "Change the line, then approve it; open an outdated memory",
             on_item({Other: open_in_memory, NarratedProposal: commands.edit}), bar=False, shown=_on_proposals,
             blocked=cannot_edit),
-    Command("review.undo", "u", "Undo", "Undo what was decided on the chosen one; where it waits, the last change",
+    Command("review.undo", "u", "Undo", "Undo the decision on the selected item; if it is waiting, the last change",
             undo_last, blocked=not_open),
     Command("review.select", "space", "Select",
             "Select or deselect: a, x and d decide on all selected; a merge of topics keeps the first one",
             commands.select, blocked=_cannot_select),
-    Command("review.create", "c", "New topic", "Make a topic with a title and tags", create, bar=False,
+    Command("review.create", "c", "New topic", "Create a topic with a title and tags", create, bar=False,
             shown=_on_topics, blocked=on_proposals),
     Command("review.merge", "M", "Merge",
             "Merge the selected topics, or this one with the most similar one", with_target(_topic, merge), bar=False,
             shown=_on_topics, blocked=MERGE),
-    Command("review.split", "S", "Split", "Make sections of the topic a topic of their own", with_target(_topic, split),
+    Command("review.split", "S", "Split", "Move sections of the topic to a new topic", with_target(_topic, split),
             bar=False, shown=_on_topics, blocked=CURRENT_TOPIC),
     Command("review.retire", "D", "Retire", "Retire the topic: kept, not recalled; the same key restores it",
             with_target(_topic, retire_or_restore), bar=False, shown=_on_topics, blocked=TOPIC),
@@ -194,20 +194,20 @@ REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
             commands.open_evidence, bar=False, shown=_on_proposals, blocked=EVIDENCE),
     Command("review.run", "n", "Run now", "Run the narrator on new episodes; shows the cost of a model first",
             commands.run_pass, bar=False, shown=lambda screen: not screen.cm.project.narrating, blocked=RUN),
-    Command("review.stop", "N", "Stop", "Stop the pass; what it read is kept", commands.stop_pass, bar=False,
+    Command("review.stop", "N", "Stop", "Stop the pass; its progress is kept", commands.stop_pass, bar=False,
             shown=lambda screen: bool(screen.cm.project.narrating), blocked=no_pass),
     Command("review.topics", "t", "Topics", "Show topics with size, tags, freshness and overlaps, or proposals again",
             commands.switch_to_topics, blocked=not_open),
-    Command("review.state", "s", "State", "Waiting, deferred, decided, approved by a policy, all, in turn",
+    Command("review.state", "s", "State", "Show waiting, deferred, decided, approved by a policy, all in turn",
             commands.next_state, bar=False, shown=_on_proposals, blocked=on_topics),
-    Command("review.kind", "f", "Kind", "Filter by kind: lists the kinds with their numbers", commands.choose_kind, bar=False,
+    Command("review.kind", "f", "Kind", "Filter by kind, from a list with counts", commands.choose_kind, bar=False,
             shown=_on_proposals, blocked=on_topics),
     Command("review.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find,
             bar=False, shown=_on_proposals, blocked=on_topics),
     Command("review.read", "enter", "Read",
             "Focus the panel; open the evidence or the code in a line; esc returns", commands.read, palette=False,
             blocked=no_row),
-    Command("review.rule", "R", "As Rule", "Write it as an approved Rule, which agents are given; asks first",
+    Command("review.rule", "R", "As Rule", "Write it as an approved Rule, which agents receive; asks first",
             on_item({NarratedProposal: commands.approve_as_rule}), bar=False, shown=_on_proposals, blocked=RULE),
     Command("review.elsewhere", "m", "Elsewhere", "Approve it into another note",
             on_item({NarratedProposal: commands.approve_elsewhere}), bar=False, shown=_on_proposals,
@@ -219,7 +219,7 @@ REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     Command("review.outside", "E", "Editor", "Change the line in $VISUAL or $EDITOR, then approve it",
             on_item({NarratedProposal: commands.edit_outside}), bar=False, blocked=WRITE),
     Command("review.copy", "y", "Copy", "Copy the panel's text", commands.copy, bar=False, blocked=no_row),
-    Command("review.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", ReviewView.zoom, bar=False),
+    Command("review.zoom", "z", "Zoom", "Zoom the focused panel, and back", ReviewView.zoom, bar=False),
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ SETTLING = 0.06
 LINES = 200
 """Lines of a topic that are shown."""
 NO_TOPICS = (
-    "There are no topics yet. A topic is a note about one subject, which is found by its tags; c makes one, and the "
+    "No topics yet. A topic is a note about one subject, found by its tags; c creates one, and the "
     "narrator proposes one where facts share a theme."
 )
 
@@ -126,11 +126,11 @@ ROOMY = 28
 """Lines of the screen from which on a row has two lines."""
 TITLES = {WISH: "Wish", OUTDATED: "Outdated memory", INCLUDED: "Entry of the clone"}
 NOTHING = (
-    "Nothing is proposed. The narrator looks for what sessions teach, such as commands that work, rules that you repeat, "
-    "and errors with their fixes; it proposes to write that down, and you decide. n has it look now."
+    "No proposals. The narrator looks for lessons in sessions, such as commands that work, rules that you repeat, "
+    "and errors with their fixes; it proposes to save them, and you decide. n runs it now."
 )
 NO_EPISODES = (
-    "Nothing can be proposed yet, as no session was recorded here. `cm agent install claude-code` (or codex, opencode) has "
+    "No proposals yet, as no sessions are recorded here. `cm agent install claude-code` (or codex, opencode) makes "
     "an agent record its sessions from now on; past ones are imported from the Overview (1, then m), or by `cm import`."
 )
 
@@ -157,8 +157,8 @@ class ReviewView(ListMode):
         yield Words(id="review-problem")
         yield Words(id="review-progress")
         with Split(id="review-body"):
-            proposals = ProposalList(empty="Reading what is proposed…", id="proposals")
-            yield Panel(proposals, TopicList(empty="Reading the topics…", id="topics"), id="review-list-panel")
+            proposals = ProposalList(empty="Reading proposals…", id="proposals")
+            yield Panel(proposals, TopicList(empty="Reading topics…", id="topics"), id="review-list-panel")
             yield DetailPanel(id="detail-panel")
 
     proposals = getters.query_one(ProposalList)
@@ -326,7 +326,7 @@ class ReviewView(ListMode):
             return
         stock = self.stock
         words = [f"{stock.waiting:,} waiting"] if stock.found is not None else []
-        words += [f"{stock.deferred:,} put off"] if stock.deferred else []
+        words += [f"{stock.deferred:,} deferred"] if stock.deferred else []
         if self.filter_input.value.strip():
             words.append(f"{stock.total:,} here")
         words += [f"{len(chosen):,} selected"] if (chosen := self.selected) else []
@@ -344,7 +344,7 @@ class ReviewView(ListMode):
         if found is not None and not found.has_episodes:
             return NO_EPISODES
         notes = " ".join(found.notes) if found is not None else ""
-        put_off = f" {self.stock.deferred:,} are put off: s lists them." if self.stock.deferred else ""
+        put_off = f" {self.stock.deferred:,} are deferred; s lists them." if self.stock.deferred else ""
         return f"{NOTHING}{put_off} {notes}".strip()
 
     # --- room ---

@@ -180,9 +180,9 @@ class HitPanel(Vertical, ModePart):
             title, subtitle = elide_end(f"Why not {one_line(standing.name)}", _TITLE), "esc closes"
         elif hit is not None and marked is not None and hit.passage != marked.passage:
             text.show_text((marked.passage, hit.passage), partial(pair_text, marked, hit))
-            title, subtitle = f"#{hit.rank} beside #{marked.rank}", "x on it, or esc, ends it"
+            title, subtitle = f"#{hit.rank} vs. #{marked.rank}", "x on it, or esc, closes it"
         else:
-            text.show(hit, "" if hit else "Every part of a result's score is listed here.")
+            text.show(hit, "" if hit else "The parts of a result's score are listed here.")
             what = "Why memory" if is_memory(hit) else "Why"
             title, subtitle = (f"{what} #{hit.rank}", f"{hit.score:.4f}") if hit else ("Why", "")
         self.mode.label("why-panel", title, subtitle)

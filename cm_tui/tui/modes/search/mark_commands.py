@@ -37,9 +37,9 @@ def read_marks(screen: SearchView) -> None:
 
 
 Reason = Callable[[SearchView], str | None]
-no_hit: Reason = unless(lambda screen: screen.hit, "there is no result")
+no_hit: Reason = unless(lambda screen: screen.hit, "no result")
 no_file: Reason = unless(lambda screen: not is_memory(screen.hit), "a memory is not a file")
-no_knobs: Reason = unless(lambda screen: screen.has_class("-tuning"), "the numbers are not open (t opens them)")
+no_knobs: Reason = unless(lambda screen: screen.has_class("-tuning"), "open the profile's numbers with t first")
 _unread: Reason = unless(lambda screen: screen.session.factory, "the profiles are being read")
 FACTORY = (no_knobs, _unread)
 
@@ -96,24 +96,24 @@ def _mark(screen: SearchView, hit: Hit, *, right: bool) -> None:
 
 
 def reset_saved(screen: SearchView) -> None:
-    """Take back what the project's configuration changes of the profile, after a question."""
+    """Remove what the project's configuration changes of the profile, after a question."""
     before = screen.session.saved
     assert before is not None
     name = before.name
 
     def got(done: Path | ProfileReset, change: UndoableChange) -> None:
         if isinstance(done, ProfileReset) and not done.removed:
-            screen.cm.tell(f"This project changes nothing of {name}: your own settings do.", timeout=5)
+            screen.cm.tell(f"This project does not change {name}; your own settings do.", timeout=5)
             screen.cm.history.drop(change)
         else:
             screen.cm.tell(f"{name} is as it was before it was saved here.", timeout=4)
         screen.read_profiles()
 
-    def take_back() -> None:
+    def remove() -> None:
         write_profile(screen, f"removed the project's changes of the profile {name}", before, None, got)
 
-    question = f"Take back what .cm/config.toml changes of the profile {name}? The rest of the file stays."
-    confirm(screen, question, "Take it back", take_back)
+    question = f"Remove what .cm/config.toml changes of the profile {name}? The rest of the file stays."
+    confirm(screen, question, "Remove", remove)
 
 
 def write_profile(
@@ -133,7 +133,7 @@ def write_profile(
 
     def put(engine: Engine, profile: Profile | None, replaces: Profile | None) -> Path | ProfileReset:
         if replaces is not None and engine.profiles()[name] != replaces:
-            raise RefusedError(f"The profile {name} was changed since.", hint="t and s change it, R restores it.")
+            raise RefusedError(f"The profile {name} has changed since.", hint="t and s change it, R restores it.")
         here.add(f"profiles.{name}")
         return engine.save_profile(profile) if profile is not None else engine.reset_profile(name)
 
@@ -146,7 +146,7 @@ def write_profile(
 
 
 _all_factory: Reason = unless(
-    lambda screen: screen.session.saved != screen.session.factory, "the saved numbers are as they come with cm"
+    lambda screen: screen.session.saved != screen.session.factory, "no numbers of this profile were saved"
 )
 
 
@@ -155,7 +155,7 @@ MARK_COMMANDS: tuple[Command[SearchView], ...] = (
             with_target(hit_of, partial(_mark, right=True)), bar=False, blocked=(no_hit, no_file)),
     Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark",
             with_target(hit_of, partial(_mark, right=False)), bar=False, blocked=(no_hit, no_file)),
-    Command("search.unsave", "R", "Take back", "Remove the project's saved numbers of the profile", reset_saved,
+    Command("search.unsave", "R", "Unsave", "Remove the project's saved numbers of the profile", reset_saved,
             bar=False, blocked=(*FACTORY, _all_factory)),
 )  # fmt: skip
 
@@ -166,9 +166,9 @@ _HINT = "A file, a file and a line as path:12, a folder, or a symbol."
 
 knobs_closed: Reason = unless(
     lambda screen: not (screen.has_class("-narrow") and screen.has_class("-tuning")),
-    "the numbers are open (t closes them)",
+    "the numbers are shown (t hides them)",
 )
-_no_query: Reason = unless(lambda screen: screen.session.answer, "nothing is asked yet")
+_no_query: Reason = unless(lambda screen: screen.session.answer, "no query yet")
 _separate: Reason = unless(lambda screen: not is_memory(screen.hit), "memories are ranked separately")
 
 
@@ -242,7 +242,7 @@ def mark_for_comparison(screen: SearchView, hit: Hit) -> None:
     panel.marked = None if is_same else hit
     if panel.marked is not None:
         screen.set_side("why")
-        screen.cm.tell("Marked: go to another result to see both.", timeout=3)
+        screen.cm.tell("Marked; go to another result to compare.", timeout=3)
     panel.refresh_explanation()
     show_signs(screen)
 
@@ -255,8 +255,8 @@ def show_signs(screen: SearchView) -> None:
 
 
 WHY_COMMANDS: tuple[Command[SearchView], ...] = (
-    Command("search.why-not", "n", "Why not", "The rank of a file, a path:line or a symbol for this query",
+    Command("search.why-not", "n", "Why not", "Show the rank of a file, a path:line or a symbol for this query",
             ask_why_not, bar=False, blocked=(_no_query, knobs_closed)),
-    Command("search.compare", "x", "Compare", "Mark the result, and see others beside it",
+    Command("search.compare", "x", "Compare", "Mark the result to compare it with others",
             with_target(hit_of, mark_for_comparison), bar=False, blocked=(no_hit, _separate, knobs_closed)),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What stands between the rank of a row and its name: how far it moved, and how it is marked."""
+"""Signs between the rank of a row and its name: how far it moved, and its mark."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ def hit_name(hit: Hit, otherwise: str, width: int) -> tuple[str, str]:
 
 
 _INDENT = 2
-_LEAST_PATH = 24
 _LEAST_PASSAGE = 16
-"""Cells worth showing of a path and of the passage after it."""
+"""Cells worth showing of the passage after a path."""
 _ELIDED = "…/"
 
 
@@ -72,10 +71,12 @@ def words(row: FileRow | FurtherRow, width: int) -> Content:
     if isinstance(row, FurtherRow):
         return Content.assemble(" " * _INDENT, _passage(row.hit, width - _INDENT)).truncate(max(0, width), pad=True)
     path, more = one_line(row.file.path), _more(row.file)
-    need = cell_len(path + more) + 2
-    left = min(need, width - min(_LEAST_PASSAGE, cell_len(_name(row.hit) + lines_of(row.hit)) + 2))
-    # Folders give way to the passage, the file's name does not.
-    if left < min(need, _LEAST_PATH, cell_len(_ELIDED + path.rpartition("/")[2] + more) + 2):
+    need, least = cell_len(path + more) + 2, cell_len(_ELIDED + path.rpartition("/")[2] + more) + 2
+    own = hit_name(row.hit, row.hit.language, cell_len(_name(row.hit)))[1]
+    named = cell_len(f"{own} :{row.hit.start_line}")
+    # Folders give way to the passage's name, the file's name does not.
+    left = min(need, max(least, width - named))
+    if width - left < min(named, _LEAST_PASSAGE):
         return _path(row.file, width)
     return Content.assemble(_path(row.file, left - 2), "  ", _passage(row.hit, width - left))
 

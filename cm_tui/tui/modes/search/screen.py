@@ -63,7 +63,7 @@ _no_suggestion: Reason = unless(
     lambda screen: (result := screen.session.result) and result.suggestions, "every name in the query is known"
 )
 _all_factory: Reason = unless(
-    lambda screen: screen.session.profile != screen.session.factory, "all numbers are as they come with cm"
+    lambda screen: screen.session.profile != screen.session.factory, "all numbers are defaults"
 )
 
 
@@ -177,11 +177,11 @@ def _take_factory(screen: SearchView, *, whole: bool) -> None:
     before = panel.profile
     panel.take_factory(factory, whole=whole)
     if panel.profile == before:
-        screen.cm.tell("That number is as it comes with cm.", timeout=3)
+        screen.cm.tell("That number is the default.", timeout=3)
     elif panel.profile == screen.session.saved:
-        screen.cm.tell("As it comes with cm, and as it is saved.", timeout=3)
+        screen.cm.tell("Default, as saved.", timeout=3)
     else:
-        screen.cm.tell("As it comes with cm; s saves that.", timeout=3)
+        screen.cm.tell("Default; s saves it.", timeout=3)
 
 
 def save_tuning(screen: SearchView) -> None:
@@ -205,12 +205,12 @@ def save_tuning(screen: SearchView) -> None:
 SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.focus", "slash,ctrl+f", "Query", "Type another query", focus_query),
     Command("search.results", "escape,down", "Results", "From the input to the results", leave_query, bar=False),
-    Command("search.suggested", "ctrl+b,c", "Correct", "Put the suggested name into the query", take_suggestion,
+    Command("search.suggested", "ctrl+b,c", "Correct", "Use the suggested name in the query", take_suggestion,
             bar="possible", blocked=_no_suggestion),
     Command("search.open", "o", "Open",
-            "Show the symbol and its callers; of a memory its session or entry", with_target(hit_of, open_hit),
+            "Show the symbol and its callers; for a memory its session or entry", with_target(hit_of, open_hit),
             shown_as="⏎", blocked=no_hit),
-    Command("search.add", "a,space", "Pack", "Put the result into the pack", with_target(hit_of, add_hit), blocked=no_hit),
+    Command("search.add", "a,space", "Pack", "Add the result to the pack", with_target(hit_of, add_hit), blocked=no_hit),
     Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),
     Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why",
             lambda screen: screen.set_side("why" if screen.shown_side == "preview" else "preview"),
@@ -219,11 +219,11 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", next_profile),
     Command("search.by", "w", "Files", "Passages, or files with their best passages",
             lambda screen: screen.session.next_by(screen.results.current_hit)),
-    Command("search.copy", "y", "Copy", "Copy path and lines; of a memory its id", with_target(hit_of, copy_place),
+    Command("search.copy", "y", "Copy", "Copy path and lines; for a memory its id", with_target(hit_of, copy_place),
             blocked=no_hit),
     Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", with_target(hit_of, edit_hit),
             blocked=(no_file, no_hit)),
-    Command("search.memory", "b", "Memory", "To the matching memories, and back to the first result", to_memory,
+    Command("search.memory", "b", "Memory", "Go to the matching memories, and back to the first result", to_memory,
             bar=False, blocked=_no_memory),
     Command("search.everywhere", "S", "Everywhere", "Search the memories of all projects on this machine, read-only; S returns",
             lambda screen: ask_everywhere(screen, screen.query_input.query_text), bar=False, blocked=not_open),
@@ -250,7 +250,7 @@ class SearchScreen(SearchView, commands=SEARCH_COMMANDS):
     MODE = "search"
     INTRO = (
         "Results come as you type. The bar of a row is its score, stacked by where it comes from; the thin end is what "
-        "penalties took away. The panel Why lists every part, and they add up to the score. Tuning ranks again at "
+        "penalties took away. The Why panel lists every part; they add up to the score. Tuning ranks again at "
         "once, from what was retrieved, and can be saved to the project."
     )
     TAB_TO_INPUTS = True

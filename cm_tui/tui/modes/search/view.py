@@ -86,7 +86,7 @@ _MOST_FILTERS = 40
 """Cells of the filters below the results."""
 EMPTY = (
     "Type a question or a name. Identifiers are split, so parse config finds parseConfig. "
-    "Every answer says why it ranked where it did; Ctrl+N shows the numbers behind it."
+    "Every result shows why it ranked where it did; Ctrl+N shows the numbers."
 )
 
 
@@ -274,7 +274,7 @@ class SearchView(ModeScreen):
         """A note; one that suggests names says which key takes the first of them."""
         if not suggested or not note.startswith("Did you mean "):
             return note
-        return f"{note} {self.cm.keys_of(self.command('search.suggested'))} takes {'it' if suggested == 1 else 'the first'}."
+        return f"{note} {self.cm.keys_of(self.command('search.suggested'))} uses {'it' if suggested == 1 else 'the first'}."
 
     def _named(self) -> None:
         self.results.redraw()
@@ -287,7 +287,7 @@ class SearchView(ModeScreen):
         if reason := self.cm.project.why_not_searchable:
             return reason
         if self.session.answer:
-            return f"Nothing matches. {'Try another mode (m).' if self.session.mode != 'hybrid' else ''}"
+            return f"No results. {'Try another mode (m).' if self.session.mode != 'hybrid' else ''}"
         return "Searching…" if self.query_input.value.strip() else EMPTY
 
     def show_facts(self) -> None:

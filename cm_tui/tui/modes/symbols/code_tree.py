@@ -202,7 +202,7 @@ class CodeTree(RowList[Node]):
         self.query_text = query
         rows = [Node(s.path, 0, s.name, symbol=s) for s in symbols]
         cursor = next((index for index, row in enumerate(rows) if _named(row) == before), 0)
-        self.set_rows(rows, cursor=cursor, empty=f"No symbol matches {query}.")
+        self.set_rows(rows, cursor=cursor, empty=f"No symbols match {query}.")
         if self.current is not None and _named(self.current) != before:
             self.post_message(self.Visited(self.current))
 

@@ -1,4 +1,4 @@
-"""The panel of relations: tabs, rows, and the line of source that the row under the cursor stands for."""
+"""The panel of relations: tabs, rows, and the line of source of the row under the cursor."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class RelationPanel(TabPanel, ModePart):
             self._count(0)
             for tab in _EDGES:
                 self.mode.drop_question(tab)
-                self.put(tab, (), "A file as a whole has none; choose a symbol of it.")
+                self.put(tab, (), "None for a whole file; choose a symbol of it.")
         else:
             name = symbol.name
             self._fill("definitions", lambda engine: engine.definitions(name, at=at), rows.of_symbols)
@@ -123,10 +123,10 @@ class RelationPanel(TabPanel, ModePart):
         same = [row.name for row in rows] == [row.name for row in self.rows.rows]
         self.rows.set_rows(rows, cursor=self.rows.cursor if same else 0, empty=note or f"No {active}.")
         depth = f"depth {self.depth}" if active in ("callers", "callees") else ""
-        listed = "calls by that name, not resolved" if self.unresolved and active == "callers" else ""
+        listed = "unresolved calls of that name" if self.unresolved and active == "callers" else ""
         # What a clause has after its colon explains what the row's own words say already.
         short = ", ".join(clause.split(":")[0] for clause in note.split("; ")) if rows else ""
-        again = "looking again…" if active in self._again else ""
+        again = "reloading…" if active in self._again else ""
         parts = (depth, listed, again) if listed else (depth, short, again)
         self.label(subtitle=" · ".join(filter(None, parts)))
         self.tabs.refresh()

@@ -22,10 +22,10 @@ from cm_tui.tui.widgets.relations import Relation, RelationList
 Reason = Callable[[SymbolsView], str | None]
 _nothing_shown: Reason = unless(lambda screen: screen.place, "nothing is shown yet; choose a symbol")
 _no_way_back: Reason = unless(lambda screen: screen.navigation.can_go_back, "this is where you started")
-_no_way_forward: Reason = unless(lambda screen: screen.navigation.can_go_forward, "there is nothing ahead")
-_past: Reason = unless(lambda screen: not screen.cm.revision.moment, "a past revision is shown; 0 leads back to now")
+_no_way_forward: Reason = unless(lambda screen: screen.navigation.can_go_forward, "nothing ahead")
+_past: Reason = unless(lambda screen: not screen.cm.revision.moment, "a past revision is shown; 0 returns to now")
 _no_symbol: Reason = unless(lambda screen: screen.shown and screen.shown.symbol, "no symbol is shown")
-_all_resolved: Reason = unless(lambda screen: screen.relations.unresolved_count, "all calls by that name were resolved")
+_all_resolved: Reason = unless(lambda screen: screen.relations.unresolved_count, "all calls of that name were resolved")
 
 
 def show_life(screen: SymbolsView) -> None:
@@ -54,7 +54,7 @@ def add_to_pack(screen: SymbolsView) -> None:
     """Put it into the pack."""
     target = target_of(screen)
     if target is None:
-        screen.cm.tell("That is outside the project.", severity="warning")
+        screen.cm.tell("It is outside the project.", severity="warning")
         return
 
     def got(request: PackRequest) -> None:
@@ -83,25 +83,25 @@ def _line_of(screen: SymbolsView, target: SymbolPlace) -> int:
 
 SYMBOLS_COMMANDS: tuple[Command[SymbolsView], ...] = (
     Command("symbols.jump", "slash", "Find", "Find a symbol by some of its letters", find, blocked=not_searchable),
-    Command("symbols.add", "a", "Add to pack", "Put the symbol, or the row under the cursor, into the pack",
+    Command("symbols.add", "a", "Add to pack", "Add the symbol, or the row under the cursor, to the pack",
             add_to_pack, blocked=(_past, _nothing_shown)),
     Command("symbols.depth", "d", "Depth", "Follow callers and callees 1, 2 or 3 steps",
             lambda screen: screen.relations.deeper(), blocked=_nothing_shown),
-    Command("symbols.unresolved", "n", "Unresolved", "Calls by that name that could not be resolved, or the callers",
+    Command("symbols.unresolved", "n", "Unresolved", "Toggle unresolved calls of that name and callers",
             lambda screen: screen.relations.turn_unresolved(), bar="possible",
             blocked=(_no_symbol, _all_resolved)),
-    Command("symbols.back", "left_square_bracket,alt+left", "Back", "Where you were before",
+    Command("symbols.back", "left_square_bracket,alt+left", "Back", "Go back",
             lambda screen: screen.go(screen.navigation.back(), record=False), blocked=_no_way_back),
-    Command("symbols.forward", "right_square_bracket,alt+right", "Forward", "Where you were after",
+    Command("symbols.forward", "right_square_bracket,alt+right", "Forward", "Go forward",
             lambda screen: screen.go(screen.navigation.forward(), record=False), bar=False, blocked=_no_way_forward),
     Command("symbols.copy", "y", "Copy place", "Copy path:line", with_target(target_of, copy_place), blocked=_nothing_shown),
     Command("symbols.edit", "e", "Edit", "Open in $EDITOR at this line", with_target(target_of, edit),
             blocked=(_past, _nothing_shown)),
-    Command("symbols.life", "L", "Life", "When it was added, changed and removed: its life in History", show_life,
+    Command("symbols.life", "L", "Life", "Show in History when it was added, changed and removed", show_life,
             blocked=_no_symbol),
-    Command("symbols.next", "t", "Next tab", "Definitions, callers, callees, imports, importers in turn",
+    Command("symbols.next", "t", "Next tab", "Next tab: definitions, callers, callees, imports, importers",
             lambda screen: screen.relations.turn(), bar=False),
-    Command("symbols.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", SymbolsView.zoom),
+    Command("symbols.zoom", "z", "Zoom", "Zoom the focused panel, and back", SymbolsView.zoom),
 )  # fmt: skip
 
 
@@ -113,7 +113,7 @@ class SymbolsScreen(SymbolsView, commands=SYMBOLS_COMMANDS):
     INTRO = (
         "Folders, files and symbols on the left; type / to find a symbol by a few of its letters. For the symbol under "
         "the cursor: its source, its definitions, callers, callees, and the imports of its file. Enter jumps to any "
-        "row, [ and ] go back and forth. Rows in yellow are ambiguous: space shows all that may be meant."
+        "row, [ and ] go back and forth. Rows in yellow are ambiguous: space shows all possible targets."
     )
     ZOOMS = ("source-panel", "tree-panel", "relations-panel")
 

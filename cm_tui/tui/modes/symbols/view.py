@@ -69,7 +69,7 @@ class TreePanel(ModePanel):
     # --- files ---
 
     def _read_files(self) -> None:
-        self.tree_list.say("Reading the files…")
+        self.tree_list.say("Reading files…")
         at = self.at
         self.mode.ask("files", lambda engine: files_of(engine, at), self._got_files, self._failed)
 
@@ -81,7 +81,7 @@ class TreePanel(ModePanel):
         self.tree_list.set_files(page.rows, reset=self._shown != self.at)
         self._shown = self.at
         if not page.rows:
-            self.tree_list.set_rows((), empty="There were no files then." if self.at else "The index has no files.")
+            self.tree_list.set_rows((), empty="There were no files yet." if self.at else "The index is empty.")
         self.post_message(self.Filled())
 
     def _failed(self, error: CmError) -> None:

@@ -47,7 +47,7 @@ def test_a_command_is_taken_out_of_what_dresses_it(line: str, command: str) -> N
         "git status", "git diff --stat", "git log --oneline -5", "git add -A && git commit -m 'x'", "git push origin main", "ls -la src", "cat README.md",
         "rg -n foo src | head", "sed -n 1,20p a.py", "find . -name '*.py'", "pwd", "wc -l a", "head -5 a", "cd src", "echo done", "mkdir -p a/b", "rm -rf x",
         "python -c 'print(1)'", "node -e 'x'", "python - <<'EOF'\nprint(1)\nEOF", "psql shop -c 'select 1'", "curl -s localhost:8000/x", "which node",
-        "npm ls", "npm install lodash", "pip install requests", "docker ps", "docker compose logs web", "kubectl get pods", "go env", "cargo --version", "node -v",
+        "npm ls", "npm install lodash", "npm install", "bundle install", "pip install requests", "docker ps", "docker compose logs web", "kubectl get pods", "go env", "cargo --version", "node -v",
         "pytest --help", "gh pr view 12", "kill 12345", "for f in *.py; do ruff check $f; done", "if true; then make; fi", "cd /tmp/other && make all",
         "cd $DIR && make all", "./run.sh /home/bob/data.csv", "make deploy TAG=$(git rev-parse HEAD)", "python /tmp/try.py", "make x SHA=9f8c2d1e4b7a",
         "cat a | ./filter", "sleep 5", "true || make", "xargs make",

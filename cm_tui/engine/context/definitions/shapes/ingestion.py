@@ -36,7 +36,7 @@ class Chunker(Shape):
     @model_validator(mode="after")
     def _goes_on(self) -> Self:
         if self.overlap >= self.size:
-            raise ValueError("overlap has to be less than size")
+            raise ValueError("overlap must be less than size")
         return self
 
 

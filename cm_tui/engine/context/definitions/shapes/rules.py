@@ -30,7 +30,7 @@ class Action(Shape):
     @model_validator(mode="after")
     def _does_something(self) -> Self:
         if all(one is None for one in (self.include, self.exclude, self.cap, self.priority, self.section)):
-            raise ValueError("an action has one of include, exclude, cap, priority and section")
+            raise ValueError("an action needs one of include, exclude, cap, priority and section")
         return self
 
 

@@ -61,7 +61,7 @@ def _mended(turn: Turn, runs: Sequence[Run], number: int, sign: Sign) -> Iterato
         return
     edited = _edited(turn, failed.step, run.step)
     if edited or len(done) > _BETWEEN:
-        if len(edited) == 1 and not done:
+        if len(edited) == 1 and edited[0] and not done:
             yield from _fact(sign, failed, f"change `{edited[0]}`", f"change {edited[0]}", _EDITED)
         return
     for one in dict.fromkeys(done):
@@ -78,10 +78,10 @@ def _fact(sign: Sign, failed: Run, what: str, claim: str, weight: float) -> Iter
 
 
 def _edited(turn: Turn, start: int, end: int) -> list[str]:
-    """Return the files that were changed between two steps."""
+    """Return the files that were changed between two steps; empty: one of unknown name."""
     steps = turn.record.steps[:MOST_STEPS]
     found = [
-        steps[number].path or "?"
+        steps[number].path
         for number in range(max(0, start + 1), min(end, len(steps)))
         if is_editor(turn.record, number)
     ]

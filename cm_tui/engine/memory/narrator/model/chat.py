@@ -47,7 +47,7 @@ class Chat:
         for value, setting in ((config.base_url, "base_url"), (config.name, "name")):
             if not value.strip():
                 raise ConfigError(
-                    f"A language model is switched on, and {section}.{setting} is empty.",
+                    f"A language model is enabled, but {section}.{setting} is empty.",
                     hint="Set it in your own settings, or `enabled = false`.",
                 )
         endpoint = _endpoint(config, section)
@@ -81,7 +81,7 @@ class Chat:
         return Answer(text, _used(answer) or tokens_of(system) + tokens_of(user) + tokens_of(text))
 
     def _nothing(self) -> ModelError:
-        return self._client.error("answered something else than a message", f"Check {self._section}.base_url.")
+        return self._client.error("did not answer with a message", f"Check {self._section}.base_url.")
 
 
 def _endpoint(config: NarratorModelConfig, section: str) -> Endpoint:

@@ -50,9 +50,9 @@ def problem_of(text: object, fact: str, said: Iterable[str]) -> str:
         (_names_of(text) - _names_of(given) != set() and not _all_in(_names_of(text), given), "a name that was not given"),
         (not {*_CODE.findall(fact)} <= {*_CODE.findall(text)}, "a command or name is missing"),
         (_names_of(_CODE.sub("", fact)) - _names_of(text) != set(), "a name or number is missing"),
-        (_negations(text) != _negations(fact), "another sense"),
+        (_negations(text) != _negations(fact), "a different meaning"),
         (_strange_share(text, given) > 1 - _LEAST_SHARE, "someone else's words"),
-        (redact(text).text != text, "what looks like a secret"),
+        (redact(text).text != text, "a possible secret"),
     )  # fmt: skip
     return next((words for fails, words in checks if fails), "")
 
