@@ -81,7 +81,7 @@ def open_fresh_engine(folder: Path | None = None, *, of_memory: bool = False, sa
     except BaseException:
         engine.close()
         raise
-    return with_edits(engine, "`cm index`", say)
+    return with_edits(engine, "`cm index`")
 
 
 def _bring_to_head(engine: Engine, reason: str, say: Say) -> None:
@@ -94,21 +94,20 @@ def _bring_to_head(engine: Engine, reason: str, say: Say) -> None:
         say("It could not be updated; results may be outdated.")
 
 
-def with_edits(engine: Engine, command: str, say: Say = lambda _: None) -> Engine:
+def with_edits(engine: Engine, command: str) -> Engine:
     """Return an engine whose responses reflect edited files where they need to, or have a note, as the daemon's do.
 
-    `command`: brings the index up to date, for the note; `say`: told that where a result has no place for notes.
+    `command`: brings the index up to date, for the note.
     """
-    return engine if engine.uses_daemon else cast("Engine", _CheckedEngine(engine, command, say))
+    return engine if engine.uses_daemon else cast("Engine", _CheckedEngine(engine, command))
 
 
 class _CheckedEngine:
     """An engine in this process that follows edits before each request that needs the files on disk."""
 
-    def __init__(self, engine: Engine, command: str, say: Say) -> None:
+    def __init__(self, engine: Engine, command: str) -> None:
         self._engine = engine
         self._command = command
-        self._say = say
         self._lock = threading.Lock()
 
     def __getattr__(self, name: str) -> Any:
@@ -123,8 +122,6 @@ class _CheckedEngine:
                 result = method(*args, **kwargs)
             except NotFoundError as error:
                 raise policy.noted(error, note) from error
-            if note and not policy.accepts_notes(result):
-                self._say(note)
             return policy.with_note(result, note) if note else result
 
         return ask

@@ -16,6 +16,7 @@ from cm_tui.engine.code.freshness import policy
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreError
+from cm_tui.model import Progress
 from tests.cli.conftest import Shop, git, opened_once
 
 
@@ -263,12 +264,38 @@ def test_without_a_daemon_an_answer_says_which_edits_are_missing(own_shop: Shop,
     assert missing not in own_shop.cm("definitions", "round_down").err
 
 
+def test_an_answer_does_not_wait_for_all_vectors(own_shop: Shop, monkeypatch: pytest.MonkeyPatch):
+    seen: list[str] = []
+    run = Engine.run_index
+
+    def watched(self: Engine) -> Iterator[Progress]:
+        for step in run(self):
+            seen.append(step.stage)
+            yield step
+
+    edit(own_shop)
+    with monkeypatch.context() as patch:
+        patch.setattr(policy, "QUICK_S", -1.0)
+        patch.setattr(Engine, "run_index", watched)
+        assert own_shop.cm("definitions", "refund").code == 0
+    assert seen[-1] == "store"
+    done = own_shop.cm("index", "--json").json
+    assert done["passages"] >= done["embedded"] > 0
+
+
+def test_files_that_cannot_be_compared_are_reported(own_shop: Shop):
+    os.mkfifo(own_shop.root / "shop/.gitignore")
+    found = own_shop.cm("definitions", "pay")
+    assert found.code == 0
+    assert "The index is behind: files cannot be compared with the index:" in found.err
+
+
 def test_edits_that_cannot_be_indexed_are_reported(own_shop: Shop, monkeypatch: pytest.MonkeyPatch):
     def fails(*_args: object, **_how: object) -> None:
         raise StoreError("The disk is full.")
 
     edit(own_shop)
-    monkeypatch.setattr(Engine, "index", fails)
+    monkeypatch.setattr(Engine, "run_index", fails)
     found = own_shop.cm("definitions", "pay")
     assert found.code == 0
     assert "3 files changed since the last index run, and could not be indexed: The disk is full;" in found.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -67,23 +68,31 @@ class IndexMethods(EngineBase):
 
         For requests without a daemon, to an index that reflects HEAD.
         """
-        from cm_tui.engine.code.freshness.policy import QUICK_BYTES
+        from cm_tui.engine.code.freshness.policy import QUICK_BYTES, QUICK_S
 
         size, why = self._edited()
         if not why or size > QUICK_BYTES:
             return why
+        until = time.monotonic() + QUICK_S
         try:
-            for _ in self.index():
-                pass
+            with closing(self.run_index()) as steps:
+                # Vectors that are missing for other reasons may take long: they are left to `cm index`.
+                next((step for step in steps if step.searchable and time.monotonic() > until), None)
         except CmError as error:
             return f"{why}, and could not be indexed: {error.message.rstrip('.')}"
         return ""
 
     def _edited(self) -> tuple[float, str]:
         """Return how many bytes were edited since the last run, and that in words; empty: none."""
+        from pygit2 import GitError
+
         from cm_tui.engine.code.index.plan import find_edits
 
-        edits = find_edits(self._db, self._root, self.config.index)
+        try:
+            edits = find_edits(self._db, self._root, self.config.index)
+        except (CmError, OSError, GitError) as error:
+            message = str(error).partition("\n")[0].rstrip(".")
+            return math.inf, f"files cannot be compared with the index: {message}"
         if edits is None:
             return math.inf, "files may have changed since the last index run"
         paths, size = edits

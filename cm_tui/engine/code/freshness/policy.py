@@ -9,7 +9,9 @@ from cm_tui.errors import NotFoundError, NotIndexedError
 from cm_tui.model import Need, Page
 
 QUICK_BYTES = 1_000_000
-"""Size of edited files that are indexed before a response: about a second."""
+"""Size of edited files that are indexed before a response without a daemon: about a second."""
+QUICK_S = 2.0
+"""How long such a run may go on with vectors; what it has not reached is found by keywords."""
 
 
 # --- freshness policy ---
