@@ -483,7 +483,9 @@ def test_words_of_grammar_in_another_language_are_no_terms_of_a_statement() -> N
     assert {"s3", "url"} <= set(said.terms)
 
 
-@pytest.mark.parametrize("said", ["在这个文件中我们出现了很多 ts 类型的错误,帮我修复", "Исправь ошибку в файле cart.ts, она есть всегда."])
+@pytest.mark.parametrize(
+    "said", ["在这个文件中我们出现了很多 ts 类型的错误,帮我修复", "Исправь ошибку в файле cart.ts, она есть всегда."]
+)
 def test_a_sentence_in_another_script_is_not_weighed_as_english(said: str) -> None:
     assert weigh_sentences((said,), corrects=False) == ()
     assert is_foreign(said)
