@@ -27,7 +27,7 @@ _GIT_LOOKS = words("git_looks")
 _LOOKS = {name: tuple(subs.split()) for name, subs in pairs("looks").items()}
 _COMPOSE = words("compose_looks")
 _ADDING = {name: tuple(subs.split()) for name, subs in pairs("adding").items()}
-_RESTORING = {name: tuple(subs.split()) for name, subs in pairs("restoring").items()}
+_PLAIN_INSTALLS = words("plain_installs")
 """Installing what a project lists, by the tool that comes with the language: no project's habit."""
 _CODE = {name: tuple(subs.split()) for name, subs in pairs("inline").items()}
 _RUNNERS = {name: tuple(subs.split()) for name, subs in pairs("runners").items()}
@@ -90,7 +90,8 @@ def kind_of(words: tuple[str, ...]) -> Kind:
         return "inline"
     if program in ("git", "docker", "podman", "docker-compose"):
         return _of_git(rest, sub) if program == "git" else _of_docker(program, rest, sub)
-    return "general" if _is_general(program, rest, sub) else "own"
+    is_plain = " ".join((program, *rest)) in _PLAIN_INSTALLS
+    return "general" if is_plain or _is_general(program, rest, sub) else "own"
 
 
 def _is_inline(program: str, rest: tuple[str, ...]) -> bool:
@@ -103,8 +104,6 @@ def _is_inline(program: str, rest: tuple[str, ...]) -> bool:
 def _is_general(program: str, rest: tuple[str, ...], sub: str) -> bool:
     if program in ("pip", "pip3"):
         return not _FROM_FILES.intersection(rest)
-    if rest == (sub,) and sub in _RESTORING.get(program, ()):
-        return True
     if sub not in _ADDING.get(program, ()):
         return program in _GENERAL
     behind = rest[rest.index(sub) + 1 :]

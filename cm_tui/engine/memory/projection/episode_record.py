@@ -63,10 +63,9 @@ class EpisodeRecord(EpisodeTexts):
     @classmethod
     def from_event(cls, event: Event) -> Self:
         """Read an event's data; unexpected values are skipped."""
-        data = event.data
         # Missing fields keep their defaults: most are missing in most events, and a pass reads all events.
-        found = {name: read(data[name]) for name, read in _readers() if name in data}
-        return cls(**found | {"base": _sha(data.get("base")), "origin": origin_of(event)})
+        found = {name: read(event.data[name]) for name, read in _readers() if name in event.data}
+        return cls(**found | {"base": _sha(event.data.get("base")), "origin": origin_of(event)})
 
 
 @cache

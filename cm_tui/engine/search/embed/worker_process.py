@@ -40,10 +40,9 @@ class EmbeddingProcess(WorkerPool[Worker]):
     def take(self, texts: Sequence[str], into: Matrix) -> list[int]:
         """Fill in the prepared rows, waiting for them if needed. Returns positions of the missing texts."""
         missing: list[int] = []
-        taken: dict[str, tuple[Future[Matrix] | None, int]] = {}
-        for position, text in enumerate(texts):
-            # The same text may be there twice.
-            future, row = taken.setdefault(text, self._rows.pop(text, (None, 0)))
+        # The same text may be there twice.
+        taken = {text: self._rows.pop(text, (None, 0)) for text in set(texts)}
+        for position, (future, row) in enumerate(taken[text] for text in texts):
             if future is None or future.exception() is not None:
                 missing.append(position)
             else:

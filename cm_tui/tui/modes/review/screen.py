@@ -56,15 +56,9 @@ def _decided(screen: ReviewView) -> str | None:
 DECIDE = (on_topics, _no_item, _decided)
 
 
-def _refused(screen: ReviewView) -> str | None:
-    one = screen.proposal
-    # Only the engine knows whether a problem, such as a read-only note, is still there.
-    if one is not None and screen.is_refused(one) and screen.details.of(one) is None:
-        return "it has changed since you saw it; reading it again"
-    return None
-
-
-APPROVE = (*DECIDE, lambda screen: cannot_fix(screen.item), _refused)
+# Only the engine knows whether a problem, such as a read-only note, is still there.
+_rereads: Reason = unless(lambda screen: not screen.is_reread, "it has changed since you saw it; reading it again")
+APPROVE = (*DECIDE, lambda screen: cannot_fix(screen.item), _rereads)
 
 
 def _first(screen: ReviewView, reasons: Sequence[Reason]) -> str | None:

@@ -355,9 +355,11 @@ class ReviewView(ListMode):
         self.proposals.set_lines(lines)
         self.topic_list.set_lines(lines)
 
-    def is_refused(self, item: Item) -> bool:
-        """Return whether a decision on an item could not be done."""
-        return key_of(item) in self.stock.refused
+    @property
+    def is_reread(self) -> bool:
+        """Return whether the proposal under the cursor is being read again, as a decision on it could not be done."""
+        one = self.proposal
+        return one is not None and key_of(one) in self.stock.refused and self.details.of(one) is None
 
 
 def _as_listed(whole: NarratedProposal, item: NarratedProposal) -> NarratedProposal:
