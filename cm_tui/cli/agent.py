@@ -142,7 +142,7 @@ def reminders(files: list[str] | None = None, *, command: str = "") -> None:
         command (--command LINE): A line for a shell.
     """
     if not files and not command:
-        raise UsageError("Name a file, or pass --command.", hint="Example: cm agent reminders src/cart.py")
+        raise UsageError("Give a file or --command.", hint="Example: cm agent reminders src/cart.py")
     with open_fresh_engine(of_memory=True) as engine:
         found = engine.reminders(paths=files or (), command=command)
     print_page(Page(found, len(found)), lambda one: [f"{one.kind:<9} {one.path}  {one.text}"])

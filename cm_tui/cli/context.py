@@ -79,7 +79,7 @@ def trace(one: model.Assembly) -> Iterator[str]:
         yield "steps"
         yield from _waterfall(one)
     if one.without:
-        yield f"switched off: {', '.join(one.without)}"
+        yield f"disabled: {', '.join(one.without)}"
     if one.tokenizer:
         yield f"tokens by {one.tokenizer}"
 

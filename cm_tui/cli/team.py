@@ -32,10 +32,10 @@ def pull() -> None:
         found = engine.pull_vectors()
     if as_json(found):
         return
-    where = f"{count(found.behind, 'commit')} before HEAD" if found.behind >= 0 else "of another line"
+    where = f"{count(found.behind, 'commit')} before HEAD" if found.behind >= 0 else "not an ancestor of HEAD"
     narrate(f"{_size(found)} of {found.of[:SHORT_SHA]} ({where}), {found.model}")
     if found.damaged:
-        narrate(f"{count(found.damaged, 'file')} of it are damaged, and are embedded here instead.")
+        narrate(f"{count(found.damaged, 'file')} damaged: embedded here instead.")
     advise("`cm index` uses them")
 
 

@@ -32,5 +32,5 @@ class Cancel:
     def check(self) -> None:
         """Stop here if someone asked. Raises CancelledError when `set` was called."""
         if self._event.is_set():
-            raise CancelledError("Cancelled.", hint="What was done so far is kept; run the same command to go on.")
+            raise CancelledError("Cancelled.", hint="Completed work is kept; run the same command to continue.")
         self._between()

@@ -22,4 +22,4 @@ async def test_no_screen_waits_for_vectors_that_are_switched_off(project, monkey
             about_vectors = "\n".join(line for line in text.splitlines() if "vector" in line.lower())
             assert "yet" not in about_vectors, text
             assert not re.search(r"vectors? 0%|0 of [\d,]+ passages|0 with a vector", about_vectors), text
-            assert re.search(r"vectors off|switched off", about_vectors), text
+            assert re.search(r"vectors off|disabled", about_vectors), text

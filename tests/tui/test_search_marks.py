@@ -93,7 +93,7 @@ async def a_saved_profile_is_taken_back_after_a_question(driver, project):
     await driver.press("R")
     assert any("Unsave: open the profile's numbers with t first" in told for told in driver.told)
     await driver.press("t", "R")
-    assert "Remove what .cm/config.toml changes" in driver.text
+    assert "Remove the changes of the profile" in driver.text
     await driver.press("n")
     assert "limit = 3" in file.read_text()
     await driver.press("R", "y")

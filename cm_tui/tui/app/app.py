@@ -198,7 +198,7 @@ class CmApp(ModeApp):
         if message.again:
             # No index run by itself: it would fail again, as long as there is no room.
             self.tasks.start_waiting()
-            self.tell("The index was reopened after a failed write. Repeat what failed.", severity="warning")
+            self.tell("The index was reopened after a failed write. Repeat the failed action.", severity="warning")
             return
         self.lifecycle.opened(self._projects.ask_if_moved)
         self.daemon_sync.begin()

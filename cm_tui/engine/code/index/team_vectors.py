@@ -136,7 +136,7 @@ class SharedVectors:
             theirs = model_name(_model_of(branch, versions[0])) or "an unknown model"
             raise RefusedError(
                 f"The shared vectors are of {theirs}; this project uses {model_name(self._provider.fingerprint)}.",
-                hint="Choose the same model in [embedding], or publish vectors of yours.",
+                hint="Choose the same model in [embedding], or publish your own vectors.",
             )
         return usable
 
@@ -146,7 +146,7 @@ class SharedVectors:
                 "Vectors are shared through git, and this project has none.", hint="Run it in a repository."
             )
         if self._provider.fingerprint == NO_MODEL:
-            raise RefusedError("Vectors are switched off.", hint='Set embedding.provider = "bundled", or another one.')
+            raise RefusedError("Vectors are disabled.", hint='Set embedding.provider = "bundled", or another one.')
         return OrphanBranch(opened(self._repository.root), BRANCH, "vectors")
 
     def _head_of_default_branch(self) -> str:
@@ -195,9 +195,9 @@ def _unpacked(data: bytes, dimensions: int) -> Iterator[tuple[str, bytes]]:
         try:
             long, wide = _LENGTHS.unpack_from(body, at)
         except struct.error as error:
-            raise ValueError("it is cut") from error
+            raise ValueError("it is truncated") from error
         at += _LENGTHS.size
         if not long or at + long + wide > len(body) or wide != (dimensions or wide):
-            raise ValueError("its vectors have another length")
+            raise ValueError("its vectors have a wrong length")
         yield body[at : at + long].decode(), body[at + long : at + long + wide]
         at += long + wide

@@ -112,7 +112,7 @@ def reset_saved(screen: SearchView) -> None:
     def remove() -> None:
         write_profile(screen, f"removed the project's changes of the profile {name}", before, None, got)
 
-    question = f"Remove what .cm/config.toml changes of the profile {name}? The rest of the file stays."
+    question = f"Remove the changes of the profile {name} from .cm/config.toml? The rest of the file is kept."
     confirm(screen, question, "Remove", remove)
 
 
