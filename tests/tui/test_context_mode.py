@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from unittest import mock
 
 from cm_tui.tui.terminal import clipboard
-from tests.tui.mode_driver import at, each
+from tests.tui.mode_driver import PATIENCE, at, each
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 RELEASE = """name: release
@@ -183,6 +184,19 @@ async def mentions_are_completed(driver, project):
     assert "file://src/store.py" in ids(driver)
 
 
+async def enter_goes_to_sources_that_are_on_their_way(driver, project):
+    engine, go_on = driver.app.tasks.engine, threading.Event()
+    assemble = engine.assemble
+    with mock.patch.object(engine, "assemble", lambda *a, **k: assemble(*a, **k) if go_on.wait(PATIENCE) else None):
+        await driver.pilot.press(*"store", "enter")
+        screen = driver.app.screen
+        await driver.until(lambda: screen.focused is screen.sources)
+        go_on.set()
+        await driver.settle()
+    assert screen.focused is screen.sources
+    assert screen.sources.rows
+
+
 async def copying_and_saving(driver, project):
     written(project)
     file = project / "context.md"
@@ -215,6 +229,7 @@ async def test_what_is_handed_over_is_shown_switched_and_kept(project):
         project,
         what_is_missing_is_said,
         mentions_are_completed,
+        enter_goes_to_sources_that_are_on_their_way,
         snapshots_are_listed_opened_and_compared,
         what_is_handed_over_at_every_size,
         a_source_a_rule_and_the_budget_are_switched_at_once,

@@ -343,11 +343,19 @@ async def test_what_is_recorded_meanwhile_comes_by_itself_and_filter_and_session
         await driver.until(lambda: driver.app.current_mode == "episodes" and "of this session" in driver.text)
         assert driver.app.screen.filter_input.value == "outcome:ok,failed"
         assert turns(driver) == ["why was the retry reverted"]
-        assert "No sessions recorded" not in driver.text
+        assert "Reading…" in driver.text_in("#session-panel")
         go_on.set()
         await driver.settle()
         assert "why was the retry reverted" in driver.text_in("#story-head"), "a session that came late has its title"
         assert driver.app.screen.session_list.current.key == driver.app.screen.session_key
+
+
+async def what_was_only_asked_is_in_the_draft_of_a_note_once(driver, told):
+    driver.app.screen.go_to_session("sub")
+    await driver.settle()
+    await driver.press("enter", "W")
+    assert driver.app.screen.query_one(TextArea).text == "look into the remote"
+    await driver.press("escape")
 
 
 async def an_episode_is_erased_after_two_answers(driver, told):
@@ -391,6 +399,7 @@ async def test_episodes_are_changed_forgotten_and_erased(told):
         many_are_changed_at_once,
         an_episode_is_forgotten_listed_among_the_forgotten_and_brought_back,
         a_whole_session_is_forgotten_after_a_question_and_undone,
+        what_was_only_asked_is_in_the_draft_of_a_note_once,
         an_episode_is_erased_after_two_answers,
         mode="5",
     )

@@ -111,6 +111,18 @@ async def memories_come_first_for_a_question_about_reasons(driver, told):
     assert screen.hit.source != "code"
 
 
+async def a_profile_that_searches_memory_alone_says_so_where_nothing_matches(driver, told):
+    screen = await ask(driver, "unheardof")
+    for _ in screen.session.profiles:
+        if screen.session.profile.name != "notes":
+            await driver.press("ctrl+l")
+    assert "The profile notes searches memory; p is the next one." in " ".join(driver.text.split())
+    for _ in screen.session.profiles:
+        if screen.session.profile.name != "code":
+            await driver.press("ctrl+l")
+    assert "searches memory" not in driver.text
+
+
 @pytest.mark.deep
 async def test_no_heading_where_nothing_is_remembered(project):
     async with driving(project) as driver:
@@ -287,6 +299,7 @@ async def test_what_is_remembered_is_found_beside_code(told):
         told,
         code_comes_first_and_what_is_remembered_below_a_quiet_heading,
         memories_come_first_for_a_question_about_reasons,
+        a_profile_that_searches_memory_alone_says_so_where_nothing_matches,
         enter_opens_the_episode_in_its_session,
         enter_shows_an_entry_whole,
         it_goes_into_the_pack_as_remembered_and_can_be_dropped,

@@ -40,6 +40,10 @@ class InputMode(ModeScreen):
         """Take the next step back."""
 
     @on(Input.Submitted)
+    def _line_entered(self) -> None:
+        # A handler that a mode overrides would be called as it is here.
+        self.action_into_list()
+
     def action_into_list(self) -> None:
         """Go from an input into the list; where that is empty, letters typed on are still for the input."""
         if isinstance(self.focused, Input) and self.list_shown.rows:

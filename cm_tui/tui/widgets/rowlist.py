@@ -206,8 +206,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         """Rows are as wide as the list; the cursor stays in view where it was."""
-        line = self.cursor * self.row_height - self.scroll_offset.y
-        if not self._height or 0 <= line < self._height:
+        if not self._height or 0 <= self.cursor * self.row_height - self.scroll_offset.y < self._height:
             self.call_after_refresh(self._show_cursor)
         self._height = event.size.height
         self.virtual_size = Size(max(1, event.size.width), len(self._rows) * self.row_height)

@@ -337,7 +337,8 @@ def to_note(screen: EpisodesView, episode: Episode) -> None:
     """Ask for a paragraph that begins with what came of an episode, and write it into a note."""
 
     def ask(whole: Episode) -> None:
-        text = f"{headline(whole)}: {words_of(whole)}"
+        asked, words = headline(whole), words_of(whole)
+        text = words if " ".join(words.split()).startswith(asked) else f"{asked}: {words}"
         ask_note(screen, "", text, lambda change: screen.cm.tell(f"{sentence(change.words)}; u undoes it."))
 
     screen.ask("promote", lambda engine: engine.episode(episode.id), ask)

@@ -220,8 +220,10 @@ class EpisodesView(ListMode):
             # Its episodes came first.
             self.show_session(keep=True)
         key, keys = self.session_key, {one.id for one in self.sessions.rows}
-        gone = new and is_session(key) and key not in keys
-        if not new and self._forgotten(key, keys):
+        missing = is_session(key) and key not in keys
+        gone = new and missing
+        if not new and missing and len(keys) >= max(1, self.sessions.total):
+            # None of its episodes is left, though others have some.
             self.session_list.cursor = place
             self.choose_session(self.session_list.current)
             return
@@ -234,13 +236,10 @@ class EpisodesView(ListMode):
             self.read_turns()
             self._show_sessions()
 
-    def _forgotten(self, key: str | None, keys: Collection[str]) -> bool:
-        """Return whether a session has no episode any more, though others have."""
-        return bool(keys) and is_session(key) and key not in keys and len(keys) >= self.sessions.total
-
     def _show_sessions(self) -> None:
         totals = self.totals
-        if totals is None:
+        if totals is None or (totals.stats.episodes and not self.sessions.rows):
+            # The other answer is on its way.
             return
         rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand) if self.sessions.rows else []
         cursor = self.session_list.place_of(self.session_key or "", rows) or 0

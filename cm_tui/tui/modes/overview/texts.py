@@ -264,7 +264,7 @@ def work_text(state: model.WorkState, width: int, *, can_resume: bool) -> Conten
     rows = [
         ("", "$muted", f"{who} · {state.title}" if state.title else who),
         ("› ", "$foreground", state.request),
-        ("✓ ", "$soft", next((one for one in state.decisions if not _is_said(one, state.request)), "")),
+        ("✓ ", "$soft", next((one for one in state.decisions if _words_of(one) not in _words_of(state.request)), "")),
         ("✖ ", "$error", f"{state.command}: {state.error}" if state.error else state.command),
         ("± ", "$soft", f"{count(files, 'uncommitted file')}: {', '.join(state.files)}" if files else ""),
         ("○ ", "$soft", f"{count(steps, 'open step')}: {'; '.join(state.steps)}" if steps else ""),
@@ -279,10 +279,9 @@ def work_text(state: model.WorkState, width: int, *, can_resume: bool) -> Conten
     return Content("\n").join([*lines, *([key] if state.episode else [])])
 
 
-def _is_said(decision: str, request: str) -> bool:
-    """Return whether a request holds a decision, however it is punctuated: one line of both is enough."""
-    one, other = (" ".join(re.findall(r"\w+", text.casefold())) for text in (decision, request))
-    return one in other
+def _words_of(text: str) -> str:
+    """Return words without their punctuation: a decision that the request holds is shown once."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def error_text(view: ProjectView, *, can_repair: bool) -> Content:

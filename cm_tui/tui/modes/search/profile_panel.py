@@ -262,12 +262,6 @@ class ProfilePanel(RowList[Setting | str]):
                 self._typed = ""
                 self.refresh()
 
-    def on_resize(self, event: events.Resize) -> None:
-        """The panel may have been hidden when its rows came."""
-        super().on_resize(event)
-        self.scroll_home(animate=False)
-        self.call_after_refresh(self._show_cursor)
-
     def _show_cursor(self) -> None:
         super()._show_cursor()
         if self.cursor <= 1:  # the first heading cannot have the cursor, yet is to be seen

@@ -287,7 +287,11 @@ class SearchView(ModeScreen):
         if reason := self.cm.project.why_not_searchable:
             return reason
         if self.session.answer:
-            return f"No results. {'Try another mode (m).' if self.session.mode != 'hybrid' else ''}"
+            profile, hint = self.session.profile, "" if self.session.mode == "hybrid" else "Try another mode (m)."
+            if profile and CODE not in (profile.sources or (CODE,)):
+                # It stays until another one is chosen, also after a restart.
+                hint = f"The profile {profile.name} searches memory; p is the next one."
+            return f"No results. {hint}"
         return "Searching…" if self.query_input.value.strip() else EMPTY
 
     def show_facts(self) -> None:
