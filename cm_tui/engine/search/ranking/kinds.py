@@ -4,33 +4,20 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import NamedTuple
 
 from cm_tui.engine.search.ranking import tokens
 
-_LOOKED_AT = 40
-"""Words of a text that show its language."""
-_LEAST = 2
-_CYRILLIC, _KANA, _HAN = (re.compile(f"[{some}]") for some in ("\u0400-\u04ff", "\u3040-\u30ff", "\u3400-\u9fff"))
 _UNSPACED = ("zh", "ja")
 
 
-class Kinds(NamedTuple):
-    """Patterns of one language and of English, whose words occur in any; `questions.toml` explains them."""
+_AT_START = ("task", "working", "reasons", "why", "polite")
+"""Kinds that the beginning of a text shows; `polite` fits everything before the task or question of a request."""
 
-    use: re.Pattern[str]
-    how_to: re.Pattern[str]
-    about_documents: re.Pattern[str]
-    failing: re.Pattern[str]
-    decided: re.Pattern[str]
-    task: re.Pattern[str]
-    working: re.Pattern[str]
-    reasons: re.Pattern[str]
-    why: re.Pattern[str]
-    polite: re.Pattern[str]
-    """Fits everything before the task or question of a request."""
+Kinds = Mapping[str, re.Pattern[str]]
+"""Patterns by name, of one language and of English, whose words occur in any."""
 
 
 def kinds_of(text: str) -> Kinds:
@@ -52,14 +39,13 @@ def _signs() -> dict[str, tuple[frozenset[str], frozenset[str]]]:
 
 def _language(text: str) -> str:
     """Return the language of a question; English unless its words of grammar are mostly those of another one."""
-    if not text.isascii():
-        for name, letters in (("ja", _KANA), ("zh", _HAN), ("ru", _CYRILLIC)):
-            if letters.search(text):
-                return name
-    words = frozenset(word.lower() for word in tokens.words(text)[:_LOOKED_AT])
+    written = (name for name, row in _table().items() if "letters" in row and re.search(row["letters"], text))
+    if not text.isascii() and (found := next(written, None)):
+        return found
+    words = frozenset(word.lower() for word in tokens.words(text))
     english = len(words & tokens.STOP_WORDS)
     best, name = max((len(words & weak) + 2 * len(words & sure), name) for name, (weak, sure) in _signs().items())
-    return name if best >= max(_LEAST, english + 1) else "en"
+    return name if best > max(english, 1) else "en"
 
 
 @cache
@@ -75,8 +61,8 @@ def _kinds(language: str) -> Kinds:
             if (one := _table()[row][name].strip().replace("\n", "|"))
         )
 
-    at_start = {name: rf"[\s¿¡]*(?:{framed(name)})" for name in Kinds._fields[5:]}
     apart = "*" if language in _UNSPACED else "+"
-    at_start["polite"] = rf"[\s¿¡]*(?:(?:{framed('polite')})[,.:!、，。：！\s-]{apart})*"
-    patterns = (at_start.get(name) or framed(name) for name in Kinds._fields)
-    return Kinds._make(re.compile(one, re.IGNORECASE | re.DOTALL) for one in patterns)
+    patterns = {name: framed(name) for name in _table()["en"]}
+    patterns["polite"] = f"(?:{patterns['polite']})[,.:!、，。：！\\s-]{apart}"
+    patterns |= {name: rf"[\s¿¡]*(?:{patterns[name]}){'*' * (name == 'polite')}" for name in _AT_START}
+    return {name: re.compile(one, re.IGNORECASE | re.DOTALL) for name, one in patterns.items()}

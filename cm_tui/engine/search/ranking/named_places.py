@@ -88,14 +88,12 @@ def _matching_file(path: str, known: Sequence[str]) -> str:
 
 def _of_frame(passages: Sequence[PassageRecord], frame: Frame) -> list[PassageRecord]:
     """Passages of a frame: those of its function, nearest to its line; else those of its line."""
+    function = frame.function
     named = [
         one
         for one in passages
-        if frame.function
-        and (
-            any(definition.name == frame.function for definition in one.definitions)
-            or (one.owner is not None and one.owner.qualname.rpartition(".")[2] == frame.function)
-        )
+        if function
+        and function in {one.owner and one.owner.qualname.rpartition(".")[2], *(its.name for its in one.definitions)}
     ]
     if len(named) > 1 and frame.line:
         nearest = min(named, key=lambda one: max(one.start_line - frame.line, frame.line - one.end_line, 0))
@@ -119,7 +117,7 @@ def quoting(index: KeywordIndex, records: PassageCache, report: Report) -> Value
         for term in terms:
             worth[term.postings.documents] += term.idf
         ids = documents.ids[best_positions(worth, _COMPARED)].tolist()
-        texts |= {one.id: one.text for one in records.get([id_ for id_ in ids if id_ not in texts])}
+        texts |= {one.id: _words(one.text) for one in records.get([id_ for id_ in ids if id_ not in texts])}
         runs = {id_: _longest_run(words, texts[id_]) for id_ in ids if id_ in texts}
         longest = max(runs.values(), default=0)
         holding = [id_ for id_, run in runs.items() if run == longest]
@@ -141,14 +139,13 @@ def _words(text: str) -> str:
     return f" {' '.join(tokens.words(text)).lower()} "
 
 
-def _longest_run(words: Sequence[str], text: str) -> int:
-    """Number of consecutive words that a text has in common with a message; 0: too few, or short words alone."""
-    # Most texts have no three of them in a row: splitting these into words would take most of the time.
-    lower = text.lower()
-    has = [word in lower for word in words]
-    if not any(map(all, zip(*(has[first:] for first in range(_LEAST_WORDS)), strict=False))):
-        return 0
-    own = _words(text)
+def _longest_run(words: Sequence[str], own: str) -> int:
+    """Number of consecutive words that a text has in common with a message; short words alone do not count.
+
+    Args:
+        words: of the message.
+        own: the text's words, as from `_words`.
+    """
 
     def run(first: int, size: int) -> str:
         return f" {' '.join(words[first : first + size])} "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from cm_tui.engine.search.ranking.documents import Documents
 from cm_tui.engine.search.ranking.filters import Filter
 from cm_tui.engine.search.ranking.passage_cache import PassageRecord
 from cm_tui.engine.search.ranking.query import Query
-from cm_tui.engine.search.ranking.retrieve import Ids, Nearness
+from cm_tui.engine.search.ranking.retrieve import Ids, Nearness, Vectors
 from cm_tui.engine.search.ranking.traits import Definition
 
 
@@ -80,16 +81,5 @@ class _AllPassages(Nearness):
         return np.full(len(ids), np.nan)
 
 
-class _NoVectors:
-    """A vector index that holds nothing."""
-
-    def search(self, _vector: NDArray[np.float32], _k: int) -> tuple[Ids, NDArray[np.float32]]:
-        """Find nothing."""
-        return np.zeros(0, np.int64), np.zeros(0, np.float32)
-
-    def vectors_for(self, ids: Ids) -> NDArray[np.float32]:
-        """Return that none has a vector."""
-        return np.zeros((len(ids), 0), np.float32)
-
-
-_EVERYTHING = _AllPassages(_NoVectors(), np.zeros((1, 0), np.float32))
+_EVERYTHING = _AllPassages(cast("Vectors", None), np.zeros((1, 0), np.float32))
+"""Compares nothing, so it needs no vectors."""

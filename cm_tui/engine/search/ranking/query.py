@@ -149,21 +149,21 @@ class Query:
         if self.report is not None:
             return 0.0
         asked, kinds = self._asked, self._kinds
-        task = kinds.task.match(asked)
-        if kinds.how_to.search(asked) and not task:
+        task = kinds["task"].match(asked)
+        if kinds["how_to"].search(asked) and not task:
             return 1.0
-        if kinds.about_documents.search(asked):
+        if kinds["about_documents"].search(asked):
             return _MENTIONED
-        if kinds.working.match(asked):
+        if kinds["working"].match(asked):
             return _INSIDE
         if self.asks_for_reasons:
-            return _HAPPENING if kinds.why.match(asked) and not kinds.decided.search(asked) else _WHY
-        return _MENTIONED if kinds.use.search(asked) and not (task or kinds.failing.search(asked)) else 0.0
+            return _HAPPENING if kinds["why"].match(asked) and not kinds["decided"].search(asked) else _WHY
+        return _MENTIONED if kinds["use"].search(asked) and not (task or kinds["failing"].search(asked)) else 0.0
 
     @property
     def asks_for_reasons(self) -> bool:
         """Return whether it is about what was decided and why; never for a report."""
-        return self.report is None and self._kinds.reasons.match(self._asked) is not None
+        return self.report is None and self._kinds["reasons"].match(self._asked) is not None
 
     @cached_property
     def _kinds(self) -> Kinds:
@@ -172,8 +172,8 @@ class Query:
     @cached_property
     def _asked(self) -> str:
         """The task or question of a request; else all of it, as `can you` may ask for what is possible."""
-        kinds, rest = self._kinds, self._kinds.polite.sub("", self.plain, count=1)
-        begins = any(kind.match(rest) for kind in (kinds.task, kinds.working, kinds.reasons))
+        kinds, rest = self._kinds, self._kinds["polite"].sub("", self.plain, count=1)
+        begins = any(kinds[kind].match(rest) for kind in ("task", "working", "reasons"))
         return rest if begins else self.plain
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,8 +178,7 @@ class KeywordScores:
         """Position of the best passage of each of the files that answer best as a whole."""
         if not len(self.file_scores):
             return np.zeros(0, np.int64)
-        order = np.lexsort((np.arange(len(self.file_scores)), -self.file_scores))[:_FILES]
-        wanted = order[self.file_scores[order] > 0]
+        wanted = best_positions(self.file_scores, _FILES)
         inside = np.flatnonzero(np.isin(self.documents.files, wanted) & (self.scores > 0))
         ranked = inside[np.lexsort((inside, -self.scores[inside]))]
         _, first = np.unique(self.documents.files[ranked], return_index=True)
@@ -278,26 +277,14 @@ def _limit(query: Query, terms: Sequence[Term]) -> float:
     return sum(worth if query.report is None else worth[:_TELLING]) * (K1 + 1)
 
 
-def _column(documents: Documents, name: Literal["thread", "turn"], positions: Ids) -> NDArray[np.int32]:
-    if documents.threads is None:
-        return np.full(len(positions), -1, np.int32)
-    column: NDArray[np.int32] = getattr(documents.threads, name)[positions]
-    return column
-
-
-def _coordination(by_term: NDArray[np.float64], idf: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of the query's words in each passage, weighted as in BM25; 0 for no words."""
-    share: NDArray[np.float64] = (by_term > 0) @ (idf / max(float(idf.sum()), 1e-9))
-    return share
-
-
 def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chosen: _Chosen) -> CandidateTable:
     ids = keywords.documents.ids[chosen.positions]
     known = records.get(ids.tolist())
     order = np.searchsorted(ids, np.array([record.id for record in known], dtype=np.int64))
     idf = {term.text: term.idf for term in keywords.terms}
-    rarest = max(idf.values(), default=1.0)
+    worth, rarest = np.array([term.idf for term in keywords.terms]), max(idf.values(), default=1.0)
     positions = chosen.positions[order]
+    threads, none = keywords.documents.threads, np.full(len(positions), -1, np.int32)
     by_term = keywords.bm25_by_term[:, positions].T.astype(np.float64)
     measured = signals.measure(query, known, lambda stem: idf.get(stem, rarest))
     asked, names = frozenset(query.terms), frozenset(name.last for name in query.names)
@@ -320,14 +307,15 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
         terms=[term.text for term in keywords.terms],
         bm25_by_term=by_term,
         keyword_limit=np.full(len(positions), _limit(query, keywords.terms)),
-        coordination=_coordination(by_term, np.array([term.idf for term in keywords.terms])),
+        # The share of the query's words in each passage, weighted as in BM25.
+        coordination=(by_term > 0) @ (worth / max(float(worth.sum()), 1e-9)),
         cosines=chosen.cosines[order],
         keyword_ranks=_ranks(chosen.by_words, chosen.positions)[order],
         vector_ranks=_ranks(chosen.nearest, chosen.positions)[order],
         signals=measured,
         lengths=keywords.documents.lengths[positions].astype(np.float64),
-        threads=_column(keywords.documents, "thread", positions),
-        turns=_column(keywords.documents, "turn", positions),
+        threads=none if threads is None else threads.thread[positions],
+        turns=none if threads is None else threads.turn[positions],
         query_terms=tuple(query.terms_in(keywords.wording)),
         written=query.written_in(keywords.wording, idf.keys()),
         parts=query.parts_in(keywords.wording),
