@@ -17,7 +17,6 @@ from pathlib import Path
 
 from cm_tui import paths
 from cm_tui.engine.platform.git.git_dir import git_folders
-from cm_tui.engine.platform.git.identity import identify, manifest_root
 from cm_tui.errors import CmError
 
 MOST = 16
@@ -39,6 +38,9 @@ def shared_with(root: Path, store: Path) -> Path | None:
     """Return the other checkout, if it exists, whose store a linked worktree has; None for all other checkouts."""
     if not (root / ".git").is_file() or store != paths.project_store(store):
         return None
+    # Late: most checkouts are no worktrees, and the application's first frame waits for this.
+    from cm_tui.engine.platform.git.identity import manifest_root
+
     other, folders = manifest_root(store), git_folders(root)
     if other is None or other == root or folders is None or folders.own == folders.common:
         return None
@@ -50,6 +52,8 @@ def own_store(root: Path, store: Path, remove: Callable[[Path], object]) -> Path
 
     `store`: closed, in this process too. `remove`: removes another copy; raises CmError while that is in use.
     """
+    from cm_tui.engine.platform.git.identity import identify
+
     if shared_with(root, store) is None:
         return store
     own = paths.worktree_store(store, root)
@@ -95,12 +99,15 @@ def _has_room(store: Path, own: Path, remove: Callable[[Path], object]) -> bool:
 
 def _used(copy: Path) -> float | None:
     """Return when a copy was opened last; None: it was not finished, or its worktree is missing."""
+    from cm_tui.engine.platform.git.identity import manifest_root
+
     root = manifest_root(copy)
     return (copy / paths.STORE_MANIFEST).stat().st_mtime if root is not None and root.is_dir() else None
 
 
 def _copy(store: Path, own: Path, root: Path) -> None:
     from cm_tui.engine.code.mainline.user_marks import FILE
+    from cm_tui.engine.platform.git.identity import identify
     from cm_tui.engine.platform.store.rewrite import copy_store
     from cm_tui.engine.search.vectors.snapshot import FOLDERS
 

@@ -140,7 +140,7 @@ def test_a_file_of_anything_is_damaged(body: bytes):
     digest = team_vectors.blake2b(body, digest_size=16).digest()
     read = team_vectors._unpacked(digest + body, 2)
     if body:
-        with pytest.raises(ValueError, match=r"cut|length"):
+        with pytest.raises(ValueError, match=r"truncated|length"):
             list(read)
     with pytest.raises(ValueError, match="digest"):
         list(team_vectors._unpacked(b"\0" * 16 + body, 2))
