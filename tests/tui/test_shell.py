@@ -288,7 +288,7 @@ async def test_what_an_earlier_release_called_time_is_found_again_as_history(pro
     keys = {"app.time": "f10", "time.zoom": "H", "time.find": "F", "history.find": "f"}
     async with driving(project, config=Config(tui={"keys": keys})) as driver:
         assert driver.app.current_mode == "history"
-        assert any("app.time is called app.history now" in words for words in driver.told)
+        assert any("app.time is now app.history" in words for words in driver.told)
         assert driver.app.screen.panel.tabs.active == "symbols"
         await driver.press("H")
         assert driver.app.screen.has_class("-zoomed")
