@@ -150,3 +150,14 @@ def test_without_git_there_is_nothing_to_share(tmp_path: Path):
     (tmp_path / "a.py").write_text(CART)
     with Engine.open(tmp_path) as engine, pytest.raises(RefusedError, match="shared through git"):
         engine.publish_vectors()
+
+
+def test_a_branch_of_that_name_with_other_work_is_not_overwritten(repo: Repo):
+    repo.git("switch", "-qc", BRANCH)
+    own = repo.commit("my own work")
+    repo.git("switch", "-q", "main")
+    with Engine.open(repo.root) as engine:
+        list(engine.index())
+        with pytest.raises(RefusedError, match="has other commits"):
+            engine.publish_vectors()
+    assert repo.git("rev-parse", BRANCH).strip() == own

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pygit2
 from pygit2.enums import FileMode
 
-from cm_tui.errors import CmError
+from cm_tui.errors import CmError, RefusedError
 
 KEPT = 20
 """Versions on the branch; the oldest go first."""
@@ -77,12 +77,17 @@ class OrphanBranch:
             raise self._unwritten(error) from error
 
     def put(self, versions: Sequence[Version]) -> bool:
-        """Make the branch of the newest of these versions; return whether it changed. Raises CmError if git cannot."""
+        """Make the branch of the newest of these versions; return whether it changed.
+
+        Raises RefusedError if the branch has commits of another kind, which would be lost; CmError if git cannot.
+        """
         kept = sorted(versions, key=lambda one: (one.time, one.of))[-KEPT:]
         parents: list[str] = []
         reference = f"refs/heads/{self._name}"
         try:
             before = self._repository.references.get(reference)
+            if before is not None:
+                self._refuse_other(before)
             for one in kept:
                 author = pygit2.Signature("cm", "cm@localhost", one.time, 0)
                 words = f"{self._what} of {one.of}\n"
@@ -93,6 +98,15 @@ class OrphanBranch:
         except (OSError, ValueError, pygit2.GitError) as error:
             raise self._unwritten(error) from error
         return True
+
+    def _refuse_other(self, reference: pygit2.Reference) -> None:
+        """Raise RefusedError if a commit of the branch is not one of ours: writing makes the branch anew."""
+        for commit in self._repository.walk(reference.target):
+            if _SUBJECT.fullmatch(commit.message) is None:
+                raise RefusedError(
+                    f"The branch {self._name} has other commits, such as {str(commit.id)[:10]}.",
+                    hint=f"Rename it: git branch -m {self._name} NAME",
+                )
 
     def _unwritten(self, error: Exception) -> CmError:
         return CmError(
