@@ -32,24 +32,25 @@ async def test_letters_become_a_question_and_are_no_commands(project):
         # The question of last time is typed on.
         await driver.type("s")
         assert query_of(driver) == "path:nowhere/stems"
+        await driver.press("f1")
+        await letters_typed_on_over_an_empty_list_stay_in_its_input(driver)
 
 
-async def test_letters_typed_on_over_an_empty_list_stay_in_its_input(project):
-    async with driving(project) as driver:
-        for mode, to_input in (("8", ()), ("6", ("slash",)), ("5", ("slash",)), ("7", ("slash",))):
-            await driver.press(mode, *to_input, "enter", "down")
-            # Each of these letters is a command of one of the modes.
-            await driver.type("wns")
-            typed = "wns"
-            if mode != "8":
-                # A prompt has sources: then Enter goes to them.
-                await driver.press("enter")
-                await driver.type("e")
-                typed = "wnse"
-            assert driver.app.screen is driver.app.screen_stack[0]
-            assert driver.app.screen.focused.value == typed, mode
-            await driver.press("escape", "escape")
-        assert not driver.told
+async def letters_typed_on_over_an_empty_list_stay_in_its_input(driver: Driver) -> None:
+    for mode, to_input in (("8", ()), ("6", ("slash",)), ("5", ("slash",)), ("7", ("slash",))):
+        await driver.press(mode, *to_input, "enter", "down")
+        # Each of these letters is a command of one of the modes.
+        await driver.type("wns")
+        typed = "wns"
+        if mode != "8":
+            # A prompt has sources: then Enter goes to them.
+            await driver.press("enter")
+            await driver.type("e")
+            typed = "wnse"
+        assert driver.app.screen is driver.app.screen_stack[0]
+        assert driver.app.screen.focused.value == typed, mode
+        await driver.press("escape", "escape")
+    assert not driver.told
 
 
 @pytest.mark.deep

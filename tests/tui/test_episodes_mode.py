@@ -378,7 +378,7 @@ async def one_panel_alone_and_back(driver, told):
     assert driver.app.screen.query_one("#episodes-lists").display
 
 
-async def test_what_was_recorded_is_read_filtered_and_followed(told):
+async def test_what_was_recorded_is_read_filtered_followed_and_changed(told):
     await each(
         told,
         sessions_by_day_their_episodes_and_the_story_of_one,
@@ -388,13 +388,6 @@ async def test_what_was_recorded_is_read_filtered_and_followed(told):
         what_there_is_to_filter_by_is_listed_with_counts,
         one_panel_alone_and_back,
         the_code_that_it_touched_now_and_as_it_was,
-        mode="5",
-    )
-
-
-async def test_episodes_are_changed_forgotten_and_erased(told):
-    await each(
-        told,
         one_is_tagged_rated_pinned_and_each_is_undone,
         many_are_changed_at_once,
         an_episode_is_forgotten_listed_among_the_forgotten_and_brought_back,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from unittest import mock
 
-import pytest
 from textual.widgets import Button
 
 from cm_tui.engine.api.engine import Engine
@@ -14,7 +14,7 @@ from cm_tui.model import EntryEdit
 from cm_tui.model.author import Author
 from cm_tui.tui.screens.question import Question
 from cm_tui.tui.screens.undo import sides
-from tests.tui.mode_driver import PATIENCE, at, driving, each
+from tests.tui.mode_driver import PATIENCE, at, each
 from tests.tui.test_episodes_mode import states, turns
 
 LONG = "The slash stays at the end of every name, as the remote store compares names letter by letter. " * 3
@@ -91,23 +91,20 @@ async def many_are_forgotten_and_come_back_by_one_key(driver, told):
     assert forgotten(told) == before
 
 
-async def test_undo_waits_for_the_change_that_was_asked_for_before_it(told, monkeypatch: pytest.MonkeyPatch):
-    edit = Engine.edit_episodes
-
-    go_on = threading.Event()
+async def undo_waits_for_the_change_that_was_asked_for_before_it(driver, told):
+    edit, go_on = Engine.edit_episodes, threading.Event()
 
     def slowly(*args, **values):
         go_on.wait(PATIENCE)
         return edit(*args, **values)
 
-    async with driving(told, mode="5") as driver:
-        await driver.press("g", "enter", "plus")
-        monkeypatch.setattr(Engine, "edit_episodes", slowly)
+    await driver.press("g", "enter", "plus")
+    with mock.patch.object(Engine, "edit_episodes", slowly):
         await driver.pilot.press("p", "u")
         go_on.set()
         await driver.settle()
-        pinned, rated = ({name for name, one in states(told).items() if one[place]} for place in (2, 1))
-        assert (pinned, len(rated)) == (set(), 1)
+    pinned, rated = ({name for name, one in states(told).items() if one[place]} for place in (2, 1))
+    assert (pinned, len(rated)) == (set(), 1)
 
 
 def test_sides_begin_where_they_differ():
@@ -126,6 +123,7 @@ async def test_changes_are_undone(told):
     await each(
         told,
         the_last_change_is_told_whatever_it_was,
+        undo_waits_for_the_change_that_was_asked_for_before_it,
         many_are_forgotten_and_come_back_by_one_key,
         where_the_text_changed_since_both_sides_are_shown_and_nothing_is_lost_by_no,
         yes_takes_back_what_others_made_of_it_too,

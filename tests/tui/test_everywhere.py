@@ -46,7 +46,7 @@ async def asked(driver: Driver) -> EverywhereScreen:
     return screen
 
 
-def test_projects_whose_folders_are_gone_are_named_in_one_line(other: Path, project: Path) -> None:
+def projects_whose_folders_are_gone_are_named_in_one_line(other: Path, project: Path) -> None:
     for name in ("harbour", "desert"):
         (other.parent / name).rename(other.parent / f"{name}-elsewhere")
     with Engine.open(project) as engine:
@@ -90,6 +90,7 @@ async def test_search_and_episodes_ask_all_projects_and_read_what_they_remember(
         await episodes_asks_all_projects_for_the_words_of_its_filter(driver, other)
     with Engine.open(other) as engine:
         assert [entry.content for entry in engine.entries().rows] == before
+    projects_whose_folders_are_gone_are_named_in_one_line(other, project)
 
 
 async def episodes_asks_all_projects_for_the_words_of_its_filter(driver: Driver, other: Path) -> None:

@@ -841,7 +841,7 @@ async def the_help_lists_every_command_and_why_not(driver, narrated):
         assert words in told, words
 
 
-async def test_proposals_are_shown_filtered_and_followed(narrated):
+async def test_proposals_are_shown_filtered_followed_and_decided(narrated):
     await each(
         narrated,
         a_proposal_shows_what_a_decision_takes,
@@ -860,16 +860,6 @@ async def test_proposals_are_shown_filtered_and_followed(narrated):
         no_topics_says_what_they_are,
         nothing_proposed_says_what_the_narrator_does_and_the_key,
         the_evidence_is_told_in_episodes_and_the_place_is_kept,
-        mode="7",
-        root=narrated.root,
-        open_engine=narrated.open,
-        before=narrated.as_made,
-    )
-
-
-async def test_proposals_are_decided_and_wait_again(narrated):
-    await each(
-        narrated,
         each_decision_names_what_was_shown_and_the_next_is_chosen,
         twenty_in_a_row_wait_for_no_answer,
         what_the_engine_refuses_comes_back_with_the_reason_and_is_read_again,

@@ -323,11 +323,11 @@ class EngineTasks(LongTasks):
     # --- the end ---
 
     async def settled(self) -> None:
-        """Wait until nothing is running; what is delayed leaves at once (for tests and pictures)."""
-        self.hurry()
-        # A finished task may delay the next one.
-        while await self._workers.one_done():
-            self.hurry()
+        """Wait until nothing is running; what is delayed leaves as soon as nothing is (for tests and pictures)."""
+        # Several finished tasks may delay the same request, which is then made once, as with its delay.
+        while await self._workers.one_done() or self._delays.waiting:
+            if not self._workers.running():
+                self.hurry()
 
     def hurry(self) -> None:
         """Have everything that is delayed leave at once (for tests and pictures)."""
