@@ -1,4 +1,4 @@
-"""`cm symbols`, `cm definitions`, `cm callers`, `cm callees`, `cm dependencies`, `cm importers`."""
+"""`cm symbols`, `cm definitions`, `cm callers`, `cm callees`, `cm dependencies`, `cm importers`, `cm members`."""
 
 from __future__ import annotations
 
@@ -77,6 +77,16 @@ def importers(target: str, *, at: At = None) -> None:
     """
     page = _query(at, lambda engine: engine.importers(target, at=at))
     print_page(page, _import_line)
+
+
+def members(type_name: str) -> None:
+    """Show the members of a .NET type that referenced assemblies define.
+
+    Args:
+        type_name: A name, or any tail of a qualified one: JsonConvert, Newtonsoft.Json.JsonConvert.
+    """
+    page = _query(None, lambda engine: engine.assembly_members(type_name))
+    print_page(page, lambda symbol: f"{symbol.kind} {symbol.signature}", row=symbol_row)
 
 
 def _query(at: str | None, question: Callable[[Engine], model.Page[T]]) -> model.Page[T]:

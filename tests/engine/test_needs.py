@@ -122,7 +122,7 @@ def test_the_needs_of_the_questions_that_people_rely_on() -> None:
     for method in METHODS:
         declared.setdefault(need_of(method), set()).add(method.__name__)
     assert declared["files"] == {
-        "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "pack_items", "retrieve",
+        "assembly_members", "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "pack_items", "retrieve",
         "search", "symbols", "why_not", "assemble", "run_definition",
     }  # fmt: skip
     assert declared["head"] == {

@@ -85,6 +85,23 @@ class ContextMethods(SearchMethods):
         """Return who imports a module or a file."""
         return self._query(at, lambda graph: graph.importers(target))
 
+    @needs("files")
+    def assembly_members(self, type_name: str) -> model.Page[model.Symbol]:
+        """Return a .NET type of a referenced assembly, and its members that can be used from outside.
+
+        `type_name`: its name, or an ending of its qualified name. Raises NotFoundError if no assembly has it.
+        """
+        from cm_tui.engine.code.graph.assemblies import PROJECT_FILE, referenced_assemblies
+        from cm_tui.engine.code.graph.assembly_members import members_of
+
+        sql = "SELECT path FROM now_file WHERE regexp_matches(path, ?) ORDER BY path"
+        files = self._of_one_generation(lambda: [str(row[0]) for row in self._db.rows(sql, [PROJECT_FILE])])
+        assemblies = referenced_assemblies(self._root, files)
+        if not assemblies:
+            missing = "The referenced assemblies were not found." if files else "The project has no .NET project files."
+            raise NotFoundError(missing, hint="`dotnet restore` downloads packages." if files else "")
+        return members_of(type_name, assemblies)
+
     @needs("head", shared=False)
     @of_one_generation
     def source(
