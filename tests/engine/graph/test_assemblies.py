@@ -64,13 +64,13 @@ def test_names_and_kinds_of_types(name: str, first: str):
 
 
 def test_what_is_not_there_or_has_no_single_meaning_is_said(tmp_path: Path):
-    with pytest.raises(NotFoundError, match=r"No type Nonsense in 1 assembly\."):
+    with pytest.raises(NotFoundError, match=r"No type 'Nonsense' in 1 referenced assembly\."):
         members_of("Nonsense", [runtime()])
     broken = tmp_path / "Broken.dll"
     broken.write_bytes(runtime().read_bytes()[:150_000] + b"\0PyObject\0")
     with pytest.raises(NotFoundError, match=r"Some could not be read: Broken\.dll\."):
         members_of("PyObject", [broken])
-    assert members_of("PyObject", [broken, runtime()]).note == "could not be read: Broken.dll"
+    assert members_of("PyObject", [broken, runtime()]).note == f"in {runtime()}; could not be read: Broken.dll"
 
 
 @given(changes=st.lists(st.tuples(st.integers(0, 440_000), st.binary(min_size=1, max_size=8)), min_size=1, max_size=60))

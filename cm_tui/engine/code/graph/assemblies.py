@@ -75,7 +75,7 @@ def _files_in_repository(root: Path, path: str, references: Iterable[_Reference]
     """Yield the referenced files that are in the checkout, also behind links."""
     folder, top = posixpath.dirname(path), root.resolve()
     for one in references:
-        places = [root / folder / one.file] if one.file else []
+        places = [root / posixpath.normpath(posixpath.join(folder, one.file))] if one.file else []
         if path.endswith("packages.config"):
             places = sorted(
                 root.glob(f"packages/{_plain(one.package)}.{_plain(one.version)}/lib/*/*.dll"), key=_newness

@@ -59,13 +59,13 @@ def members_of(name: str, assemblies: Sequence[Path]) -> Page[Symbol]:
         worker.stop()
     note = f"could not be read: {', '.join(unread[:3])}" if unread else ""
     if not types:
-        raise NotFoundError(
-            f"No type {name} in {count(len(assemblies), 'assembly', 'assemblies')}.", hint=note and f"Some {note}."
-        )
+        where = count(len(assemblies), "referenced assembly", "referenced assemblies")
+        hint = f"Some {note}." if note else "`cm definitions` finds types of the project itself."
+        raise NotFoundError(f"No type {name!r} in {where}.", hint=hint)
     if len(types) > 1:
         rows = tuple(rows[0] for rows in types)
         return Page(rows, len(rows), "several types have this name: give the qualified name")
-    return Page(tuple(types[0]), len(types[0]), note)
+    return Page(tuple(types[0]), len(types[0]), f"in {types[0][0].path}{f'; {note}' if note else ''}")
 
 
 def main() -> None:
