@@ -47,13 +47,13 @@ class NoteFollower(ProjectFollower):
 
     def roots(self) -> list[Path]:
         """Return the open projects."""
-        from cm_tui.engine.memory.notes import known_scan
+        from cm_tui.engine.memory.notes import scan
 
         roots = {project.root for project in self.dispatcher.pool.opened()}
         for root in self._seen.keys() - roots:
             self.forget(root)
             del self._seen[root]
-            known_scan.forget(root)
+            scan.forget(root)
         return list(roots)
 
     def look_at_all(self) -> None:
@@ -90,6 +90,6 @@ class NoteFollower(ProjectFollower):
 
 def _sign(root: Path) -> str:
     from cm_tui.engine.memory.entries.entries import Entries
-    from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
+    from cm_tui.engine.memory.notes.scan import places_of, scan_notes
 
     return f"{scan_notes(places_of(root)).sign} {Entries(root).stamp()}"

@@ -12,7 +12,7 @@ from cm_tui.daemon.project_follower import INTERVAL_S, ProjectFollower
 from cm_tui.model import Cancel
 
 if TYPE_CHECKING:
-    from cm_tui.engine.memory.importers.follow import Follower
+    from cm_tui.engine.memory.importers.run import Follower
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class TranscriptFollower(ProjectFollower):
 
     def _take(self, root: Path) -> bool:
         """Return whether anything was recorded."""
-        from cm_tui.engine.memory.importers.follow import Follower, is_wanted
+        from cm_tui.engine.memory.importers.run import Follower, is_wanted
 
         if not root.is_dir() or not is_wanted(root):
             self._followers.pop(root, None)

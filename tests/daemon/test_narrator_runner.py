@@ -16,7 +16,7 @@ from cm_tui.daemon.long_work import BY_ITSELF, NARRATE
 from cm_tui.daemon.narrator_runner import QUIET_S, NarratorRunner
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.platform.journal.location import folder_of
 from tests.daemon.conftest import make_project, until
 from tests.engine.narrator.passes import put, said, sayings, use
@@ -115,9 +115,9 @@ def test_nothing_is_looked_at_where_that_is_switched_off_or_in_a_pause(room: Roo
     runner = room.runner()
     assert room.after(QUIET_S * 2, runner) == 0
     monkeypatch.setenv("CM_NARRATOR__AUTO", "true")
-    pauses.begin(folder_of(room.root).name, None)
+    gate.begin(folder_of(room.root).name, None)
     assert room.after(QUIET_S * 2, runner) == 0
-    pauses.end(folder_of(room.root).name)
+    gate.end(folder_of(room.root).name)
     assert room.after(QUIET_S * 2, runner) == 1
 
 

@@ -214,8 +214,7 @@ class ContextMethods(SearchMethods):
         there is no such scope or category; StoreError if a file cannot be read.
         """
         from cm_tui.engine.context.packs.injection import EntryRequest
-        from cm_tui.engine.memory.entries.entry_record import checked_category
-        from cm_tui.engine.memory.entries.entry_text import checked_scope
+        from cm_tui.engine.memory.entries.entry_record import checked_category, checked_scope
 
         inside = tuple(self._inside(path) for path in files)
         only = checked_category(category) if category else ""

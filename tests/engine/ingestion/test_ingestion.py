@@ -13,7 +13,7 @@ import pytest
 
 from cm_tui.engine.api import definition_trust
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from tests.engine.ingestion.conftest import SAID
@@ -122,7 +122,7 @@ def test_what_nobody_trusts_does_not_run(engine: Engine, pipeline: Pipeline, roo
 def test_nothing_is_ingested_in_a_pause(engine: Engine, pipeline: Pipeline, root: Path) -> None:
     pipeline()
     engine.ingest_pending()
-    pauses.begin(Journal.of(root).folder.name, None)
+    gate.begin(Journal.of(root).folder.name, None)
     with pytest.raises(RefusedError, match="Nothing is ingested now"):
         engine.ingest("said", "x")
     Journal.of(root).append("hook.edit", {"session": "s", "paths": ["a"], "root": str(root)})

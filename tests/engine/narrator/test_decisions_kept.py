@@ -145,7 +145,7 @@ def test_kill_9_between_any_two_steps_loses_nothing_and_writes_nothing_twice(eng
 
 
 def test_a_failed_decision_is_not_done_later(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.memory.notes import note_undo
+    from cm_tui.engine.memory.notes import note_file
     from cm_tui.errors import StoreError
 
     def fail(*_: object) -> None:
@@ -153,7 +153,7 @@ def test_a_failed_decision_is_not_done_later(engine: Engine, monkeypatch: pytest
 
     one = one_of(engine, "quokka")
     with monkeypatch.context() as patch:
-        patch.setattr(note_undo, "write_data", fail)
+        patch.setattr(note_file, "write_data", fail)
         done = decided(engine, one.id)
         assert (done.done, done.problem) == (False, "The disk is full.")
     passed(engine)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.engine.memory.entries.entries import MOST_ENTRIES, Entries
-from cm_tui.engine.memory.entries.entry_file import Content, writing
+from cm_tui.engine.memory.entries.entry_file import RULE, Content, entry_in, writing
 from cm_tui.engine.memory.entries.entry_record import digest, entry_data
-from cm_tui.engine.memory.entries.ledger import RULE, entry_in
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.redaction.redact import redact_values
 from cm_tui.model import Entry, Scope

@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cm_tui.engine.memory.entries.curation import DECIDED, PROPOSED
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.entries.entry_backup import WAITING
-from cm_tui.engine.memory.entries.entry_file import Content, EntryFile, writing
+from cm_tui.engine.memory.entries.entry_file import Content, EntryFile, Ledger, writing
 from cm_tui.engine.memory.entries.entry_record import digest, read_entry
 from cm_tui.engine.memory.entries.entry_writing import APPROVED, CHANGED, REVERTED, changed_ids
-from cm_tui.engine.memory.entries.ledger import Ledger
-from cm_tui.engine.memory.entries.proposals import DECIDED, PROPOSED
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.redaction.redact import texts_of, with_texts
 from cm_tui.files import damaged_copies
