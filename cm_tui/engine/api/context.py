@@ -120,7 +120,7 @@ class ContextMethods(SearchMethods):
         if not has_files(self._root, "retrieval"):
             # What reads definitions is slow to import, and the first prompt waits.
             return SHIPPED_PACK
-        from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
+        from cm_tui.engine.context.definitions.shapes import CodePack
 
         found = self._library.definition("pack")
         steps = found.value.steps if found is not None else ()

@@ -17,8 +17,7 @@ from cm_tui.engine.context.assembly.run_state import Outcome, SourceRequest, Tas
 from cm_tui.engine.context.assembly.sections import MARK, blocks, joined, within
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.loaded import Loaded
-from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
-from cm_tui.engine.context.definitions.shapes.rules import Rule
+from cm_tui.engine.context.definitions.shapes import RetrievalDefinition, Rule
 from cm_tui.engine.platform import tokenizer
 from cm_tui.model import SECTIONS
 from tests.tiers import examples

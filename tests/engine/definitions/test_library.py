@@ -20,8 +20,7 @@ from cm_tui.engine.context.definitions import library
 from cm_tui.engine.context.definitions.library import load
 from cm_tui.engine.context.definitions.listing import listed
 from cm_tui.engine.context.definitions.operators import conditions_of, prepared
-from cm_tui.engine.context.definitions.shapes.base import OPERATORS, Condition
-from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
+from cm_tui.engine.context.definitions.shapes import OPERATORS, CodePack, Condition
 from cm_tui.engine.context.definitions.template import MISSING, lookup, render
 from cm_tui.engine.context.definitions.writing import copy_schemas_to, schema, write_new
 from cm_tui.errors import RefusedError, UsageError

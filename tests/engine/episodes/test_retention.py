@@ -179,7 +179,7 @@ KILLED = """
 import os, sys, pathlib
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.platform.journal import archive
-from cm_tui.engine.memory.episodes import archived, retention
+from cm_tui.engine.memory.episodes import retention
 left = [int(sys.argv[2])]
 def dying(function):
     def call(*args, **values):

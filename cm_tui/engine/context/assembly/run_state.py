@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cm_tui.engine.context.definitions.loaded import Loaded
-from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
+from cm_tui.engine.context.definitions.shapes import RetrievalDefinition
 from cm_tui.engine.context.definitions.template import render
 from cm_tui.engine.context.layers.layers import Layers
 from cm_tui.engine.context.layers.ports import Item, MemoryPorts

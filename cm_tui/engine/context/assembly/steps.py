@@ -9,10 +9,10 @@ from typing import Any
 
 from cm_tui.engine.context.assembly.run_state import RunState, frozen
 from cm_tui.engine.context.assembly.sections import MARK, longest
+from cm_tui.engine.context.definitions import shapes
 from cm_tui.engine.context.definitions.lint import reference_of
 from cm_tui.engine.context.definitions.operators import number, prepared
-from cm_tui.engine.context.definitions.shapes import retrieval as shapes
-from cm_tui.engine.context.definitions.shapes.base import Condition
+from cm_tui.engine.context.definitions.shapes import Condition
 from cm_tui.engine.context.definitions.template import MISSING, lookup, plain, render, variables
 from cm_tui.engine.context.layers.layers import search_items, value_item
 from cm_tui.engine.context.layers.ports import Item, text_of

@@ -17,13 +17,10 @@ from cm_tui.config import trusted_files
 from cm_tui.counts import count
 from cm_tui.engine.context.definitions import lint
 from cm_tui.engine.context.definitions.definition_files import FOLDERS, MOST_FILES, DefinitionFile, listed
-from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
-from cm_tui.engine.context.definitions.document import Path as DocumentPath
 from cm_tui.engine.context.definitions.loaded import SHIPPED, Loaded, T, required_permissions
-from cm_tui.engine.context.definitions.parsing import parse
-from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline
-from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
-from cm_tui.engine.context.definitions.shapes.rules import Rule, SingleRule
+from cm_tui.engine.context.definitions.parsing import MAX_BYTES, Document, DocumentError, parse
+from cm_tui.engine.context.definitions.parsing import Path as DocumentPath
+from cm_tui.engine.context.definitions.shapes import Pipeline, RetrievalDefinition, Rule, SingleRule
 from cm_tui.engine.context.definitions.validation import problem, validated
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.files import stamp_of

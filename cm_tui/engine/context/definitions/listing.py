@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.loaded import SHIPPED, Loaded, T
-from cm_tui.engine.context.definitions.shapes.rules import Action, Rule
+from cm_tui.engine.context.definitions.shapes import Action, Rule
 from cm_tui.model import DefinitionInfo, DefinitionKind, Definitions, DefinitionState
 
 _LONGEST = 200

@@ -6,9 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from cm_tui.engine.context.definitions.shapes.ingestion import Custom, LlmExtract, Pipeline, VectorEmbed
-from cm_tui.engine.context.definitions.shapes.retrieval import DeriveQuery, RetrievalDefinition
-from cm_tui.engine.context.definitions.shapes.rules import Rule
+from cm_tui.engine.context.definitions.shapes import (
+    Custom,
+    DeriveQuery,
+    LlmExtract,
+    Pipeline,
+    RetrievalDefinition,
+    Rule,
+    VectorEmbed,
+)
 
 T = TypeVar("T", RetrievalDefinition, Rule, Pipeline)
 

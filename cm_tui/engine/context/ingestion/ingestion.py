@@ -14,7 +14,7 @@ from typing import Any
 from cm_tui.engine.context.definitions.library import Library
 from cm_tui.engine.context.definitions.loaded import Loaded
 from cm_tui.engine.context.definitions.operators import conditions_of, prepared
-from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, Route, TriggerWhen
+from cm_tui.engine.context.definitions.shapes import Pipeline, Route, TriggerWhen
 from cm_tui.engine.context.definitions.template import render
 from cm_tui.engine.context.ingestion import inputs
 from cm_tui.engine.context.ingestion.destinations import Destinations

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cm_tui import paths
-from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
-from cm_tui.engine.context.definitions.parsing import parse
+from cm_tui.engine.context.definitions.parsing import MAX_BYTES, Document, DocumentError, parse
 from cm_tui.engine.context.definitions.template import MISSING, lookup
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from cm_tui.files import permissions_of, read_below, read_regular, write_if_unchanged
