@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from cm_tui.daemon.transcript_follower import INTERVAL_S, TranscriptFollower
+from cm_tui.daemon.followers import INTERVAL_S, TranscriptFollower
 from cm_tui.engine.memory.importers import run
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.cli.conftest import Shop
