@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from cm_tui.model.assembly import *
     from cm_tui.model.author import *
     from cm_tui.model.backup import *
-    from cm_tui.model.cancel import *
     from cm_tui.model.code import *
     from cm_tui.model.definition import *
     from cm_tui.model.entry import *
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from cm_tui.model.secrets import *
     from cm_tui.model.stale import *
     from cm_tui.model.status import *
-    from cm_tui.model.tuning import *
 
 _HOMES = {
     "assembly": "SECTIONS AppliedRule Assembly AssemblyDiff AssemblyHead AssemblySource AssemblyStep Cut Section SourceChange SourceKind StepOutcome",

@@ -17,7 +17,7 @@ from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, Usag
 if TYPE_CHECKING:
     from cm_tui.engine.context.assembly.mentions import Names
     from cm_tui.engine.context.assembly.rules import RuleSet
-    from cm_tui.engine.context.assembly.run_state import Task
+    from cm_tui.engine.context.assembly.steps import Task
     from cm_tui.engine.context.definitions.library import Library
 
 
@@ -150,7 +150,7 @@ class AssemblyMethods(LayerMethods):
             return replace(made, notes=(*made.notes, f"No snapshot was saved. {error.message}"))
 
     def _task(self, prompt: str, budget: int | None, session: str, agent: str, files: Sequence[str]) -> Task:
-        from cm_tui.engine.context.assembly.run_state import Task
+        from cm_tui.engine.context.assembly.steps import Task
 
         wanted = self.config.context.budget if budget is None else budget
         if not 1 <= wanted <= 1_000_000:

@@ -27,10 +27,10 @@ class DefinitionMethods(LayerMethods):
 
         Copies the JSON Schemas to `.cm/schemas` if there are definitions and the schemas are of another version.
         """
-        from cm_tui.engine.context.definitions.listing import listed
+        from cm_tui.engine.context.definitions.library import list_definitions
 
         self._copy_schemas()
-        return listed(self._library)
+        return list_definitions(self._library)
 
     @needs("nothing", writes=("definitions",))
     def new_definition(self, kind: model.DefinitionKind, name: str) -> str:
@@ -110,8 +110,7 @@ def has_definitions(root: Path) -> bool:
     if not has_files(root, "retrieval", "rule"):
         # Each prompt asks; the rest is slow to import.
         return False
-    from cm_tui.engine.context.definitions.library import load
-    from cm_tui.engine.context.definitions.loaded import SHIPPED
+    from cm_tui.engine.context.definitions.library import SHIPPED, load
 
     library = load(root)
     files = [*(one.file for one in library.retrieval), *(one.file for one in library.rules)]

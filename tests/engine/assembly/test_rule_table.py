@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.context.assembly.rules import Candidate, ReferenceTest, RuleSet, Table
 from cm_tui.engine.context.definitions import operators
-from cm_tui.engine.context.definitions.loaded import Loaded
+from cm_tui.engine.context.definitions.library import Loaded
 from cm_tui.engine.context.definitions.shapes import Condition, Rule
 from tests.tiers import examples
 

@@ -11,8 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.context.definitions.library import Library
-from cm_tui.engine.context.definitions.loaded import Loaded
+from cm_tui.engine.context.definitions.library import Library, Loaded
 from cm_tui.engine.context.definitions.operators import conditions_of, prepared
 from cm_tui.engine.context.definitions.shapes import Pipeline, Route, TriggerWhen
 from cm_tui.engine.context.definitions.template import render
