@@ -14,8 +14,8 @@ import yaml
 
 from cm_tui.config import trust
 from cm_tui.engine.api import definition_trust
+from cm_tui.engine.api.assembly import has_definitions
 from cm_tui.engine.api.context import SHIPPED_PACK
-from cm_tui.engine.api.definitions import has_definitions
 from cm_tui.engine.context.definitions import library
 from cm_tui.engine.context.definitions.library import list_definitions, load
 from cm_tui.engine.context.definitions.operators import conditions_of, prepared

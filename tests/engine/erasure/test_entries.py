@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.entries import curation, entry_erasure, entry_record
+from cm_tui.engine.memory.entries import curation, entry_backup, entry_record
 from cm_tui.engine.memory.entries.entry_file import LedgerFile
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.redaction.redact import Redacted
@@ -91,7 +91,7 @@ def test_what_a_killed_erasure_left_of_an_entry_goes_when_it_is_asked_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as first:
-        first.setattr(entry_erasure, "drop", killed)
+        first.setattr(entry_backup, "drop", killed)
         with pytest.raises(KeyboardInterrupt):
             engine.erase([gone.id])
     assert holders(engine, "xylophone-quartz")

@@ -169,9 +169,9 @@ def test_what_is_erased_leaves_nothing_that_pipelines_made_of_it(
 
 def killed(root: str, at: str) -> None:
     """Ingest in a process that ends behind a write of some number."""
-    from cm_tui.engine.context.ingestion import destinations
+    from cm_tui.engine.context.ingestion import ledger
 
-    real, count = destinations.Destinations.write, 0
+    real, count = ledger.Destinations.write, 0
 
     def write(*args: object, **values: object) -> str:
         nonlocal count
@@ -181,7 +181,7 @@ def killed(root: str, at: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return said
 
-    destinations.Destinations.write = write  # type: ignore[method-assign, assignment]
+    ledger.Destinations.write = write  # type: ignore[method-assign, assignment]
     with Engine.open(Path(root)) as engine:
         engine.ingest_pending()
 

@@ -17,8 +17,7 @@ from cm_tui.engine.api import links
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.backup import make, restore
 from cm_tui.engine.memory.narrator import decisions
-from cm_tui.engine.memory.narrator.facts import FactProposal
-from cm_tui.engine.memory.narrator.proposals import Proposals
+from cm_tui.engine.memory.narrator.proposals import FactProposal, Proposals
 from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError

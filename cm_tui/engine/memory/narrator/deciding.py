@@ -23,10 +23,9 @@ from cm_tui.engine.memory.episodes.edits import append_of_many, new_change
 from cm_tui.engine.memory.episodes.undo import UndoRequest, events_of, refuse_elsewhere, undo_decision
 from cm_tui.engine.memory.narrator import decisions, line_changes, policy, topic_changes
 from cm_tui.engine.memory.narrator.decisions import STATES, Decision, Open, object_in, read_worded
-from cm_tui.engine.memory.narrator.facts import FactProposal
 from cm_tui.engine.memory.narrator.line_changes import changed_since
 from cm_tui.engine.memory.narrator.note_lines import note_text
-from cm_tui.engine.memory.narrator.proposals import Parts, Proposals
+from cm_tui.engine.memory.narrator.proposals import FactProposal, Parts, Proposals
 from cm_tui.engine.memory.notes.note_file import CHANGED as NOTE_CHANGED
 from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.projection.narrated import DECIDED, STANDS_ON, WORDED
