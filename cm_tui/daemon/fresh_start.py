@@ -18,9 +18,8 @@ from pathlib import Path
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.daemon import daemon_log, runtime_dir
 from cm_tui.daemon.daemon_state import DaemonState, resident
+from cm_tui.daemon.followers import INTERVAL_S, NARRATOR_QUIET_S
 from cm_tui.daemon.long_work import HISTORY
-from cm_tui.daemon.narrator_runner import QUIET_S
-from cm_tui.daemon.project_follower import INTERVAL_S
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.errors import CmError
 from cm_tui.files import users_umask
@@ -119,7 +118,7 @@ class FreshStart:
         if self._first is None:
             self._first = now
         # The narrator begins a due pass one round after this time.
-        quiet_s = max(self._state.config.project_idle_seconds, QUIET_S) + 1.5 * INTERVAL_S
+        quiet_s = max(self._state.config.project_idle_seconds, NARRATOR_QUIET_S) + 1.5 * INTERVAL_S
         grown, rested_s = now - self._first, min(self._state.quiet_seconds, self._clock.monotonic() - self._since)
         return (
             runtime_dir.HAS_UNIX

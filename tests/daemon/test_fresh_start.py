@@ -14,10 +14,9 @@ import pytest
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import daemon_log, fresh_start
 from cm_tui.daemon.daemon_state import DaemonState, Extensions
+from cm_tui.daemon.followers import NarratorRunner, TranscriptFollower
 from cm_tui.daemon.fresh_start import GROWN_BYTES, REST_S, FreshStart, Handover
 from cm_tui.daemon.long_work import HISTORY
-from cm_tui.daemon.narrator_runner import NarratorRunner
-from cm_tui.daemon.transcript_follower import TranscriptFollower
 from cm_tui.model import Cancel, Progress
 from tests.fake_clock import FakeClock
 from tests.waiting import until

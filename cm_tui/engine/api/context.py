@@ -137,7 +137,7 @@ class ContextMethods(SearchMethods):
         if not has_files(self._root, "retrieval"):
             # What reads definitions is slow to import, and the first prompt waits.
             return SHIPPED_PACK
-        from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
+        from cm_tui.engine.context.definitions.shapes import CodePack
 
         found = self._library.definition("pack")
         steps = found.value.steps if found is not None else ()
@@ -231,8 +231,7 @@ class ContextMethods(SearchMethods):
         there is no such scope or category; StoreError if a file cannot be read.
         """
         from cm_tui.engine.context.packs.injection import EntryRequest
-        from cm_tui.engine.memory.entries.entry_record import checked_category
-        from cm_tui.engine.memory.entries.entry_text import checked_scope
+        from cm_tui.engine.memory.entries.entry_record import checked_category, checked_scope
 
         inside = tuple(self._inside(path) for path in files)
         only = checked_category(category) if category else ""

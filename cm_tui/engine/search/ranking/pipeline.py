@@ -36,8 +36,8 @@ from cm_tui.engine.search.ranking.spelling import Spelling, known_names, said
 from cm_tui.engine.search.ranking.stale import FlagsOf, flagged
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import CODE, Candidates, Mode, Profile, SearchResult
+from cm_tui.model.profile import ProfileReset
 from cm_tui.model.search import HOLDS_NONE
-from cm_tui.model.tuning import ProfileReset
 from cm_tui.paths import project_config_file
 
 _NO_RERANKER = "the profile asks for it, but `search.reranker` of the configuration is not set."
