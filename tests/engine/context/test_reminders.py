@@ -63,6 +63,7 @@ def test_a_command_is_named(known: str, line: str):
         ("Make the tests pass before a push.", "make test"),
         ("We go with Postgres.", "go build ./..."),
         ("Prices are in cents.", "pytest -q"),
+        ("Tests are run with `go test ./...`", "go test ./... 2>&1 | tail -20"),
     ],
 )
 def test_another_command_is_not(known: str, line: str):

@@ -46,6 +46,8 @@ _BROKEN = re.compile(
 )
 """The change did not do what it was for."""
 _FIX = re.compile(r"^When [`\"].*(?:fails with|comes up)")
+_WAY = re.compile(r"^[^\n]*\b(?:is|are) \w+ with `[^`\n]+`\.?$", re.MULTILINE)
+"""How something is done: who runs that command knows it."""
 _SPAN = re.compile(r"`([^`\n]{1,200})`")
 _BEFORE, _AFTER = r"(?<![\w./-])(?:\./)?", r"(?![\w/-]|\.\w)"
 _USED = r"\b(?i:us(?:e|es|ing)|run(?:s|ning)?|call|via|with|prefer|invoke)\s+"
@@ -223,7 +225,7 @@ def _names_command(text: str, command: Command) -> bool:
     words = core_of(command.words)
     if words[0] not in text and command.words[0] not in text:
         return False
-    own = frozenset((*words, *command.words))
+    text, own = _WAY.sub(" ", text), frozenset((*words, *command.words))
     spans = [span.split() for span in _SPAN.findall(text)]
     if any(span and span[0] in (words[0], command.words[0]) and own.issuperset(span) for span in spans):
         return True
