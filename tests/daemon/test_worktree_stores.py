@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from cm_tui import paths
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Jobs
+from cm_tui.daemon.open_engine import secrets_of
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects, worktree_stores
@@ -24,12 +26,14 @@ from cm_tui.engine.code.mainline import user_marks
 from cm_tui.engine.platform.git.identity import Identity, identify
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.store import rewrite
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import NotFoundError, StoreError
 from cm_tui.lru import LRU
 from tests.cli.conftest import git
 from tests.daemon.conftest import make_project
 from tests.fake_clock import FakeClock
 from tests.forked import run_python
+from tests.planted import GITHUB
 
 ROUNDS = 3
 SECRET = "the words Ruritania and Graustark"
@@ -276,6 +280,19 @@ def test_erasing_without_a_daemon_goes_on_with_the_projects_store(trees: Trees) 
         engine.erase([episode.id])
         assert engine.store == trees.store
     assert holding_secret() == []
+
+
+def test_a_scan_for_secrets_reads_the_index_of_each_worktree(trees: Trees, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CM_DAEMON__USE", "never")
+    record(trees.main)
+    for root in trees.roots:
+        with Engine.open(root) as engine:
+            list(engine.index())
+    assert secrets_of(trees.main).findings == ()
+    with closing(Database(paths.worktree_store(trees.store, trees.roots[1]))) as db:
+        db.execute("UPDATE passage SET text = ? WHERE blob IS NULL", [GITHUB])
+    for root in trees.roots:
+        assert [one.place for one in secrets_of(root).findings] == ["index"], root.name
 
 
 def test_a_history_is_not_read_in_each_copy(trees: Trees, daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.context.packs.reminders import NoteLine, Past
 
 _UNIQUE = """
-SELECT name FROM (SELECT regexp_extract(path, '[^/]*$') AS name FROM now_file)
+SELECT name FROM (SELECT split_part(path, '/', -1) AS name FROM now_file)
 WHERE name IN (SELECT unnest(?::VARCHAR[])) GROUP BY name HAVING count(*) = 1
 """
 _NOTE_LINES = """
@@ -27,6 +26,8 @@ SELECT p.path, p.text FROM passage p JOIN note n ON p.path = 'note/' || n.id
 WHERE p.source = ? AND n.kind <> 'instructions'
     AND len(list_filter(?::VARCHAR[], lambda word: contains(p.text, word))) > 0 ORDER BY p.path, p.start_line
 """
+_REMINDER_S = 0.1
+"""How long a reminder waits for what was just recorded: a tool call waits for it."""
 _TURNS = 60
 """Newest turns of all sessions that reminders are taken from."""
 SHIPPED_PACK = "code", True
@@ -250,14 +251,15 @@ class ContextMethods(SearchMethods):
         """
         from cm_tui.engine.context.packs.reminders import action_of, reminders
 
-        self._read_journal()
         inside = [self._inside(path) for path in paths]
-        unique = [str(name) for (name,) in self._db.rows(_UNIQUE, [[path.rpartition("/")[2] for path in inside]])]
+        names = [path.rpartition("/")[2] for path in inside]
+        unique = [str(name) for (name,) in self._db.rows(_UNIQUE, [names])] if names else ()
         action = action_of(command, str(self._root), inside, unique, session)
         if not action.paths and not action.commands:
             return ()
+        self._read_journal(_REMINDER_S)
         lines = self._note_lines(sorted(action.words))
-        return reminders(action, self._injection_table().entries, lines, self._past(), time.time())
+        return reminders(action, self._injection_table().entries, lines, self._past())
 
     def _note_lines(self, words: Sequence[str]) -> Iterator[NoteLine]:
         """Yield the lines of notes with one of some words."""
@@ -272,9 +274,9 @@ class ContextMethods(SearchMethods):
         """Return what reminders need of the newest turns; read again when these are others."""
         from cm_tui.engine.context.packs.reminders import past_of
 
-        places = self._episodes.newest_places("", _TURNS)
-        if self._known_past[0] != places:
-            self._known_past = (places, past_of(self._episodes.newest_of("", _TURNS)))
+        state = self._episodes.state()
+        if self._known_past[0] != state:
+            self._known_past = (state, past_of(self._episodes.newest_of("", _TURNS)))
         return self._known_past[1]
 
     def _injection_table(self) -> InjectionTable:

@@ -127,6 +127,15 @@ def all_names() -> list[str]:
     return sorted({*journals, *(store.name for store in all_stores())})
 
 
+def names_beside(root: Path) -> list[str]:
+    """Return the names of the stores that a project has for its other checkouts. Errors as for `locate`."""
+    from cm_tui.engine.api.worktree_stores import copies_of
+
+    store = store_of(root)
+    project = paths.project_store(store)
+    return [one.name for one in (project, *copies_of(project)) if one != store and has_store(one)]
+
+
 def scan_store(name: str) -> model.SecretsReport:
     """Look for secrets in the journal and store of a name; no daemon may have them open.
 

@@ -35,6 +35,9 @@ _LENGTHS = struct.Struct("<HH")
 _DIGEST_BYTES = 16
 _FURTHEST = 20_000
 """Commits back in which a version is looked for."""
+_MOST_BYTES = 1 << 30
+"""Bytes that are taken from a version: 250,000 vectors of 4,096 dimensions."""
+_LONGEST_MODEL = 2_000
 _OF_FILES = f"""
 SELECT DISTINCT b.oid, p.hash FROM passage p JOIN blob b ON b.id = p.blob WHERE p.source = '{CODE}' ORDER BY ALL
 """  # noqa: S608 - a constant
@@ -97,7 +100,8 @@ class SharedVectors:
     def pull(self) -> TeamVectors:
         """Take the vectors of the nearest version that this checkout can use; existing ones stay.
 
-        Raises NotFoundError without a version; RefusedError if all are of another model, or there is no model.
+        Raises NotFoundError without a version; RefusedError if all are of another model or too large, or there is no
+        model; ModelError if only the model has the length of its vectors, and cannot be used.
         """
         branch, head = self._branch(), self._repository.head().sha
         usable = self._usable(branch)
@@ -108,13 +112,21 @@ class SharedVectors:
         )
         oids = sorted({entry.oid for entry in self._repository.tree(head).values()})
         found: dict[str, bytes] = {}
-        files = damaged = 0
+        files = damaged = size = 0
+        long = self._vector_bytes()
         for path in (_PATHS, *(f"{oid[:2]}/{oid[2:]}" for oid in oids)):
             data = branch.read(version, path)
             if data is None:
                 continue
+            size += len(data)
+            if size > _MOST_BYTES:
+                raise RefusedError(
+                    f"The shared vectors of {version.of[:10]} take more than {_MOST_BYTES >> 20:,} MB.",
+                    hint=f"Check who pushed the branch {BRANCH}; nothing was taken from it.",
+                )
             try:
-                found.update(_unpacked(data, self._provider.dimensions))
+                # Whole: of a damaged file nothing is taken.
+                found |= dict(_unpacked(data, long))
                 files += path != _PATHS
             except ValueError:
                 damaged += 1
@@ -123,6 +135,15 @@ class SharedVectors:
                 cache.store(self._db, self._provider.fingerprint, found)
         name = model_name(self._provider.fingerprint)
         return TeamVectors(version.of, name, files, len(found), damaged, behind, version.time)
+
+    def _vector_bytes(self) -> int:
+        """Return the length of a vector; a model of unknown dimensions is asked for one, unless some are stored.
+
+        Raises ModelError if it cannot be used.
+        """
+        provider = self._provider
+        stored = cache.vector_bytes(self._db, provider.fingerprint)
+        return provider.dimensions or stored or len(provider.embed_query(BRANCH))
 
     def _usable(self, branch: OrphanBranch) -> dict[str, Version]:
         versions = branch.versions()
@@ -172,7 +193,7 @@ def default_branch(repository: pygit2.Repository) -> str:
 def _model_of(branch: OrphanBranch, version: Version) -> str:
     """Return the model of a version; empty: unknown."""
     try:
-        found = json.loads(branch.read(version, _MODEL) or b"null")
+        found = json.loads((branch.read(version, _MODEL) or b"null")[:_LONGEST_MODEL])
         return str(found["model"])[:200] if found["format"] == _FORMAT else ""
     except (ValueError, TypeError, KeyError, RecursionError):
         return ""
@@ -185,8 +206,8 @@ def _packed(rows: Iterable[tuple[str, bytes]]) -> bytes:
     return blake2b(body, digest_size=_DIGEST_BYTES).digest() + body
 
 
-def _unpacked(data: bytes, dimensions: int) -> Iterator[tuple[str, bytes]]:
-    """Yield names and vectors. Raises ValueError if they are damaged, or not vectors of this model."""
+def _unpacked(data: bytes, length: int) -> Iterator[tuple[str, bytes]]:
+    """Yield names and vectors. Raises ValueError if they are damaged, or the vectors have another length in bytes."""
     body = data[_DIGEST_BYTES:]
     if blake2b(body, digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
         raise ValueError("its digest differs")
@@ -197,7 +218,7 @@ def _unpacked(data: bytes, dimensions: int) -> Iterator[tuple[str, bytes]]:
         except struct.error as error:
             raise ValueError("it is truncated") from error
         at += _LENGTHS.size
-        if not long or at + long + wide > len(body) or wide != (dimensions or wide):
+        if not long or at + long + wide > len(body) or wide != length:
             raise ValueError("its vectors have a wrong length")
         yield body[at : at + long].decode(), body[at + long : at + long + wide]
         at += long + wide

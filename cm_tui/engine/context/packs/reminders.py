@@ -6,13 +6,14 @@ by a program that is used or run.
 
 - Rules and lessons: entries that agents are given.
 - Notes: lines that name it, with a word of a lasting statement (never, always, decided, turned down) or an error.
-- Earlier turns of other sessions: a change of the file that the user rejected, and the command's failure, if its
-  last run failed for a reason other than a failed test.
+- Earlier turns of other sessions: a change of the file that the user did not want, and the command's failure, if its
+  last run failed by itself and for a reason other than a failed test.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -22,18 +23,31 @@ from cm_tui.engine.context.packs.work_state import EXPECTED, clean_line, has_fai
 from cm_tui.engine.memory.narrator.cues import STRONG, cues_of
 from cm_tui.engine.memory.narrator.miners.fixes import sign_of
 from cm_tui.engine.memory.narrator.runs import Command, commands_of
-from cm_tui.engine.memory.narrator.shell import core_of
-from cm_tui.engine.memory.narrator.turn import Turn, rejects
+from cm_tui.engine.memory.narrator.shell import MOST_CHARACTERS, core_of
+from cm_tui.engine.memory.narrator.turn import Turn, rejects, takes_back
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import ENTRIES, EPISODES, Entry, Reminder
-from cm_tui.model.dates import age
+from cm_tui.model.dates import local_day
 from cm_tui.model.text import unapproved
 
 MOST = 4
 """Reminders of an action."""
 _GIVEN = ("Rule", "Experience")
 _NOT_WANTED = STRONG | {"do not", "not wanted", "superseded"}
+_WRITING = {("git", "commit"), ("git", "add"), ("git", "stash")}
+"""Commands that are no habit to learn, but that memories are about."""
+_OPENING, _FEW = 200, 5
+_BACK = re.compile(
+    r"\b(?i:revert|undo|roll\w*\s*(?:it|that|this)?\s*back|(?:back|take|put|throw)\s+(?:it|that|this|them)\s+(?:out|back|away)"
+    r"|(?:drop|remove)\s+(?:it|that|this)|should\s*n[o']?t\s+have|(?:did\s*n[o']?t|never)\s+(?:ask|want|say)|why\s+(?:did|would)\s+you)\b"
+)
+_BROKEN = re.compile(
+    r"\b(?i:still|nothing|not? work\w*|n[o']?t\s+(?:work|help)|broke\w*|breaks|fail\w*|errors?|crash\w*)\b"
+)
+"""The change did not do what it was for."""
 _FIX = re.compile(r"^When [`\"].*(?:fails with|comes up)")
+_WAY = re.compile(r"^[^\n]*\b(?:is|are) \w+ with `[^`\n]+`\.?$", re.MULTILINE)
+"""How something is done: who runs that command knows it."""
 _SPAN = re.compile(r"`([^`\n]{1,200})`")
 _BEFORE, _AFTER = r"(?<![\w./-])(?:\./)?", r"(?![\w/-]|\.\w)"
 _USED = r"\b(?i:us(?:e|es|ing)|run(?:s|ning)?|call|via|with|prefer|invoke)\s+"
@@ -69,7 +83,7 @@ class NoteLine(NamedTuple):
 
 
 class Past(NamedTuple):
-    """An earlier turn: the last run of each command with its error (empty: it went well), and a rejected change."""
+    """An earlier turn: the last run of each command with its error (empty: none is known), and a rejected change."""
 
     id: str
     session: str
@@ -81,34 +95,44 @@ class Past(NamedTuple):
 
 def action_of(line: str, root: str, paths: Sequence[str], unique: Iterable[str], session: str) -> Action:
     """Return the action of editing files, or of running a line in a shell at the root."""
-    return Action(tuple(paths), frozenset(unique), commands_of(line, root) if line else (), session)
+    # A longer one is a script, and would only take room in the cache.
+    found = commands_of(line, root, looking=True) if 0 < len(line) <= MOST_CHARACTERS else ()
+    commands = (one for one in found if one.kind != "looking" or one.words[:2] in _WRITING)
+    return Action(tuple(paths), frozenset(unique), tuple(commands), session)
 
 
 def reminders(
-    action: Action, entries: Sequence[Entry], lines: Iterable[NoteLine], past: Sequence[Past], now: float
+    action: Action, entries: Sequence[Entry], lines: Iterable[NoteLine], past: Sequence[Past]
 ) -> tuple[Reminder, ...]:
     """Return what is known about an action, Rules first.
 
-    `entries`: those that agents are given. `lines`: of notes. `past`: the newest turns, the last one first. `now`:
-    seconds since the epoch.
+    `entries`: those that agents are given. `lines`: of notes. `past`: the newest turns, the last one first.
     """
-    given = sorted((one for one in entries if one.category in _GIVEN), key=lambda one: one.category != "Rule")
-    found = [
-        *(
-            Reminder("rule" if one.category == "Rule" else "lesson", f"{ENTRIES}/{one.id}", line_of(one)[2:])
-            for one in given
-            if _names(f"{one.title}\n{one.content}", action, with_folders=one.category == "Rule")
-        ),
-        *(Reminder("note", one.path, one.text) for one in lines if _is_telling(one.text) and _names(one.text, action)),
-        *_rejected(action, past, now),
-        *_failed(action, past, now),
-    ]
     by_text: dict[str, Reminder] = {}
-    for one in found:
+    for one in _found(action, entries, lines, past):
         # An entry's line is safe already; nothing else may look like an approved Rule.
         text = clean_line(one.text if one.path.startswith(ENTRIES) else unapproved(one.text))
         by_text.setdefault(text, Reminder(one.kind, one.path, text))
-    return tuple(by_text.values())[:MOST]
+        if len(by_text) == MOST:
+            break
+    return tuple(by_text.values())
+
+
+def _found(
+    action: Action, entries: Sequence[Entry], lines: Iterable[NoteLine], past: Sequence[Past]
+) -> Iterator[Reminder]:
+    """Yield the reminders; no text is looked at longer than it takes to see that it names nothing of the action."""
+    given = sorted((one for one in entries if one.category in _GIVEN), key=lambda one: one.category != "Rule")
+    names = _Names(action)
+    for one in given:
+        is_rule = one.category == "Rule"
+        if names.are_in(f"{one.title}\n{one.content}", with_folders=is_rule):
+            yield Reminder("rule" if is_rule else "lesson", f"{ENTRIES}/{one.id}", line_of(one)[2:])
+    for line in lines:
+        if names.are_in(line.text) and _is_telling(line.text):
+            yield Reminder("note", line.path, line.text)
+    yield from _rejected(action, past)
+    yield from _failed(action, past)
 
 
 def past_of(episodes: Iterable[tuple[str, float, EpisodeRecord]]) -> list[Past]:
@@ -121,12 +145,30 @@ def past_of(episodes: Iterable[tuple[str, float, EpisodeRecord]]) -> list[Past]:
     for id_, ended, record in episodes:
         turn = Turn(id_, ended, record, last.get(record.session))
         last[record.session] = Turn(id_, ended, record)
-        errors = {run.command.text: _error(run.output) if has_failed(run) else "" for run in turn.runs}
-        files = frozenset(turn.before.record.files) if turn.before is not None and rejects(turn) else frozenset()
-        words = clean_line(record.prompts[0]) if files else ""
+        # Of several commands in one line, it is not known which one failed.
+        of_step = Counter(run.step for run in turn.runs)
+        errors = {
+            run.command.text: _error(run.output) if has_failed(run) and of_step[run.step] == 1 else ""
+            for run in turn.runs
+        }
+        files = _unwanted(turn)
+        # What follows the first paragraph is mostly pasted.
+        words = clean_line(record.prompts[0].strip().partition("\n\n")[0]) if files else ""
         found.append(Past(id_, record.session, ended, errors, files, words))
     found.reverse()
     return found
+
+
+def _unwanted(turn: Turn) -> frozenset[str]:
+    """Return the files whose change the user rejected as unwanted: one that did not work yet was made again.
+
+    Of many files it is not known which are meant.
+    """
+    if turn.before is None or not rejects(turn) or len(turn.before.record.files) > _FEW:
+        return frozenset()
+    first = turn.record.prompts[0][:_OPENING].replace("’", "'")
+    is_unwanted = _BACK.search(first) or (takes_back(turn) and not _BROKEN.search(first))
+    return frozenset(turn.before.record.files) if is_unwanted else frozenset()
 
 
 def _error(output: str) -> str:
@@ -135,20 +177,21 @@ def _error(output: str) -> str:
     return "a failed test" if sign is None or EXPECTED.search(sign.words) else sign.words
 
 
-def _rejected(action: Action, past: Sequence[Past], now: float) -> Iterator[Reminder]:
-    for one in past:
-        for path in action.paths:
-            if path in one.rejected and one.session != action.session:
-                words = f"The user rejected a change of {path}, {age(now - one.time)}: {one.words}"
-                yield Reminder("rejected", f"{EPISODES}/{one.id}", words)
+def _rejected(action: Action, past: Sequence[Past]) -> Iterator[Reminder]:
+    for path in action.paths:
+        one = next((one for one in past if path in one.rejected and one.session != action.session), None)
+        if one is not None:
+            # With a date, and not an age: what was shown in a session is known again by its text.
+            words = f"The user rejected a change of {path} on {local_day(one.time)}: {one.words}"
+            yield Reminder("rejected", f"{EPISODES}/{one.id}", words)
 
 
-def _failed(action: Action, past: Sequence[Past], now: float) -> Iterator[Reminder]:
+def _failed(action: Action, past: Sequence[Past]) -> Iterator[Reminder]:
     for command in action.commands:
         last = next((one for one in past if command.text in one.errors), None)
         error = last.errors[command.text] if last is not None else ""
         if last is not None and error not in ("", "a failed test") and last.session != action.session:
-            words = f"`{command.text}` failed when it was last run, {age(now - last.time)}: {error}"
+            words = f"`{command.text}` failed when it was last run, on {local_day(last.time)}: {error}"
             yield Reminder("failure", f"{EPISODES}/{last.id}", words)
 
 
@@ -156,26 +199,33 @@ def _is_telling(line: str) -> bool:
     return _FIX.search(line) is not None or not _NOT_WANTED.isdisjoint(cues_of(line))
 
 
-def _names(text: str, action: Action, *, with_folders: bool = False) -> bool:
-    return any(_names_file(text, path, action.unique, with_folders=with_folders) for path in action.paths) or any(
-        _names_command(text, command) for command in action.commands
-    )
+class _Names:
+    """The names of an action, as patterns behind a word that a text must have."""
 
+    def __init__(self, action: Action) -> None:
+        self._commands = action.commands
+        wholes = [PurePosixPath(path) for path in action.paths]
+        names = {one for path in wholes for one in (str(path), path.name) if one != path.name or one in action.unique}
+        names |= {path for path in action.paths if "/" not in path}
+        folders = {f"{one}/" for path in wholes for up in path.parents for one in (str(up), up.name) if up.name}
+        self._files = [(one, re.compile(f"{_BEFORE}{re.escape(one)}{_AFTER}")) for one in names]
+        self._folders = [
+            (one, re.compile(rf"{_BEFORE}{re.escape(one)}(?:\*{{1,2}})?(?![\w./*-]*\w)")) for one in folders
+        ]
 
-def _names_file(text: str, path: str, unique: frozenset[str], *, with_folders: bool) -> bool:
-    whole = PurePosixPath(path)
-    names = {path, whole.name} if whole.name in unique else {path}
-    if any(one in text and re.search(f"{_BEFORE}{re.escape(one)}{_AFTER}", text) for one in names):
-        return True
-    folders = {f"{one}/" for parent in whole.parents for one in (parent.as_posix(), parent.name) if parent.name}
-    return with_folders and any(
-        one in text and re.search(rf"{_BEFORE}{re.escape(one)}(?:\*{{1,2}})?(?![\w./*-]*\w)", text) for one in folders
-    )
+    def are_in(self, text: str, *, with_folders: bool = False) -> bool:
+        """Return whether a text has one of them. `with_folders`: a folder of a file counts too."""
+        paths = (*self._files, *self._folders) if with_folders else self._files
+        return any(one in text and pattern.search(text) for one, pattern in paths) or any(
+            _names_command(text, command) for command in self._commands
+        )
 
 
 def _names_command(text: str, command: Command) -> bool:
     words = core_of(command.words)
-    own = frozenset((*words, *command.words))
+    if words[0] not in text and command.words[0] not in text:
+        return False
+    text, own = _WAY.sub(" ", text), frozenset((*words, *command.words))
     spans = [span.split() for span in _SPAN.findall(text)]
     if any(span and span[0] in (words[0], command.words[0]) and own.issuperset(span) for span in spans):
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from cm_tui.engine.code.history.revisions import Revisions
 from cm_tui.engine.memory.entries.entry_undo import forgetting_of
@@ -161,6 +162,10 @@ class Episodes:
         """
         read = self._reading.now()
         return read.note if read.is_part else ""
+
+    def state(self) -> tuple[Any, ...]:
+        """Return a change stamp of all episodes and of what is said of them. Raises StoreError as `follow`."""
+        return self._reading.now().tables.state()
 
     def page(self, match: str, where: EpisodeFilter | None, before: str | None, limit: int) -> Page[Episode]:
         """Return the matching ones, newest first.

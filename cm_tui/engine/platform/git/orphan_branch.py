@@ -94,7 +94,11 @@ class OrphanBranch:
                 parents = [str(self._repository.create_commit(None, author, author, words, one.tree, parents))]
             if before is not None and str(before.target) == parents[0]:
                 return False
-            self._repository.references.create(reference, parents[0], force=True)
+            # Both fail if the branch was written meanwhile.
+            if before is None:
+                self._repository.references.create(reference, parents[0])
+            else:
+                before.set_target(parents[0])
         except (OSError, ValueError, pygit2.GitError) as error:
             raise self._unwritten(error) from error
         return True
@@ -110,7 +114,7 @@ class OrphanBranch:
 
     def _unwritten(self, error: Exception) -> CmError:
         return CmError(
-            f"The branch {self._name} cannot be written: {error}", hint="Check the repository with `git fsck`."
+            f"The branch {self._name} cannot be written: {error}", hint="Try again; if that fails too, run `git fsck`."
         )
 
     def _tips(self) -> list[pygit2.Commit]:
