@@ -67,7 +67,10 @@ def test_a_command_about_a_folder_is_left_out_where_the_one_about_all_is_run_mor
 
 
 def test_a_task_whose_name_has_a_slash_is_no_folder() -> None:
-    for tasks in (("sbt core/test", "sbt core/run", "sbt web/compile"), ("make db/up", "make -j4 db/seed", "make run/api")):
+    for tasks in (
+        ("sbt core/test", "sbt core/run", "sbt web/compile"),
+        ("make db/up", "make -j4 db/seed", "make run/api"),
+    ):
         assert left(*(fact("command", task, 6 + at) for at, task in enumerate(tasks))) == list(tasks)
     folders = (fact("command", f"make -C apps/{name} build", 6) for name in ("a", "b", "c"))
     assert len(left(*folders)) == 1

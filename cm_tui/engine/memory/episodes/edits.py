@@ -91,7 +91,10 @@ def edit_episodes(
     ids = episodes.named_all(names, hidden=edit.forgotten is False)
     if actor != "person":
         _refuse(episodes, ids, forgets=edit.forgotten is not None)
-    change, said = change or new_change(), {name: value for name, value in (("agent", agent), ("reason", reason)) if value}
+    change, said = (
+        change or new_change(),
+        {name: value for name, value in (("agent", agent), ("reason", reason)) if value},
+    )
     with episodes.journal.held():
         for kind, data in events.items():
             append_of_many(episodes.journal, kind, {"change": change, **data, "actor": actor, **said}, ids)

@@ -106,7 +106,23 @@ def bare(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _FILE_OPTIONS = frozenset(
-    ("-f", "-c", "--config", "--file", "-o", "--output", "-C", "--out", "-r", "--require", "-p", "--project", "--entry", "-t", "--target")
+    (
+        "-f",
+        "-c",
+        "--config",
+        "--file",
+        "-o",
+        "--output",
+        "-C",
+        "--out",
+        "-r",
+        "--require",
+        "-p",
+        "--project",
+        "--entry",
+        "-t",
+        "--target",
+    )
 )
 _ROLES = tuple((re.compile(rf"(?:[\w.:]*[.:])?(?:{form})"), said) for said, form in pairs("roles").items())
 
