@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 
 from cm_tui.engine.search.ranking import tokens
-from cm_tui.engine.search.ranking.kinds import Kinds, kinds_of
+from cm_tui.engine.search.ranking.kinds import Kinds, in_english, kinds_of, language_of
 from cm_tui.engine.search.ranking.report import MOST_CHARS, NAMES, Report, is_report, read
 from cm_tui.engine.search.ranking.wording import CODE_WORDING, Wording
 
@@ -87,12 +87,18 @@ class Query:
     @cached_property
     def embedding_texts(self) -> list[str]:
         """Return the texts to embed: the question, or a report's prose."""
-        return [self._asked] if self.report is None else self.report.embedding_texts()
+        return list(filter(None, [" ".join(self.english), self._asked])) if self.report is None else self.report.embedding_texts()
 
     @cached_property
     def words(self) -> list[str]:
         """Return the content words, without contractions: `doesn't` is no word of code, nor are `doesn` and `t`."""
-        return tokens.content_words(_CONTRACTION.sub(" ", self._asked)) or tokens.content_words(self._asked)
+        own = tokens.content_words(_CONTRACTION.sub(" ", self._asked)) or tokens.content_words(self._asked)
+        return list(dict.fromkeys([*own, *self.english]))
+
+    @cached_property
+    def english(self) -> list[str]:
+        """Return what to look for in code where the question is in another language; empty: in English."""
+        return in_english(self._asked, self._language) if self.report is None else []
 
     @cached_property
     def terms(self) -> list[str]:
@@ -130,7 +136,7 @@ class Query:
     @cached_property
     def plain_pieces(self) -> list[str]:
         """The words' pieces as written, in lower case, for matching abbreviations."""
-        return list(dict.fromkeys(piece for word in self.words for piece in tokens.parts(word)))
+        return list(dict.fromkeys(piece for word in self.english or self.words for piece in tokens.parts(word)))
 
     @cached_property
     def is_name(self) -> bool:
@@ -167,7 +173,11 @@ class Query:
 
     @cached_property
     def _kinds(self) -> Kinds:
-        return kinds_of(self.plain)
+        return kinds_of(self._language)
+
+    @cached_property
+    def _language(self) -> str:
+        return language_of(self.plain)
 
     @cached_property
     def _asked(self) -> str:
