@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -70,48 +69,39 @@ def kinds_of(language: str) -> Kinds:
 _GLOSSARY = ("de", "fr", "es", "zh")
 """Languages of the columns of `glossary.txt`, after the English word."""
 _ENDING = 4
-"""Most letters after a known beginning of as few letters: `dateien` is a `datei`, `tabulator` no `tab`."""
+"""Most letters after a known beginning of as few letters: `rufen` is a `ruf`, `portugiesisch` no `port`."""
 
 
 @cache
 def _glossary() -> Mapping[str, Mapping[str, list[str]]]:
-    """English words by language and the beginning of a word in it."""
-    found: Mapping[str, defaultdict[str, list[str]]] = {name: defaultdict(list) for name in _GLOSSARY}
+    """English words by language and beginning of a word in it; none for words that code has no word for."""
+    found: dict[str, dict[str, list[str]]] = {name: {} for name in _GLOSSARY}
     for line in (resources.files(__package__) / "glossary.txt").read_text(encoding="utf-8").splitlines():
         english, *columns = line.split("|")
         for name, column in zip(_GLOSSARY, columns, strict=True):
             for begins in column.split():
-                found[name][begins] += english.split()
+                found[name].setdefault(begins, []).extend(english.split())
     return found
 
 
 def in_english(text: str, language: str) -> list[str]:
-    """Return the English words for a question, and its words that have none; empty: English, or no word is known."""
+    """Return English words for a question, with those of its words that may be names; empty: English, or none known."""
     if language not in _GLOSSARY:
         return []
-    known = _glossary()[language]
-    signs, sure = _signs().get(language, (frozenset[str](), frozenset[str]()))
+    known, (signs, sure) = _glossary()[language], _signs().get(language, (frozenset[str](), frozenset[str]()))
     found: list[str] = []
     any_known = False
-    for word in tokens.words(text):
-        for piece in _pieces(word, known) if language in _UNSPACED else [word]:
-            if (lower := piece.lower()) in signs | tokens.STOP_WORDS or known.get(folded := _folded(piece)) == []:
-                continue
-            english = _translated(folded, known)
-            any_known |= bool(english)
-            # A word without a translation may be a name of the code; those of the language are hardly in ASCII alone.
-            found += english or ([piece] if piece.isascii() and lower not in sure else [])
+    # The longest known words of a text without spaces, and what is between them.
+    between = sorted(known, key=len, reverse=True) if language in _UNSPACED else ()
+    for word in re.findall("|".join((*between, "[a-zA-Z0-9_]+", r"\w")), text) if between else tokens.words(text):
+        plain = unicodedata.normalize("NFKD", word.lower().replace("ß", "ss"))
+        plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+        if word.lower() in signs | tokens.STOP_WORDS or known.get(plain) == []:
+            continue
+        english = _translated(plain, known)
+        any_known |= bool(english)
+        found += english or ([word] if word.isascii() and word.lower() not in sure else [])
     return list(dict.fromkeys(found)) if any_known else []
-
-
-def _folded(word: str) -> str:
-    """A word in lower case without accents."""
-    return "".join(c for c in unicodedata.normalize("NFKD", word.lower()) if not unicodedata.combining(c)).replace("ß", "ss")
-
-
-def _pieces(text: str, known: Mapping[str, list[str]]) -> list[str]:
-    """Split text without spaces into the longest known words and whatever is between them."""
-    return re.findall("|".join(sorted(map(re.escape, known), key=len, reverse=True)) + r"|[a-zA-Z0-9_]+|.", text)
 
 
 def _translated(word: str, known: Mapping[str, list[str]]) -> list[str]:

@@ -92,8 +92,7 @@ class Query:
     @cached_property
     def words(self) -> list[str]:
         """Return the content words, without contractions: `doesn't` is no word of code, nor are `doesn` and `t`."""
-        own = tokens.content_words(_CONTRACTION.sub(" ", self._asked)) or tokens.content_words(self._asked)
-        return list(dict.fromkeys([*own, *self.english]))
+        return tokens.content_words(_CONTRACTION.sub(" ", self._asked)) or tokens.content_words(self._asked)
 
     @cached_property
     def english(self) -> list[str]:
@@ -105,6 +104,10 @@ class Query:
         """Return index terms, each once."""
         return self.terms_in(CODE_WORDING)
 
+    def _words_in(self, wording: Wording) -> list[str]:
+        """Return its words; in code also English ones."""
+        return [*dict.fromkeys([*self.words, *self.english])] if wording is CODE_WORDING else self.words
+
     def terms_in(self, wording: Wording) -> list[str]:
         """Return index terms of a wording, each once."""
         return list(self.weights_in(wording))
@@ -113,7 +116,7 @@ class Query:
         """Return index terms of a wording with their weights, from 0 to 1: equal in a question."""
         if self.report is not None:
             return {term: one.weight for term, one in self.report.terms(wording).items()}
-        words = wording.kept(self.words)
+        words = wording.kept(self._words_in(wording))
         return {term: _FAINT if word in self.faint else 1.0 for word in words for term in wording.split(word)}
 
     def parts_in(self, wording: Wording) -> dict[str, str]:
@@ -123,7 +126,7 @@ class Query:
     def written_in(self, wording: Wording, wanted: AbstractSet[str]) -> dict[str, str]:
         """Return wanted index terms as written in the query: `color` for `col`; of several words, the first."""
         found: dict[str, str] = {}
-        for word in dict.fromkeys([*self.words, *chain(*(self.report.words if self.report else ()))]):
+        for word in dict.fromkeys([*self._words_in(wording), *chain(*(self.report.words if self.report else ()))]):
             if wanted.isdisjoint(split := wording.split(word)):
                 continue
             pieces = tokens.parts(word)
@@ -194,7 +197,9 @@ class Query:
         found: dict[str, Name] = {}
         for number, match in enumerate(_QUALIFIED.finditer(self._asked)):
             text = match.group()
-            strength = _strength(text, called=self._asked[match.end() : match.end() + 1] == "(", first=not number)
+            # German nouns have capitals wherever they are.
+            first = not number or self._language == "de"
+            strength = _strength(text, called=self._asked[match.end() : match.end() + 1] == "(", first=first)
             if strength and text not in found:
                 found[text] = _name(text, strength)
         return sorted(found.values(), key=lambda name: -name.strength)
