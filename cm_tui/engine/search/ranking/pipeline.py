@@ -176,6 +176,7 @@ class Searcher:
         self._prefetch.asked(documents.generation)
         if asked.only is None and (beside := self._comparison(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)
+        notes += [f"Also searched in English: {', '.join(question.english)}."] if question.english else []
         notes += [described(dates)] if dates else []
         notes += [said(meant)] if meant else []
         notes += [report.described(len(table.terms))] if report else []
