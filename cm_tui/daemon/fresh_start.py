@@ -27,7 +27,7 @@ from cm_tui.files import users_umask
 
 GROWN_BYTES = 32 << 20
 """How much more memory than at its start a daemon must have: its imports and the first requests take some."""
-REST_S = 600.0
+REST_S = 450.0
 """How long a daemon rests that has grown by so much; one that has grown by more rests less. After each start the next
 request imports the database again, which takes 0.3 s."""
 _END_S = 60.0
@@ -118,8 +118,10 @@ class FreshStart:
         now = resident()
         if self._first is None:
             self._first = now
-        # The narrator begins a due pass one round after this time.
-        quiet_s = max(self._state.config.project_idle_seconds, QUIET_S) + 1.5 * INTERVAL_S
+        quiet_s = self._state.config.project_idle_seconds
+        if any(follower.is_waiting for follower in self._state.followers):
+            # The narrator begins a pass one round after this time.
+            quiet_s = max(quiet_s, QUIET_S) + 1.5 * INTERVAL_S
         grown, rested_s = now - self._first, min(self._state.quiet_seconds, self._clock.monotonic() - self._since)
         return (
             runtime_dir.HAS_UNIX
@@ -129,9 +131,9 @@ class FreshStart:
         )
 
     def _reads_at_most_histories(self) -> bool:
-        jobs, state = self._state.jobs.unfinished(), self._state
-        opened = {project.store for project in state.projects.opened()}
-        return all(job.queue == HISTORY for job in jobs) and opened <= {job.store for job in jobs}
+        jobs = self._state.jobs.unfinished()
+        used = {project.store for project in self._state.projects.opened() if project.users}
+        return all(job.queue == HISTORY for job in jobs) and used <= {job.store for job in jobs}
 
     def begin(self) -> None:
         """Continue after another daemon: import what the next question needs, and read on the histories.

@@ -47,6 +47,13 @@ class NarratorRunner(ProjectFollower):
     def resume(self, roots: Sequence[Path]) -> None:
         """Do nothing: a pass that nothing new asks for would open the project again."""
 
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether a journal has events that no pass has read."""
+        from cm_tui.engine.platform.journal.journal import START
+
+        return any(end not in (START, self._done.get(root)) for root, (end, _) in list(self._seen.items()))
+
     def visit(self, root: Path) -> None:
         """Make a pass over a project's new episodes if one is due."""
         at = self._due(root)

@@ -68,6 +68,11 @@ class ProjectFollower:
                 return
             self._look(root)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether it is about to begin work once a project has been quiet for long enough."""
+        return False
+
     def roots(self) -> list[Path]:
         """Return the projects to visit."""
         for project in self.dispatcher.pool.opened():
