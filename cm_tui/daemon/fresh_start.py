@@ -36,15 +36,6 @@ _NEXT_NEEDED = (
     "cm_tui.engine.context.packs.from_query", "cm_tui.engine.search.vectors.index",
 )  # fmt: skip
 _VARIABLE = "CM_FRESH_START"
-_ALLOCATOR = "PYTHONMALLOC"
-
-_allocator = ""
-
-
-def forget_allocator() -> None:
-    """Remove the daemon's allocator from the environment of its children: those soon end, and Python's own is quicker."""
-    global _allocator  # noqa: PLW0603 - of the process, like the environment
-    _allocator = os.environ.pop(_ALLOCATOR, _allocator)
 
 
 @dataclass(frozen=True)
@@ -90,8 +81,6 @@ def received() -> Handover | None:
 def start_again(handover: Handover | None = None) -> None:
     """Replace the program of this process by a new start of it; returns only by an error. Raises OSError."""
     environment = dict(os.environ)
-    if _allocator:
-        environment[_ALLOCATOR] = _allocator
     if handover is not None:
         environment[_VARIABLE] = json.dumps(asdict(handover))
         for descriptor in (handover.lock, handover.listener):

@@ -167,15 +167,3 @@ def test_a_daemon_that_is_asked_to_end_does_not_start_again(asked: list[bool], g
         state.leave(handover=again, again=again)
     state.done.wait(60)
     assert state.starts_again == goes_on
-
-
-def test_children_and_the_next_start_get_their_allocators(monkeypatch: pytest.MonkeyPatch):
-    saved: dict[str, str] = {}
-    monkeypatch.setattr(os, "execve", lambda _file, _arguments, environment: saved.update(environment))
-    monkeypatch.setattr(os, "umask", lambda _: 0)
-    monkeypatch.setattr(fresh_start, "_allocator", "")
-    monkeypatch.setenv("PYTHONMALLOC", "malloc")
-    fresh_start.forget_allocator()
-    assert "PYTHONMALLOC" not in os.environ
-    fresh_start.start_again()
-    assert saved["PYTHONMALLOC"] == "malloc"
