@@ -77,6 +77,7 @@ class CmApp(ModeApp):
         self.revision_tracker = RevisionTracker(self.tasks, self.revision, self.project, self.tell)
         work = self.tasks, self.project, self.activity_log, self._project_changed
         self.lifecycle = ProjectLifecycle(*work, repair)
+        self.tasks.files_requested = self.lifecycle.follow_edits
         self.session_import = SessionImport(*work)
         self.narrator_run = NarratorRun(*work)
         self.daemon_sync = DaemonSync(*work, self.lifecycle, self)

@@ -17,6 +17,8 @@ from cm_tui.tui.tasks.long_tasks import RunEnded, Steps
 
 COUNTING_DELAY = 0.3
 """Seconds in which further changes may come before the project's state is asked for, and what waits is counted."""
+EDITS_DELAY = 0.1
+"""Seconds without a request after which edited files are looked for: the request itself goes first."""
 MOST_RULES = 1_000
 _LOOKING = frozenset({"scan", "store", "done"})
 """Stages of an index run that take a moment, unless another one came before them."""
@@ -181,7 +183,7 @@ class ProjectLifecycle(ProjectWork):
         view.progress, view.cancelled = None, message.cancelled
         view.summary = message.summary or view.summary
         view.index_news += 1
-        view.index_error = None if message.cancelled else message.error
+        view.index_error, view.edits = None if message.cancelled else message.error, ""
         if message.summary:
             self.log.add_summary(message.summary)
         self.log_end(message)
@@ -194,6 +196,23 @@ class ProjectLifecycle(ProjectWork):
             return ""
         changes = message.summary.changed
         return f"The index is up to date: {count(changes, 'change') if changes else 'nothing changed'}."
+
+    def follow_edits(self) -> None:
+        """Index what was edited since the last run, where that is quick; show what is not indexed."""
+        view = self.view
+        if self.tasks.indexing or view.is_behind_head or not view.searchable:
+            return
+
+        def got(followed: tuple[bool, str]) -> None:
+            indexed, why = followed
+            if indexed:
+                view.index_news += 1
+                self.refresh_status(delay=COUNTING_DELAY)
+            if indexed or why != view.edits:
+                view.edits = why
+                self.changed()
+
+        self.tasks.ask("app.edits", lambda engine: engine.follow_edits(), got, lambda _: None, delay=EDITS_DELAY)
 
     # --- the history ---
 

@@ -25,6 +25,7 @@ from cm_tui.tui.widgets.split import FittedLine, Panel, Split, Words
 from cm_tui.tui.widgets.text import count, elide_end, name_and_place, one_line
 
 DEFAULT_BUDGET = 4000
+WHOLE = "it is the whole file"
 
 
 def lengthened(request: PackRequest, by: int) -> tuple[int, int]:
@@ -150,6 +151,8 @@ class PackView(ModeScreen):
         self._seen: object = None
         self._piece: PackRequest | None = None
         """The piece under the cursor."""
+        self.grown_from: PackRequest | None = None
+        """The piece that got more lines, as it was before; how many there are is known once it is read."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Budget above; pieces and preview below."""
@@ -226,6 +229,9 @@ class PackView(ModeScreen):
         self._show_piece()
         much = f"{count(len(lines), 'line')} · about {pack.tokens:,} tokens" if lines else ""
         self.label("pack-preview-panel", subtitle=much)
+        before, self.grown_from = self.grown_from, None
+        if before is not None and before == self.current:
+            self.cm.refuse(f"Grow: {WHOLE}")
         self.say(" ".join(pack.notes), wrong=any(not item.included for item in pack.items))
         self.refresh_keys()
 
