@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 from textual import events, on
-from textual.actions import SkipAction
 from textual._compositor import Compositor, CompositorMap, ReflowResult
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content

@@ -136,7 +136,7 @@ class EngineTasks(LongTasks):
                 first()
             from cm_tui.daemon.open_engine import with_news
 
-            self.engine = with_news(self._open_engine(), partial(self._workers.deliver, lambda: self.files_requested()))
+            self.engine = with_news(self._open_engine(), partial(self._workers.deliver, self.files_requested))
         except Exception as error:  # noqa: BLE001 - whatever went wrong is shown, with its message
             self._workers.post(EngineFailed(as_cm_error(error)))
             return

@@ -21,6 +21,7 @@ from cm_tui.tui.widgets.text import (
     count,
     elide_end,
     elide_middle,
+    fit,
     name_and_place,
     number_of,
     one_line,
@@ -207,8 +208,9 @@ class HistoryList(RowList[HistoryRow]):
         lead, word = cell_len(row.lead), elide_middle(one_line(row.word), max(8, width // 3))
         # The last cell is left to the border.
         room = width - 6 - lead - (cell_len(word) + 2 if word else 0)
-        place = "" if lead and room < _ROOM_FOR_PLACE else one_line(row.place)
-        name, place, gap = name_and_place(one_line(row.name), place, room)
+        name, place, gap = name_and_place(one_line(row.name), one_line(row.place), room)
+        if lead and room < _ROOM_FOR_PLACE:
+            name, place, gap = fit(one_line(row.name), room), "", ""
         return Content.assemble(
             (f" {row.mark} ", f"bold {row.style}" if row.style else ""), (f"{letter} ", style), row.lead, name, gap,
             (place, "$muted"), (f"  {word}" if word else "", row.word_style),

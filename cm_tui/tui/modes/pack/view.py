@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.errors import CmError
-from cm_tui.model import Pack, PackItem, PackRequest
+from cm_tui.model import NOTES, Pack, PackItem, PackRequest
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.authors import is_remembered, title_of, who
 from cm_tui.tui.tasks.ask import Engine
@@ -106,7 +106,7 @@ def _names(row: PackRow, room: int) -> tuple[str, str, str]:
     request = row.request
     start, end = (row.item or request).start_line, (row.item or request).end_line
     name = one_line(request.title) or one_line(request.path.rpartition("/")[2])
-    where = f"{one_line(request.path)}:{start}-{end}"
+    where = f"{one_line(request.path).removeprefix(f'{NOTES}/')}:{start}-{end}"
     if is_remembered(request.path):
         name, where = _remembered_names(row, room)
         return name, where, " " * max(1, room - cell_len(name) - cell_len(where))
