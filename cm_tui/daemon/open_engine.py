@@ -104,7 +104,7 @@ def with_edits(engine: Engine, command: str) -> Engine:
     def follow(need: Need) -> str:
         try:
             with lock:
-                why = engine.follow_edits()[1] if need == "files" else engine.stale_reason()
+                why = engine.stale_reason() or (engine.follow_edits() if need == "files" else "")
         except NotIndexedError:
             return ""
         return f"The index is behind: {why}; {command} brings it up to date." if why else ""

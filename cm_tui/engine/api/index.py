@@ -63,30 +63,32 @@ class IndexMethods(EngineBase):
         return model.Freshness(bool(why), why, ran_at=float(ran_at) if ran_at else None, layers=layers)
 
     @in_process
-    def follow_edits(self) -> tuple[bool, str]:
-        """Index what was edited since the last run, up to `QUICK_BYTES`; for requests without a daemon.
+    def follow_edits(self) -> str:
+        """Index what was edited since the last run, up to `QUICK_BYTES`; return what is still missing, in words.
 
-        Returns:
-            Whether anything was indexed; and what the index does not reflect, in words.
-
-        Raises:
-            NotIndexedError: there is no index yet.
+        For requests without a daemon, to an index that reflects HEAD.
         """
-        if why := self.stale_reason():
-            return False, why
         from cm_tui.engine.code.freshness.policy import QUICK_BYTES, QUICK_S
 
         size, why = self._edited()
         if not why or size > QUICK_BYTES:
-            return False, why
+            return why
         until = time.monotonic() + QUICK_S
         try:
             with closing(self.run_index()) as steps:
                 # Vectors that are missing for other reasons may take long: they are left to `cm index`.
                 next((step for step in steps if step.searchable and time.monotonic() > until), None)
         except CmError as error:
-            return False, f"{why}, and could not be indexed: {error.message.rstrip('.')}"
-        return True, ""
+            return f"{why}, and could not be indexed: {error.message.rstrip('.')}"
+        return ""
+
+    @in_process
+    def edits(self) -> tuple[bool, str]:
+        """Return whether what was edited since the last run can be indexed quickly, and that in words; empty: nothing."""
+        from cm_tui.engine.code.freshness.policy import QUICK_BYTES
+
+        size, why = self._edited()
+        return size <= QUICK_BYTES and not self._db.is_read_only, why
 
     def _edited(self) -> tuple[float, str]:
         """Return how many bytes were edited since the last run, and that in words; empty: none."""

@@ -18,7 +18,7 @@ from cm_tui.tui.tasks.long_tasks import RunEnded, Steps
 COUNTING_DELAY = 0.3
 """Seconds in which further changes may come before the project's state is asked for, and what waits is counted."""
 EDITS_DELAY = 0.1
-"""Seconds without a request after which edited files are looked for: the request itself goes first."""
+"""Seconds after a request before edited files are looked for: the request itself goes first."""
 MOST_RULES = 1_000
 _LOOKING = frozenset({"scan", "store", "done"})
 """Stages of an index run that take a moment, unless another one came before them."""
@@ -40,6 +40,8 @@ class ProjectLifecycle(ProjectWork):
     """False once the person stopped the reading of history: it does not begin again by itself."""
     _after_history: Callable[[], None] | None = None
     """What waits until nothing reads the past."""
+    _edits: tuple[bool, str] | None = None
+    """Edited files that were found last: what a run leaves is not indexed by another one."""
     _requested: bool = False
     """Whether the user requested the index run under way."""
 
@@ -189,6 +191,8 @@ class ProjectLifecycle(ProjectWork):
         self.log_end(message)
         if message.error is None:
             self._read_on()
+        if self._edits is not None:
+            self.follow_edits()
         self.refresh_status()
         self.changed()
         requested, self._requested = self._requested, False
@@ -203,16 +207,17 @@ class ProjectLifecycle(ProjectWork):
         if self.tasks.indexing or view.is_behind_head or not view.searchable:
             return
 
-        def got(followed: tuple[bool, str]) -> None:
-            indexed, why = followed
-            if indexed:
-                view.index_news += 1
-                self.refresh_status(delay=COUNTING_DELAY)
-            if indexed or why != view.edits:
+        def got(found: tuple[bool, str]) -> None:
+            quick, why = found
+            is_new = found != self._edits
+            self._edits = found if why else None
+            if quick and why and is_new:
+                self.start_index()
+            elif view.edits != why:
                 view.edits = why
                 self.changed()
 
-        self.tasks.ask("app.edits", lambda engine: engine.follow_edits(), got, lambda _: None, delay=EDITS_DELAY)
+        self.tasks.ask("app.edits", lambda engine: engine.edits(), got, lambda _: None, delay=EDITS_DELAY)
 
     # --- the history ---
 
