@@ -17,7 +17,7 @@ from cm_tui.tui.tasks.long_tasks import RunEnded, Steps
 
 COUNTING_DELAY = 0.3
 """Seconds in which further changes may come before the project's state is asked for, and what waits is counted."""
-EDITS_DELAY = 0.1
+EDITS_DELAY = 0.05
 """Seconds after a request before edited files are looked for: the request itself goes first."""
 MOST_RULES = 1_000
 _LOOKING = frozenset({"scan", "store", "done"})
@@ -177,6 +177,8 @@ class ProjectLifecycle(ProjectWork):
         before, self.view.progress = self.view.progress, progress
         if progress.searchable and not (before and before.searchable):
             self.refresh_status(delay=COUNTING_DELAY)
+            # The user waits for edited files; their vectors come later.
+            self.view.index_news += self._edits is not None
         self.changed()
 
     def ended(self, message: RunEnded) -> str:
