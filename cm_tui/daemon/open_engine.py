@@ -112,7 +112,7 @@ def with_edits(engine: Engine, command: str) -> Engine:
     return _checked(engine, follow)
 
 
-def with_news(engine: Engine, requested: Callable[[], None]) -> Engine:
+def with_news(engine: Engine, requested: Callable[[], object]) -> Engine:
     """Return an engine that calls a function before each request that should reflect edited files.
 
     The daemon follows edits by itself; `requested` is then never called.

@@ -121,8 +121,6 @@ class EngineTasks(LongTasks):
         self._latest: dict[str, int] = {}
         self._waiting: list[Callable[[], None]] = []
         self._delays = DelayedRequests(target, self._send)
-        self.files_requested: Callable[[], None] = lambda: None
-        """Called with each request that should reflect edited files, to an engine that no daemon keeps up to date."""
 
     # --- the engine ---
 
@@ -134,9 +132,7 @@ class EngineTasks(LongTasks):
         try:
             if first is not None:
                 first()
-            from cm_tui.daemon.open_engine import with_news
-
-            self.engine = with_news(self._open_engine(), partial(self._workers.deliver, self.files_requested))
+            self.engine = self._open_engine()
         except Exception as error:  # noqa: BLE001 - whatever went wrong is shown, with its message
             self._workers.post(EngineFailed(as_cm_error(error)))
             return
