@@ -95,7 +95,6 @@ def test_every_room_is_there() -> None:
         "stale",
         "narrator",
         "assembly",
-        "definitions",
         "erasure",
         "layers",
     }
