@@ -233,12 +233,12 @@ class ContextMethods(SearchMethods):
         own turns are no news to it. Raises RefusedError if a path is outside the project; StoreError if a file cannot be
         read.
         """
-        from cm_tui.engine.context.packs.reminders import action_of, reminders
+        from cm_tui.engine.context.packs.reminders import Action, reminders
 
         inside = [self._inside(path) for path in paths]
         names = [path.rpartition("/")[2] for path in inside]
         unique = [str(name) for (name,) in self._db.rows(_UNIQUE, [names])] if names else ()
-        action = action_of(command, str(self._root), inside, unique, session)
+        action = Action(command, str(self._root), inside, unique, session)
         if not action.paths and not action.commands:
             return ()
         self._read_journal(_REMINDER_S)

@@ -57,13 +57,9 @@ class SharedVectors:
     def versions(self) -> list[TeamVectors]:
         """Return the versions on the branch, the newest first. Raises RefusedError without git."""
         branch = self._branch()
-        found = []
-        for one in branch.versions():
-            model = _model_of(branch, one)
-            found.append(
-                TeamVectors(one.of, model_name(model), time=one.time, usable=model == self._provider.fingerprint)
-            )
-        return found
+        found = ((one, _model_of(branch, one)) for one in branch.versions())
+        own = self._provider.fingerprint
+        return [TeamVectors(one.of, model_name(model), time=one.time, usable=model == own) for one, model in found]
 
     def publish(self, *, dry_run: bool = False) -> TeamVectors:
         """Write the vectors of HEAD to the branch; the user pushes it.
@@ -213,10 +209,9 @@ def _unpacked(data: bytes, length: int) -> Iterator[tuple[str, bytes]]:
         raise ValueError("its digest differs")
     at = 0
     while at < len(body):
-        try:
-            long, wide = _LENGTHS.unpack_from(body, at)
-        except struct.error as error:
-            raise ValueError("it is truncated") from error
+        if at + _LENGTHS.size > len(body):
+            raise ValueError("it is truncated")
+        long, wide = _LENGTHS.unpack_from(body, at)
         at += _LENGTHS.size
         if not long or at + long + wide > len(body) or wide != length:
             raise ValueError("its vectors have a wrong length")

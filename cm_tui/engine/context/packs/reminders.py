@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -53,26 +53,38 @@ _BEFORE, _AFTER = r"(?<![\w./-])(?:\./)?", r"(?![\w/-]|\.\w)"
 _USED = r"\b(?i:us(?:e|es|ing)|run(?:s|ning)?|call|via|with|prefer|invoke)\s+"
 
 
-class Action(NamedTuple):
-    """An action.
+class Action:
+    """An action, and its names as patterns, each behind a word that a text must have.
 
-    Attributes:
-        paths: files that would be edited, below the project's root.
+    Args:
+        line: would be given to a shell; empty: none.
+        root: of the project, where the shell is.
+        paths: files that would be edited, below the root.
         unique: their names without a folder, as far as no other file has them.
-        commands: that would be run, in normal form.
         session: of the agent.
     """
 
-    paths: tuple[str, ...]
-    unique: frozenset[str]
-    commands: tuple[Command, ...]
-    session: str
-
-    @property
-    def words(self) -> set[str]:
-        """Return names of which each text has one that names the action."""
+    def __init__(self, line: str, root: str, paths: Sequence[str], unique: Collection[str], session: str) -> None:
+        self.paths, self.session = paths, session
+        # A longer one is a script, and would only take room in the cache.
+        found = commands_of(line, root, looking=True) if 0 < len(line) <= MOST_CHARACTERS else ()
+        self.commands = [one for one in found if one.kind != "looking" or one.words[:2] in _WRITING]
+        wholes = [PurePosixPath(path) for path in paths]
         programs = (word for one in self.commands for word in (one.words[0], core_of(one.words)[0]))
-        return {*(path.rpartition("/")[2] for path in self.paths), *programs}
+        self.words = {*(path.name for path in wholes), *programs}
+        """Names of which each text has one that names the action; for Rules also a folder."""
+        names = {*paths, *(path.name for path in wholes if path.name in unique)}
+        folders = {f"{one}/" for path in wholes for up in path.parents for one in (str(up), up.name) if up.name}
+        self._files = [(one, re.compile(f"{_BEFORE}{re.escape(one)}{_AFTER}")) for one in names]
+        ending = r"(?:\*{1,2})?(?![\w./*-]*\w)"
+        self._folders = [(one, re.compile(f"{_BEFORE}{re.escape(one)}{ending}")) for one in folders]
+
+    def is_named(self, text: str, *, with_folders: bool = False) -> bool:
+        """Return whether a text names it. `with_folders`: a folder of a file counts too."""
+        paths = (*self._files, *self._folders) if with_folders else self._files
+        return any(one in text and pattern.search(text) for one, pattern in paths) or any(
+            _names_command(text, command) for command in self.commands
+        )
 
 
 class NoteLine(NamedTuple):
@@ -91,14 +103,6 @@ class Past(NamedTuple):
     errors: Mapping[str, str]
     rejected: frozenset[str]
     words: str
-
-
-def action_of(line: str, root: str, paths: Sequence[str], unique: Iterable[str], session: str) -> Action:
-    """Return the action of editing files, or of running a line in a shell at the root."""
-    # A longer one is a script, and would only take room in the cache.
-    found = commands_of(line, root, looking=True) if 0 < len(line) <= MOST_CHARACTERS else ()
-    commands = (one for one in found if one.kind != "looking" or one.words[:2] in _WRITING)
-    return Action(tuple(paths), frozenset(unique), tuple(commands), session)
 
 
 def reminders(
@@ -123,13 +127,12 @@ def _found(
 ) -> Iterator[Reminder]:
     """Yield the reminders; no text is looked at longer than it takes to see that it names nothing of the action."""
     given = sorted((one for one in entries if one.category in _GIVEN), key=lambda one: one.category != "Rule")
-    names = _Names(action)
     for one in given:
         is_rule = one.category == "Rule"
-        if names.are_in(f"{one.title}\n{one.content}", with_folders=is_rule):
+        if action.is_named(f"{one.title}\n{one.content}", with_folders=is_rule):
             yield Reminder("rule" if is_rule else "lesson", f"{ENTRIES}/{one.id}", line_of(one)[2:])
     for line in lines:
-        if names.are_in(line.text) and _is_telling(line.text):
+        if action.is_named(line.text) and (_FIX.search(line.text) or not _NOT_WANTED.isdisjoint(cues_of(line.text))):
             yield Reminder("note", line.path, line.text)
     yield from _rejected(action, past)
     yield from _failed(action, past)
@@ -193,32 +196,6 @@ def _failed(action: Action, past: Sequence[Past]) -> Iterator[Reminder]:
         if last is not None and error not in ("", "a failed test") and last.session != action.session:
             words = f"`{command.text}` failed when it was last run, on {local_day(last.time)}: {error}"
             yield Reminder("failure", f"{EPISODES}/{last.id}", words)
-
-
-def _is_telling(line: str) -> bool:
-    return _FIX.search(line) is not None or not _NOT_WANTED.isdisjoint(cues_of(line))
-
-
-class _Names:
-    """The names of an action, as patterns behind a word that a text must have."""
-
-    def __init__(self, action: Action) -> None:
-        self._commands = action.commands
-        wholes = [PurePosixPath(path) for path in action.paths]
-        names = {one for path in wholes for one in (str(path), path.name) if one != path.name or one in action.unique}
-        names |= {path for path in action.paths if "/" not in path}
-        folders = {f"{one}/" for path in wholes for up in path.parents for one in (str(up), up.name) if up.name}
-        self._files = [(one, re.compile(f"{_BEFORE}{re.escape(one)}{_AFTER}")) for one in names]
-        self._folders = [
-            (one, re.compile(rf"{_BEFORE}{re.escape(one)}(?:\*{{1,2}})?(?![\w./*-]*\w)")) for one in folders
-        ]
-
-    def are_in(self, text: str, *, with_folders: bool = False) -> bool:
-        """Return whether a text has one of them. `with_folders`: a folder of a file counts too."""
-        paths = (*self._files, *self._folders) if with_folders else self._files
-        return any(one in text and pattern.search(text) for one, pattern in paths) or any(
-            _names_command(text, command) for command in self._commands
-        )
 
 
 def _names_command(text: str, command: Command) -> bool:
