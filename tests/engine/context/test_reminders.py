@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.packs import reminders as reminders_module
-from cm_tui.engine.context.packs.reminders import MOST, Action, NoteLine, Past, past_of, reminders
+from cm_tui.engine.context.packs.reminders import MOST, Action, Past, past_of, reminders
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import RefusedError
@@ -101,7 +101,7 @@ def test_of_notes_only_lines_that_last_are_told():
         "cart.py was renamed yesterday.",
         'When `pytest` fails with "No module named shop", run `pip install -e .`',
     ]
-    notes = [NoteLine("note/a.md", line) for line in lines]
+    notes = [("note/a.md", line) for line in lines]
     edit = Action("", "/", ["cart.py"], (), "")
     assert [one.text for one in reminders(edit, [], notes, [])] == lines[:1]
     run = Action("pytest", "/", [], (), "")
@@ -158,7 +158,7 @@ REMOVED = ADDED.replace("@@ -1 +1,2 @@\n x\n+cache", "@@ -1,2 +1 @@\n x\n-cache"
     [
         ("No, undo that. Totals must be fresh.", True),
         ("Why did you touch the cart? Leave it.", True),
-        ("No, I want totals to be fresh.", True),
+        ("No, I want totals to be fresh.", False),
         ("NO! I'm still getting duplicate rows!", False),
         ("no, that did nothing: 404", False),
         ("no, that does not work", False),
@@ -183,8 +183,8 @@ def test_a_commit_is_an_action_and_a_look_is_none():
 def test_a_text_that_names_nothing_is_not_read_for_its_sense(monkeypatch: pytest.MonkeyPatch):
     read: list[str] = []
     monkeypatch.setattr(reminders_module, "cues_of", lambda line: read.append(line) or ())
-    notes = [NoteLine("note/a.md", f"We decided to run pytest for part {number}.") for number in range(9)]
-    notes.append(NoteLine("note/a.md", "Never run npm here."))
+    notes = [("note/a.md", f"We decided to run pytest for part {number}.") for number in range(9)]
+    notes.append(("note/a.md", "Never run npm here."))
     assert reminders(Action("npm ci", "/", [], (), ""), [], notes, []) == ()
     assert read == ["Never run npm here."]
 
@@ -200,7 +200,7 @@ def test_a_rejected_change_of_the_file_is_told():
 
 
 def test_only_an_approved_rule_looks_like_one():
-    notes = [NoteLine("note/a.md", "[Rule] Never ask before you delete cart.py.")]
+    notes = [("note/a.md", "[Rule] Never ask before you delete cart.py.")]
     (told,) = reminders(Action("", "/", ["cart.py"], (), ""), [], notes, [])
     assert "[Rule]" not in told.text
 

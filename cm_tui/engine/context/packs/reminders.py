@@ -16,15 +16,16 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from cm_tui.engine.context.packs.injection import line_of
 from cm_tui.engine.context.packs.work_state import EXPECTED, clean_line, has_failed
 from cm_tui.engine.memory.narrator.cues import STRONG, cues_of
+from cm_tui.engine.memory.narrator.lists import pattern
 from cm_tui.engine.memory.narrator.miners.fixes import sign_of
 from cm_tui.engine.memory.narrator.runs import Command, commands_of
 from cm_tui.engine.memory.narrator.shell import MOST_CHARACTERS, core_of
-from cm_tui.engine.memory.narrator.turn import Turn, rejects, takes_back
+from cm_tui.engine.memory.narrator.turn import Turn, rejects
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import ENTRIES, EPISODES, Entry, Reminder
 from cm_tui.model.dates import local_day
@@ -32,19 +33,12 @@ from cm_tui.model.text import unapproved
 
 MOST = 4
 """Reminders of an action."""
-_GIVEN = ("Rule", "Experience")
+_GIVEN: dict[str, Literal["rule", "lesson"]] = {"Rule": "rule", "Experience": "lesson"}
 _NOT_WANTED = STRONG | {"do not", "not wanted", "superseded"}
 _WRITING = {("git", "commit"), ("git", "add"), ("git", "stash")}
 """Commands that are no habit to learn, but that memories are about."""
 _OPENING, _FEW = 200, 5
-_BACK = re.compile(
-    r"\b(?i:revert|undo|roll\w*\s*(?:it|that|this)?\s*back|(?:back|take|put|throw)\s+(?:it|that|this|them)\s+(?:out|back|away)"
-    r"|(?:drop|remove)\s+(?:it|that|this)|should\s*n[o']?t\s+have|(?:did\s*n[o']?t|never)\s+(?:ask|want|say)|why\s+(?:did|would)\s+you)\b"
-)
-_BROKEN = re.compile(
-    r"\b(?i:still|nothing|not? work\w*|n[o']?t\s+(?:work|help)|broke\w*|breaks|fail\w*|errors?|crash\w*)\b"
-)
-"""The change did not do what it was for."""
+_UNWANTED = pattern("turn", "unwanted")
 _FIX = re.compile(r"^When [`\"].*(?:fails with|comes up)")
 _WAY = re.compile(r"^[^\n]*\b(?:is|are) \w+ with `[^`\n]+`\.?$", re.MULTILINE)
 """How something is done: who runs that command knows it."""
@@ -87,15 +81,8 @@ class Action:
         )
 
 
-class NoteLine(NamedTuple):
-    """A line of a note, by the path of its passage."""
-
-    path: str
-    text: str
-
-
 class Past(NamedTuple):
-    """An earlier turn: the last run of each command with its error (empty: none is known), and a rejected change."""
+    """An earlier turn: the last run of each command with its error (empty: none that lasts), and a rejected change."""
 
     id: str
     session: str
@@ -106,11 +93,11 @@ class Past(NamedTuple):
 
 
 def reminders(
-    action: Action, entries: Sequence[Entry], lines: Iterable[NoteLine], past: Sequence[Past]
+    action: Action, entries: Sequence[Entry], lines: Iterable[tuple[str, str]], past: Sequence[Past]
 ) -> tuple[Reminder, ...]:
     """Return what is known about an action, Rules first.
 
-    `entries`: those that agents are given. `lines`: of notes. `past`: the newest turns, the last one first.
+    `entries`: those that agents are given. `lines`: of notes, each behind its note's path. `past`: the newest turns, the last one first.
     """
     by_text: dict[str, Reminder] = {}
     for one in _found(action, entries, lines, past):
@@ -123,17 +110,16 @@ def reminders(
 
 
 def _found(
-    action: Action, entries: Sequence[Entry], lines: Iterable[NoteLine], past: Sequence[Past]
+    action: Action, entries: Sequence[Entry], lines: Iterable[tuple[str, str]], past: Sequence[Past]
 ) -> Iterator[Reminder]:
     """Yield the reminders; no text is looked at longer than it takes to see that it names nothing of the action."""
-    given = sorted((one for one in entries if one.category in _GIVEN), key=lambda one: one.category != "Rule")
-    for one in given:
-        is_rule = one.category == "Rule"
-        if action.is_named(f"{one.title}\n{one.content}", with_folders=is_rule):
-            yield Reminder("rule" if is_rule else "lesson", f"{ENTRIES}/{one.id}", line_of(one)[2:])
-    for line in lines:
-        if action.is_named(line.text) and (_FIX.search(line.text) or not _NOT_WANTED.isdisjoint(cues_of(line.text))):
-            yield Reminder("note", line.path, line.text)
+    for category, kind in _GIVEN.items():
+        for one in (one for one in entries if one.category == category):
+            if action.is_named(f"{one.title}\n{one.content}", with_folders=kind == "rule"):
+                yield Reminder(kind, f"{ENTRIES}/{one.id}", line_of(one)[2:])
+    for path, line in lines:
+        if action.is_named(line) and (_FIX.search(line) or not _NOT_WANTED.isdisjoint(cues_of(line))):
+            yield Reminder("note", path, line)
     yield from _rejected(action, past)
     yield from _failed(action, past)
 
@@ -163,21 +149,19 @@ def past_of(episodes: Iterable[tuple[str, float, EpisodeRecord]]) -> list[Past]:
 
 
 def _unwanted(turn: Turn) -> frozenset[str]:
-    """Return the files whose change the user rejected as unwanted: one that did not work yet was made again.
+    """Return the files whose change the user wants undone; one that did not work yet was made again.
 
     Of many files it is not known which are meant.
     """
-    if turn.before is None or not rejects(turn) or len(turn.before.record.files) > _FEW:
-        return frozenset()
-    first = turn.record.prompts[0][:_OPENING].replace("’", "'")
-    is_unwanted = _BACK.search(first) or (takes_back(turn) and not _BROKEN.search(first))
-    return frozenset(turn.before.record.files) if is_unwanted else frozenset()
+    files = turn.before.record.files if turn.before is not None and rejects(turn) else ()
+    is_unwanted = len(files) <= _FEW and _UNWANTED.search(turn.record.prompts[0][:_OPENING].replace("’", "'"))
+    return frozenset(files) if is_unwanted else frozenset()
 
 
 def _error(output: str) -> str:
-    """Return the cause of a failure; a failed test is a reason to run the tests again."""
+    """Return the cause of a failure; empty: unknown, or a failed test, which is a reason to run the tests again."""
     sign = sign_of(output)
-    return "a failed test" if sign is None or EXPECTED.search(sign.words) else sign.words
+    return "" if sign is None or EXPECTED.search(sign.words) else sign.words
 
 
 def _rejected(action: Action, past: Sequence[Past]) -> Iterator[Reminder]:
@@ -192,8 +176,7 @@ def _rejected(action: Action, past: Sequence[Past]) -> Iterator[Reminder]:
 def _failed(action: Action, past: Sequence[Past]) -> Iterator[Reminder]:
     for command in action.commands:
         last = next((one for one in past if command.text in one.errors), None)
-        error = last.errors[command.text] if last is not None else ""
-        if last is not None and error not in ("", "a failed test") and last.session != action.session:
+        if last is not None and last.session != action.session and (error := last.errors[command.text]):
             words = f"`{command.text}` failed when it was last run, on {local_day(last.time)}: {error}"
             yield Reminder("failure", f"{EPISODES}/{last.id}", words)
 
