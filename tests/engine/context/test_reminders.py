@@ -175,6 +175,12 @@ def test_a_rejection_of_many_files_names_none_and_what_was_pasted_is_not_repeate
     ]
 
 
+def test_a_turn_without_a_prompt_is_read():
+    assert [one.rejected for one in past_of([("e1", NOW, EpisodeRecord(session="old", root="/work/shop"))])] == [
+        frozenset()
+    ]
+
+
 def test_a_commit_is_an_action_and_a_look_is_none():
     assert kinds("Run the tests before each `git commit`.", line="git add . && git commit -m x") == ["rule"]
     assert kinds("Never use git worktrees here.", line="git status && git diff | cat") == []

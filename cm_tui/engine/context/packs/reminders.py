@@ -154,7 +154,7 @@ def _unwanted(turn: Turn) -> frozenset[str]:
     Of many files it is not known which are meant.
     """
     files = turn.before.record.files if turn.before is not None and rejects(turn) else ()
-    is_unwanted = len(files) <= _FEW and _UNWANTED.search(turn.record.prompts[0][:_OPENING].replace("’", "'"))
+    is_unwanted = 0 < len(files) <= _FEW and _UNWANTED.search(turn.record.prompts[0][:_OPENING].replace("’", "'"))
     return frozenset(files) if is_unwanted else frozenset()
 
 
