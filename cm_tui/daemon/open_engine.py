@@ -235,10 +235,9 @@ def _with_stores(report: SecretsReport, names: Sequence[str]) -> SecretsReport:
     through_daemon = is_running()
     for name in names:
         try:
+            asked = {"store": name}
             reports.append(
-                tell("/v1/upkeep/secrets", {"store": name}, SecretsReport)
-                if through_daemon
-                else projects.scan_store(name)
+                tell("/v1/upkeep/secrets", asked, SecretsReport) if through_daemon else projects.scan_store(name)
             )
         except CmError as error:
             notes.append(f"{name} could not be read: {error.message}")

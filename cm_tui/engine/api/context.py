@@ -15,7 +15,7 @@ from cm_tui.errors import NotFoundError, UsageError
 if TYPE_CHECKING:
     from cm_tui.engine.code.graph.graph import Graph
     from cm_tui.engine.context.packs.injection import InjectionTable
-    from cm_tui.engine.context.packs.reminders import NoteLine, Past
+    from cm_tui.engine.context.packs.reminders import Past
 
 _UNIQUE = """
 SELECT name FROM (SELECT split_part(path, '/', -1) AS name FROM now_file)
@@ -249,32 +249,31 @@ class ContextMethods(SearchMethods):
         own turns are no news to it. Raises RefusedError if a path is outside the project; StoreError if a file cannot be
         read.
         """
-        from cm_tui.engine.context.packs.reminders import action_of, reminders
+        from cm_tui.engine.context.packs.reminders import Action, reminders
 
         inside = [self._inside(path) for path in paths]
         names = [path.rpartition("/")[2] for path in inside]
         unique = [str(name) for (name,) in self._db.rows(_UNIQUE, [names])] if names else ()
-        action = action_of(command, str(self._root), inside, unique, session)
+        action = Action(command, str(self._root), inside, unique, session)
         if not action.paths and not action.commands:
             return ()
         self._read_journal(_REMINDER_S)
         lines = self._note_lines(sorted(action.words))
         return reminders(action, self._injection_table().entries, lines, self._past())
 
-    def _note_lines(self, words: Sequence[str]) -> Iterator[NoteLine]:
-        """Yield the lines of notes with one of some words."""
-        from cm_tui.engine.context.packs.reminders import NoteLine
-
+    def _note_lines(self, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield the lines of notes with one of some words, each behind its note's path."""
         for path, text in self._db.rows(_NOTE_LINES, [model.NOTES, words]):
             for line in text.split("\n"):
                 if any(word in line for word in words):
-                    yield NoteLine(path, line.strip().removeprefix("- "))
+                    yield path, line.strip().removeprefix("- ")
 
     def _past(self) -> Sequence[Past]:
         """Return what reminders need of the newest turns; read again when these are others."""
         from cm_tui.engine.context.packs.reminders import past_of
 
-        state = self._episodes.state()
+        self._episodes.follow()
+        state = self._episodes.tables.state()
         if self._known_past[0] != state:
             self._known_past = (state, past_of(self._episodes.newest_of("", _TURNS)))
         return self._known_past[1]

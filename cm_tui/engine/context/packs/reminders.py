@@ -14,17 +14,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from cm_tui.engine.context.packs.injection import line_of
 from cm_tui.engine.context.packs.work_state import EXPECTED, clean_line, has_failed
 from cm_tui.engine.memory.narrator.cues import STRONG, cues_of
+from cm_tui.engine.memory.narrator.lists import pattern
 from cm_tui.engine.memory.narrator.miners.fixes import sign_of
 from cm_tui.engine.memory.narrator.runs import Command, commands_of
 from cm_tui.engine.memory.narrator.shell import MOST_CHARACTERS, core_of
-from cm_tui.engine.memory.narrator.turn import Turn, rejects, takes_back
+from cm_tui.engine.memory.narrator.turn import Turn, rejects
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.model import ENTRIES, EPISODES, Entry, Reminder
 from cm_tui.model.dates import local_day
@@ -32,19 +33,12 @@ from cm_tui.model.text import unapproved
 
 MOST = 4
 """Reminders of an action."""
-_GIVEN = ("Rule", "Experience")
+_GIVEN: dict[str, Literal["rule", "lesson"]] = {"Rule": "rule", "Experience": "lesson"}
 _NOT_WANTED = STRONG | {"do not", "not wanted", "superseded"}
 _WRITING = {("git", "commit"), ("git", "add"), ("git", "stash")}
 """Commands that are no habit to learn, but that memories are about."""
 _OPENING, _FEW = 200, 5
-_BACK = re.compile(
-    r"\b(?i:revert|undo|roll\w*\s*(?:it|that|this)?\s*back|(?:back|take|put|throw)\s+(?:it|that|this|them)\s+(?:out|back|away)"
-    r"|(?:drop|remove)\s+(?:it|that|this)|should\s*n[o']?t\s+have|(?:did\s*n[o']?t|never)\s+(?:ask|want|say)|why\s+(?:did|would)\s+you)\b"
-)
-_BROKEN = re.compile(
-    r"\b(?i:still|nothing|not? work\w*|n[o']?t\s+(?:work|help)|broke\w*|breaks|fail\w*|errors?|crash\w*)\b"
-)
-"""The change did not do what it was for."""
+_UNWANTED = pattern("turn", "unwanted")
 _FIX = re.compile(r"^When [`\"].*(?:fails with|comes up)")
 _WAY = re.compile(r"^[^\n]*\b(?:is|are) \w+ with `[^`\n]+`\.?$", re.MULTILINE)
 """How something is done: who runs that command knows it."""
@@ -53,37 +47,42 @@ _BEFORE, _AFTER = r"(?<![\w./-])(?:\./)?", r"(?![\w/-]|\.\w)"
 _USED = r"\b(?i:us(?:e|es|ing)|run(?:s|ning)?|call|via|with|prefer|invoke)\s+"
 
 
-class Action(NamedTuple):
-    """An action.
+class Action:
+    """An action, and its names as patterns, each behind a word that a text must have.
 
-    Attributes:
-        paths: files that would be edited, below the project's root.
+    Args:
+        line: would be given to a shell; empty: none.
+        root: of the project, where the shell is.
+        paths: files that would be edited, below the root.
         unique: their names without a folder, as far as no other file has them.
-        commands: that would be run, in normal form.
         session: of the agent.
     """
 
-    paths: tuple[str, ...]
-    unique: frozenset[str]
-    commands: tuple[Command, ...]
-    session: str
-
-    @property
-    def words(self) -> set[str]:
-        """Return names of which each text has one that names the action."""
+    def __init__(self, line: str, root: str, paths: Sequence[str], unique: Collection[str], session: str) -> None:
+        self.paths, self.session = paths, session
+        # A longer one is a script, and would only take room in the cache.
+        found = commands_of(line, root, looking=True) if 0 < len(line) <= MOST_CHARACTERS else ()
+        self.commands = [one for one in found if one.kind != "looking" or one.words[:2] in _WRITING]
+        wholes = [PurePosixPath(path) for path in paths]
         programs = (word for one in self.commands for word in (one.words[0], core_of(one.words)[0]))
-        return {*(path.rpartition("/")[2] for path in self.paths), *programs}
+        self.words = {*(path.name for path in wholes), *programs}
+        """Names of which each text has one that names the action; for Rules also a folder."""
+        names = {*paths, *(path.name for path in wholes if path.name in unique)}
+        folders = {f"{one}/" for path in wholes for up in path.parents for one in (str(up), up.name) if up.name}
+        self._files = [(one, re.compile(f"{_BEFORE}{re.escape(one)}{_AFTER}")) for one in names]
+        ending = r"(?:\*{1,2})?(?![\w./*-]*\w)"
+        self._folders = [(one, re.compile(f"{_BEFORE}{re.escape(one)}{ending}")) for one in folders]
 
-
-class NoteLine(NamedTuple):
-    """A line of a note, by the path of its passage."""
-
-    path: str
-    text: str
+    def is_named(self, text: str, *, with_folders: bool = False) -> bool:
+        """Return whether a text names it. `with_folders`: a folder of a file counts too."""
+        paths = (*self._files, *self._folders) if with_folders else self._files
+        return any(one in text and pattern.search(text) for one, pattern in paths) or any(
+            _names_command(text, command) for command in self.commands
+        )
 
 
 class Past(NamedTuple):
-    """An earlier turn: the last run of each command with its error (empty: none is known), and a rejected change."""
+    """An earlier turn: the last run of each command with its error (empty: none that lasts), and a rejected change."""
 
     id: str
     session: str
@@ -93,20 +92,12 @@ class Past(NamedTuple):
     words: str
 
 
-def action_of(line: str, root: str, paths: Sequence[str], unique: Iterable[str], session: str) -> Action:
-    """Return the action of editing files, or of running a line in a shell at the root."""
-    # A longer one is a script, and would only take room in the cache.
-    found = commands_of(line, root, looking=True) if 0 < len(line) <= MOST_CHARACTERS else ()
-    commands = (one for one in found if one.kind != "looking" or one.words[:2] in _WRITING)
-    return Action(tuple(paths), frozenset(unique), tuple(commands), session)
-
-
 def reminders(
-    action: Action, entries: Sequence[Entry], lines: Iterable[NoteLine], past: Sequence[Past]
+    action: Action, entries: Sequence[Entry], lines: Iterable[tuple[str, str]], past: Sequence[Past]
 ) -> tuple[Reminder, ...]:
     """Return what is known about an action, Rules first.
 
-    `entries`: those that agents are given. `lines`: of notes. `past`: the newest turns, the last one first.
+    `entries`: those that agents are given. `lines`: of notes, each behind its note's path. `past`: the newest turns, the last one first.
     """
     by_text: dict[str, Reminder] = {}
     for one in _found(action, entries, lines, past):
@@ -119,18 +110,16 @@ def reminders(
 
 
 def _found(
-    action: Action, entries: Sequence[Entry], lines: Iterable[NoteLine], past: Sequence[Past]
+    action: Action, entries: Sequence[Entry], lines: Iterable[tuple[str, str]], past: Sequence[Past]
 ) -> Iterator[Reminder]:
     """Yield the reminders; no text is looked at longer than it takes to see that it names nothing of the action."""
-    given = sorted((one for one in entries if one.category in _GIVEN), key=lambda one: one.category != "Rule")
-    names = _Names(action)
-    for one in given:
-        is_rule = one.category == "Rule"
-        if names.are_in(f"{one.title}\n{one.content}", with_folders=is_rule):
-            yield Reminder("rule" if is_rule else "lesson", f"{ENTRIES}/{one.id}", line_of(one)[2:])
-    for line in lines:
-        if names.are_in(line.text) and _is_telling(line.text):
-            yield Reminder("note", line.path, line.text)
+    for category, kind in _GIVEN.items():
+        for one in (one for one in entries if one.category == category):
+            if action.is_named(f"{one.title}\n{one.content}", with_folders=kind == "rule"):
+                yield Reminder(kind, f"{ENTRIES}/{one.id}", line_of(one)[2:])
+    for path, line in lines:
+        if action.is_named(line) and (_FIX.search(line) or not _NOT_WANTED.isdisjoint(cues_of(line))):
+            yield Reminder("note", path, line)
     yield from _rejected(action, past)
     yield from _failed(action, past)
 
@@ -160,21 +149,19 @@ def past_of(episodes: Iterable[tuple[str, float, EpisodeRecord]]) -> list[Past]:
 
 
 def _unwanted(turn: Turn) -> frozenset[str]:
-    """Return the files whose change the user rejected as unwanted: one that did not work yet was made again.
+    """Return the files whose change the user wants undone; one that did not work yet was made again.
 
     Of many files it is not known which are meant.
     """
-    if turn.before is None or not rejects(turn) or len(turn.before.record.files) > _FEW:
-        return frozenset()
-    first = turn.record.prompts[0][:_OPENING].replace("’", "'")
-    is_unwanted = _BACK.search(first) or (takes_back(turn) and not _BROKEN.search(first))
-    return frozenset(turn.before.record.files) if is_unwanted else frozenset()
+    files = turn.before.record.files if turn.before is not None and rejects(turn) else ()
+    is_unwanted = 0 < len(files) <= _FEW and _UNWANTED.search(turn.record.prompts[0][:_OPENING].replace("’", "'"))
+    return frozenset(files) if is_unwanted else frozenset()
 
 
 def _error(output: str) -> str:
-    """Return the cause of a failure; a failed test is a reason to run the tests again."""
+    """Return the cause of a failure; empty: unknown, or a failed test, which is a reason to run the tests again."""
     sign = sign_of(output)
-    return "a failed test" if sign is None or EXPECTED.search(sign.words) else sign.words
+    return "" if sign is None or EXPECTED.search(sign.words) else sign.words
 
 
 def _rejected(action: Action, past: Sequence[Past]) -> Iterator[Reminder]:
@@ -189,36 +176,9 @@ def _rejected(action: Action, past: Sequence[Past]) -> Iterator[Reminder]:
 def _failed(action: Action, past: Sequence[Past]) -> Iterator[Reminder]:
     for command in action.commands:
         last = next((one for one in past if command.text in one.errors), None)
-        error = last.errors[command.text] if last is not None else ""
-        if last is not None and error not in ("", "a failed test") and last.session != action.session:
+        if last is not None and last.session != action.session and (error := last.errors[command.text]):
             words = f"`{command.text}` failed when it was last run, on {local_day(last.time)}: {error}"
             yield Reminder("failure", f"{EPISODES}/{last.id}", words)
-
-
-def _is_telling(line: str) -> bool:
-    return _FIX.search(line) is not None or not _NOT_WANTED.isdisjoint(cues_of(line))
-
-
-class _Names:
-    """The names of an action, as patterns behind a word that a text must have."""
-
-    def __init__(self, action: Action) -> None:
-        self._commands = action.commands
-        wholes = [PurePosixPath(path) for path in action.paths]
-        names = {one for path in wholes for one in (str(path), path.name) if one != path.name or one in action.unique}
-        names |= {path for path in action.paths if "/" not in path}
-        folders = {f"{one}/" for path in wholes for up in path.parents for one in (str(up), up.name) if up.name}
-        self._files = [(one, re.compile(f"{_BEFORE}{re.escape(one)}{_AFTER}")) for one in names]
-        self._folders = [
-            (one, re.compile(rf"{_BEFORE}{re.escape(one)}(?:\*{{1,2}})?(?![\w./*-]*\w)")) for one in folders
-        ]
-
-    def are_in(self, text: str, *, with_folders: bool = False) -> bool:
-        """Return whether a text has one of them. `with_folders`: a folder of a file counts too."""
-        paths = (*self._files, *self._folders) if with_folders else self._files
-        return any(one in text and pattern.search(text) for one, pattern in paths) or any(
-            _names_command(text, command) for command in self._commands
-        )
 
 
 def _names_command(text: str, command: Command) -> bool:

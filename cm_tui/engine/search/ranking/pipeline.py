@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,25 +40,14 @@ from cm_tui.model.profile import ProfileReset
 from cm_tui.model.search import HOLDS_NONE
 from cm_tui.paths import project_config_file
 
+if TYPE_CHECKING:
+    from cm_tui.engine.search.vectors.index import VectorIndex
+
 _NO_RERANKER = "the profile asks for it, but `search.reranker` of the configuration is not set."
 _PLURALS = {"note": "notes", "entry": "entries", "episode": "episodes", "transcript": "transcripts"}
 
 
-class VectorSearch(Protocol):
-    """The part of the vector index that the pipeline needs."""
-
-    def frozen(self) -> retrieve.Vectors:
-        """Return the current vectors."""
-
-    @property
-    def notes(self) -> list[str]:
-        """Messages on damaged or stale data."""
-
-    def coverage(self) -> tuple[int, int]:
-        """Return how many passages have a vector, of how many."""
-
-
-Sides = Callable[[str], tuple[VectorSearch | None, Provider | None]]
+Sides = Callable[[str], "tuple[VectorIndex | None, Provider | None]"]
 
 
 class Searcher:
@@ -79,7 +68,7 @@ class Searcher:
     """
 
     def __init__(
-        self, db: Database, vectors: VectorSearch | None, config: Config, *, provider: Provider | None = None,
+        self, db: Database, vectors: VectorIndex | None, config: Config, *, provider: Provider | None = None,
         sides: Sides | None = None, root: Path | None = None, flags_of: FlagsOf | None = None, marks_of: MarksOf | None = None,
         reranker: Reranker | None = None, languages: Mapping[str, tuple[str, ...]] | None = None, clock: Clock = SYSTEM,
     ) -> None:  # fmt: skip
@@ -280,7 +269,7 @@ class Searcher:
         return found, "keyword" if reasons and not found else mode
 
     def _near(
-        self, query: Query, vectors: VectorSearch | None, provider: Provider | None, notes: list[str]
+        self, query: Query, vectors: VectorIndex | None, provider: Provider | None, notes: list[str]
     ) -> tuple[Nearness | None, str]:
         """The vectors of one model with the query's; else why there are none."""
         if vectors is None or provider is None:

@@ -115,8 +115,7 @@ def lookup(db: Database, hashes: Iterable[str], fingerprint: str) -> dict[str, b
 
 def vector_bytes(db: Database, fingerprint: str) -> int:
     """Return the length of a model's stored vectors; 0: none is stored."""
-    sql = "SELECT octet_length(vector) FROM embedding WHERE fingerprint = ? LIMIT 1"
-    return int(db.value(sql, [fingerprint]) or 0)
+    return int(db.value("SELECT octet_length(vector) FROM embedding WHERE fingerprint = ? LIMIT 1", [fingerprint]) or 0)
 
 
 def store(db: Database, fingerprint: str, vectors: Mapping[str, bytes]) -> None:
