@@ -33,7 +33,7 @@ _CACHES_S = 60.0
 _SHARED_S = 30.0
 """How long a checkout shares its project's store before a copy is tried again."""
 _CANDIDATES = 16
-_MOST_OPEN = 4
+_MOST_OPEN = 3
 """Most unused projects that stay open; the least recently used are closed."""
 
 _log = logging.getLogger(__name__)
