@@ -101,7 +101,7 @@ class OrphanBranch:
             raise self._unwritten(error) from error
 
     def _refuse_other(self, reference: pygit2.Reference) -> None:
-        """Raise RefusedError if a commit of the branch is not one of ours: writing recreates the branch."""
+        """Raise RefusedError if a commit of the branch is not one of ours: writing makes the branch again."""
         for commit in self._repository.walk(reference.target):
             if _SUBJECT.fullmatch(commit.message) is None:
                 raise RefusedError(
