@@ -21,8 +21,8 @@ from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.http_api import body_of
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.api.assembly import has_definitions
 from cm_tui.engine.api.at_start import has_memory_at_start
-from cm_tui.engine.api.definitions import has_definitions
 from cm_tui.errors import CmError, NotIndexedError
 from cm_tui.lru import LRU
 from cm_tui.model import Assembly, Injection, Pack, Reminder, WorkState

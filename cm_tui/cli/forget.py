@@ -101,8 +101,10 @@ def _forget(names: list[str], *, undo: bool, reason: str) -> None:
     if not names:
         raise UsageError("Nothing is named.", hint="`cm episodes` and `cm remember` list ids.")
     with _reported("restored" if undo else "forgotten") as report, open_engine() as engine:
+        whole = ""
         for name in names:
-            change = engine.forget_memory(name, undo=undo, reason=reason)
+            change = engine.forget_memory(name, undo=undo, reason=reason, change=whole)
+            whole = whole or change.change
             report(change, "" if undo else f"; `cm forget --undo {change.id}` restores it")
 
 

@@ -1,4 +1,4 @@
-"""Linked worktrees asked in turn: each has a copy of the project's store, so that after the first round none is indexed again."""
+"""Worktrees and linked clones asked in turn: each has a copy of the project's store, so that after the first round none is indexed again."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from cm_tui.engine.api import projects, worktree_stores
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.everywhere import recall_everywhere
 from cm_tui.engine.code.mainline import user_marks
+from cm_tui.engine.platform.git import checkout_links
 from cm_tui.engine.platform.git.identity import Identity, identify
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.store import rewrite
@@ -41,7 +42,7 @@ SECRET = "the words Ruritania and Graustark"
 
 @dataclass
 class Trees:
-    """A repository and worktrees of it, each on its own branch with its own edit."""
+    """A repository, worktrees and a clone of it, each on its own branch with its own edit."""
 
     roots: list[Path]
     runs: list[str] = field(default_factory=list)
@@ -54,11 +55,16 @@ class Trees:
     @property
     def store(self) -> Path:
         """The project's store."""
-        return projects.store_of(self.main)
+        return paths.project_store(projects.store_of(self.main))
 
-    def add(self, name: str) -> Path:
+    def add(self, name: str, *, clone: bool = False) -> Path:
         root = self.main.parent / name
-        git(self.main, "worktree", "add", "-q", "-b", f"branch-{name}", str(root))
+        if clone:
+            git(self.main, "clone", "-q", str(self.main), str(root))
+            for one in (self.main, root):
+                checkout_links.link(identify(self.main).text, identify(self.main).name, one)
+        else:
+            git(self.main, "worktree", "add", "-q", "-b", f"branch-{name}", str(root))
         (root / "shop/committed.py").write_text(f"def committed_in_{name}():\n    return 1\n")
         git(root, "add", ".")
         git(root, "commit", "-qm", f"work in {name}")
@@ -76,8 +82,8 @@ def trees(cm_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tre
         monkeypatch.setenv(f"CM_{name}", value)
     found = Trees([make_project(tmp_path / "main")])
     (found.main / "shop/own.py").write_text("def only_in_main():\n    return 1\n")
-    for name in ("one", "two"):
-        found.add(name)
+    found.add("one")
+    found.add("two", clone=True)
     original = Engine.run_index
 
     def counted(engine: Engine, **values: Any) -> Any:
@@ -197,7 +203,7 @@ def test_the_copy_of_a_missing_worktree_goes(trees: Trees, daemon: Daemon) -> No
     runs_of_a_round(trees, daemon)
     first, second = (paths.worktree_store(trees.store, root) for root in trees.roots[1:])
     for root in trees.roots[1:]:
-        git(trees.main, "worktree", "remove", "--force", str(root))
+        shutil.rmtree(root)
     with daemon.pool._changed:
         closed = daemon.pool._open.pop(second)
     closed.engine.close()
@@ -317,7 +323,12 @@ def test_their_number_is_limited(trees: Trees, daemon: Daemon, monkeypatch: pyte
     daemon.pool._clock.advance(60.0)
     for root in (trees.main, trees.roots[2]):
         ask(daemon, root)
-    assert worktree_stores.copies_of(trees.store) == [paths.worktree_store(trees.store, trees.roots[2])]
+    assert len(copies := worktree_stores.copies_of(trees.store)) == 1
+    assert copies != [copy], "it made room"
+    trees.runs.clear()
+    for root in (trees.main, trees.roots[2]):
+        ask(daemon, root)
+    assert trees.runs == []
 
 
 def test_what_is_open_is_not_copied(trees: Trees, daemon: Daemon, tmp_path: Path) -> None:

@@ -86,6 +86,23 @@ class ContextMethods(SearchMethods):
         """Return who imports a module or a file."""
         return self._query(at, lambda graph: graph.importers(target))
 
+    @needs("files")
+    def assembly_members(self, type_name: str) -> model.Page[model.Symbol]:
+        """Return a .NET type of a referenced assembly, and its members that can be used from outside.
+
+        `type_name`: its name, or an ending of its qualified name. Raises NotFoundError if no assembly has it.
+        """
+        from cm_tui.engine.code.graph.assemblies import PROJECT_FILE, referenced_assemblies
+        from cm_tui.engine.code.graph.assembly_members import members_of
+
+        sql = "SELECT path FROM now_file WHERE regexp_matches(path, ?) ORDER BY path"
+        files = self._of_one_generation(lambda: [str(row[0]) for row in self._db.rows(sql, [PROJECT_FILE])])
+        assemblies = referenced_assemblies(self._root, files)
+        if not assemblies:
+            missing = "The referenced assemblies were not found." if files else "The project has no .NET project files."
+            raise NotFoundError(missing, hint="`dotnet restore` downloads packages." if files else "")
+        return members_of(type_name, assemblies)
+
     @needs("head", shared=False)
     @of_one_generation
     def source(
@@ -121,7 +138,7 @@ class ContextMethods(SearchMethods):
         if not has_files(self._root, "retrieval"):
             # What reads definitions is slow to import, and the first prompt waits.
             return SHIPPED_PACK
-        from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
+        from cm_tui.engine.context.definitions.shapes import CodePack
 
         found = self._library.definition("pack")
         steps = found.value.steps if found is not None else ()
@@ -215,8 +232,7 @@ class ContextMethods(SearchMethods):
         there is no such scope or category; StoreError if a file cannot be read.
         """
         from cm_tui.engine.context.packs.injection import EntryRequest
-        from cm_tui.engine.memory.entries.entry_record import checked_category
-        from cm_tui.engine.memory.entries.entry_text import checked_scope
+        from cm_tui.engine.memory.entries.entry_record import checked_category, checked_scope
 
         inside = tuple(self._inside(path) for path in files)
         only = checked_category(category) if category else ""

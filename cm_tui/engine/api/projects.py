@@ -62,10 +62,10 @@ def reach(root: Path, folders: Iterable[Path]) -> Reach:
 
 
 def indexed_checkout_of(root: Path) -> Path | None:
-    """Return the checkout that a project's store was last built from; None: no index."""
-    from cm_tui.engine.platform.git.identity import identify
+    """Return the checkout that the store of one was last built from; None: no index."""
+    from cm_tui.engine.platform.git.identity import identify, manifest_root
 
-    return identify(root).indexed_root
+    return manifest_root(identify(root).store_of(root))
 
 
 def indexed_checkouts() -> list[Path]:
@@ -163,7 +163,7 @@ def scan_files() -> model.SecretsReport:
 
 
 def remove_store(store: Path, *, keep: str = "") -> None:
-    """Remove a store and its worktrees' copies, or with `keep` all its own files but that one.
+    """Remove a store and its copies, or with `keep` all its own files but that one.
 
     No daemon may have it open. Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """
@@ -178,7 +178,7 @@ def remove_store(store: Path, *, keep: str = "") -> None:
     try:
         if not (store / keep).is_file():
             for one in stores:
-                # First: a worktree's copy without it does not count.
+                # First: a copy without it does not count.
                 (one / paths.STORE_MANIFEST).unlink(missing_ok=True)
                 shutil.rmtree(one)
             return
@@ -226,7 +226,7 @@ def drop_episodes(name: str) -> None:
 
 
 def clear_store(store: Path) -> None:
-    """Remove a store's rebuildable data: all but the user's marks, and that a worktree has its own one.
+    """Remove a store's rebuildable data: all but the user's marks, and that a checkout has its own one.
 
     Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """

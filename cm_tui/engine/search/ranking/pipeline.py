@@ -36,8 +36,8 @@ from cm_tui.engine.search.ranking.spelling import Spelling, known_names, said
 from cm_tui.engine.search.ranking.stale import FlagsOf, flagged
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import CODE, Candidates, Mode, Profile, SearchResult
+from cm_tui.model.profile import ProfileReset
 from cm_tui.model.search import HOLDS_NONE
-from cm_tui.model.tuning import ProfileReset
 from cm_tui.paths import project_config_file
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Searcher:
 
     def retrieve(
         self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", only: Sequence[str] | None = None,
-        also: retrieve.Ids | None = None,
+        also: retrieve.Ids | None = None, is_beside: bool = False,
     ) -> Candidates:  # fmt: skip
         """Retrieve the candidates of both sides; the result contains the actual mode.
 
@@ -122,6 +122,7 @@ class Searcher:
             mode: which sides.
             only: paths; all others are ignored.
             also: passages that are always candidates.
+            is_beside: they are shown next to another profile's, for the same query.
 
         Raises:
             UsageError: the mode or the profile is unknown.
@@ -162,9 +163,11 @@ class Searcher:
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; {HOLDS_NONE}")
-        self._prefetch.asked(documents.generation)
+        if not is_beside:
+            self._prefetch.asked(documents.generation)
         if asked.only is None and (beside := self._comparison(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)
+        notes += [f"Also searched in English: {', '.join(question.english)}."] if question.english else []
         notes += [described(dates)] if dates else []
         notes += [said(meant)] if meant else []
         notes += [report.described(len(table.terms))] if report else []
@@ -189,7 +192,7 @@ class Searcher:
             return None
         # Only one level: that profile shows no further one.
         asked = replace(other, beside="", limit=profile.beside_limit, min_score=profile.beside_min_score)
-        return self.retrieve(query, profile=asked, mode=mode), asked
+        return self.retrieve(query, profile=asked, mode=mode, is_beside=True), asked
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
         """Rank candidates by a profile; needs neither store nor embedding model."""
