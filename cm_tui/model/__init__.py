@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from cm_tui.model.assembly import *
     from cm_tui.model.author import *
     from cm_tui.model.backup import *
+    from cm_tui.model.cancel import *
     from cm_tui.model.code import *
     from cm_tui.model.definition import *
     from cm_tui.model.entry import *
@@ -34,6 +35,7 @@ _HOMES = {
     "assembly": "SECTIONS AppliedRule Assembly AssemblyDiff AssemblyHead AssemblySource AssemblyStep Cut Section SourceChange SourceKind StepOutcome",
     "author": "Author",
     "backup": "BackupReport ProjectBackup RestoredProject RestoreReport",
+    "cancel": "Cancel",
     "code": "Edge FileEntry ImportEdge SkippedFile Source Symbol SymbolKey",
     "definition": "INGESTED DefinitionInfo DefinitionKind DefinitionProblem DefinitionState Definitions IngestOutcome IngestRun IngestedInto MemoryValue Trigger",
     "entry": "Category Duplicates Entry EntryEdit InjectedEntry Injection LeftOut MemoryChange Proposal ProposalKind RecalledBy Recalls Remembered Reminder Scope",
@@ -47,7 +49,7 @@ _HOMES = {
     "pack": "Pack PackFormat PackItem PackRequest",
     "page": "Page bounded",
     "profile": "Mark Profile ProfileReset",
-    "progress": "Cancel IndexSummary Progress Tell WAIT ignore_progress",
+    "progress": "IndexSummary Progress Tell WAIT ignore_progress",
     "search": "CODE ENTRIES EPISODES RECALL By Candidates FileHits Hit Mode ScorePart SearchResult Standing Suggestion",
     "secrets": "ErasedEvent ErasureReport SecretFinding SecretsReport neighbours_note",
     "stale": "Mention MentionKind MentionState StaleItem",
