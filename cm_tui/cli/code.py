@@ -1,4 +1,4 @@
-"""`cm symbols`, `cm definitions`, `cm callers`, `cm callees`, `cm dependencies`, `cm importers`."""
+"""`cm symbols`, `cm definitions`, `cm callers`, `cm callees`, `cm dependencies`, `cm importers`, `cm members`."""
 
 from __future__ import annotations
 
@@ -78,6 +78,16 @@ def importers(target: str, *, at: At = None, limit: Limit = None) -> None:
     """
     page = _query(at, limit, lambda engine: engine.importers(target, at=at))
     print_page(page, _import_line)
+
+
+def members(type_name: str, *, limit: Limit = None) -> None:
+    """Show the members of a .NET type that referenced assemblies define.
+
+    Args:
+        type_name: A name, or any tail of a qualified one: JsonConvert, Newtonsoft.Json.JsonConvert.
+    """
+    page = _query(None, limit, lambda engine: engine.assembly_members(type_name))
+    print_page(page, lambda symbol: f"{symbol.kind} {symbol.signature}", row=symbol_row)
 
 
 def _query(at: str | None, limit: int | None, question: Callable[[Engine], model.Page[T]]) -> model.Page[T]:

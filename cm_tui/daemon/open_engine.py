@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -195,19 +195,32 @@ def remove(store: Path, *, drop_episodes: bool = False) -> None:
     projects.remove_store(store)
 
 
+def secrets_of(folder: Path | None, *, say: Say = lambda _: None) -> SecretsReport:
+    """Return what looks like a secret in what is stored of a project, including the indexes of its other worktrees.
+
+    Arguments and errors as for `open_engine`; an index of another worktree that cannot be read is noted.
+    """
+    with closing(open_engine(folder, say=say)) as engine:
+        report, root = engine.secrets(), engine.root
+    return _with_stores(report, projects.names_beside(root))
+
+
 def secrets_of_all() -> SecretsReport:
     """Return what looks like a secret in what is stored of all projects; what cannot be looked at is noted."""
+    return _with_stores(projects.scan_files(), projects.all_names())
+
+
+def _with_stores(report: SecretsReport, names: Sequence[str]) -> SecretsReport:
+    """Return a report with what is found in the journals and stores of some names."""
     from cm_tui.model import SecretsReport
 
-    reports: list[SecretsReport] = [projects.scan_files()]
-    notes: list[str] = []
+    reports, notes = [report], []
     through_daemon = is_running()
-    for name in projects.all_names():
+    for name in names:
         try:
+            asked = {"store": name}
             reports.append(
-                tell("/v1/upkeep/secrets", {"store": name}, SecretsReport)
-                if through_daemon
-                else projects.scan_store(name)
+                tell("/v1/upkeep/secrets", asked, SecretsReport) if through_daemon else projects.scan_store(name)
             )
         except CmError as error:
             notes.append(f"{name} could not be read: {error.message}")

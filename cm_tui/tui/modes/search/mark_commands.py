@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.model import Hit, Page, Profile, Standing
-from cm_tui.model.tuning import Mark, ProfileReset, mark_of, marks_of_hits, normal, places_of
+from cm_tui.model.profile import Mark, ProfileReset, mark_of, marks_of_hits, normal, places_of
 from cm_tui.tui.modes.search.rows import signs_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.commands import Command, unless, with_target

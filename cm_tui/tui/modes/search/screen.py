@@ -12,7 +12,7 @@ from textual.widgets import Input
 from cm_tui.engine.api.authors import Author
 from cm_tui.model import Hit, PackRequest, SymbolKey
 from cm_tui.model.dates import local_day
-from cm_tui.model.tuning import ProfileReset
+from cm_tui.model.profile import ProfileReset
 from cm_tui.tui.modes.search.mark_commands import (
     FACTORY,
     MARK_COMMANDS,

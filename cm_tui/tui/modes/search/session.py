@@ -8,7 +8,7 @@ from typing import Any
 
 from cm_tui.errors import CmError, DaemonError
 from cm_tui.model import By, Candidates, FileHits, Hit, Mode, Profile, SearchResult
-from cm_tui.model.tuning import Mark, marks_of_hits
+from cm_tui.model.profile import Mark, marks_of_hits
 from cm_tui.tui.modes.search.profile_panel import Setting, settings_of
 from cm_tui.tui.modes.search.rows import LEAST_BEFORE, Before, Moves, before, moves
 from cm_tui.tui.state.filter_line import following
