@@ -86,7 +86,10 @@ async def test_search_and_episodes_ask_all_projects_and_read_what_they_remember(
         await driver.until(lambda: "sailmaking  note" in driver.text)
         await driver.press("enter", "S")
         assert isinstance(driver.app.screen, SearchScreen)
-        await driver.press("escape")
+        driver.app.screen.query_input.show_query("boats\nof paper")
+        screen = await asked(driver)
+        assert screen.query_one(Input).value == "boats of paper"
+        await driver.press("escape", "escape")
         await episodes_asks_all_projects_for_the_words_of_its_filter(driver, other)
     with Engine.open(other) as engine:
         assert [entry.content for entry in engine.entries().rows] == before

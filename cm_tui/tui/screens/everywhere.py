@@ -100,7 +100,8 @@ class EverywhereScreen(ListDialog[FoundElsewhere]):
         """Ask what the mode has asked."""
         line = self.query_one(Input)
         with self.prevent(Input.Changed):
-            line.value = self._question
+            # Pasted lines are asked as they are; an input shows one.
+            line.value = " ".join(self._question.split())
         (self.list if self._question else line).focus()
         self._ask(0.0)
 
