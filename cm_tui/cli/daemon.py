@@ -45,7 +45,7 @@ def extensions(dispatcher: Dispatcher) -> Extensions:
 
     journals = JournalWork()
     return Extensions(
-        mounts={"/v1/hook": prompts(dispatcher, journals), "/mcp": Lazy(_mcp)},
+        mounts={"/v1/hook": prompts(dispatcher, journals.on_nudge), "/mcp": Lazy(_mcp)},
         background=(journals, TranscriptFollower(), NoteFollower(), NarratorRunner(), IngestionRunner(), WarmUp()),
     )
 

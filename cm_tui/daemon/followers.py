@@ -81,6 +81,11 @@ class ProjectFollower:
                 return
             self._look(root)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether it is about to begin work once a project has been quiet for long enough."""
+        return False
+
     def roots(self) -> list[Path]:
         """Return the projects to visit."""
         for project in self.dispatcher.pool.opened():
@@ -296,6 +301,13 @@ class NarratorRunner(ProjectFollower):
 
     def resume(self, roots: Sequence[Path]) -> None:
         """Do nothing: a pass that nothing new asks for would open the project again."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether a journal has events that no pass has read."""
+        from cm_tui.engine.platform.journal.journal import START
+
+        return any(end not in (START, self._done.get(root)) for root, (end, _) in list(self._seen.items()))
 
     def visit(self, root: Path) -> None:
         """Make a pass over a project's new episodes if one is due."""

@@ -55,6 +55,7 @@ TOOLS = (
     _kind("codememory_callees", "Callees", graph_tools.callees, "graph"),
     _kind("codememory_dependencies", "Imports of a file", graph_tools.dependencies, "graph"),
     _kind("codememory_importers", "Importers", graph_tools.importers, "graph"),
+    _kind("codememory_assembly_members", "Members of a .NET type", graph_tools.assembly_members, "graph"),
     _kind("codememory_ingest", "Index the project", index_tools.ingest, "core", reads=False),
     _kind("codememory_reingest", "Index files again", index_tools.reingest, "core", reads=False),
     _kind("codememory_drift", "Drift", index_tools.drift, "temporal"),

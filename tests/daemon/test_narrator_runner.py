@@ -80,7 +80,9 @@ def test_what_is_new_is_looked_at_once_when_nobody_asks(room: Room):
     runner = room.runner()
     put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
     assert room.after(NARRATOR_QUIET_S - 1, runner) == 0
+    assert runner.is_waiting
     assert room.after(1, runner) == 1
+    assert not runner.is_waiting
     assert room.passes() == [BY_ITSELF]
     assert room.waiting() == 1
     assert room.after(NARRATOR_QUIET_S * 10, runner) == 1

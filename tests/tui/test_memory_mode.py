@@ -156,6 +156,8 @@ async def nothing_was_written_down_yet(driver, project):
     assert "Entries are rules, knowledge and experience" in driver.text
     await driver.press("e", "p", "d")
     assert any("nothing under the cursor" in words for words in driver.told)
+    await driver.press("enter")
+    assert driver.told == ["Read: nothing under the cursor"]
     assert "Esc leaves the filter" not in driver.text
     await driver.press("slash")
     assert "Esc leaves the filter" in driver.text, "n and w, which the list offers, are typed here"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from textual.app import App
 from textual.content import Content
 
-from cm_tui.model.dates import age
+from cm_tui.model.dates import age, short_age
 from cm_tui.tui.screens.commands import Command, unless
 from cm_tui.tui.screens.help import HelpScreen
 from cm_tui.tui.screens.mode_list import MODES, PACK, TITLES, keys_of_mode
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 UNDO = "undo"
 """Name of a change that undoes or redoes one: while one is under way, no other is asked for."""
-_MODE, _WHEN = 12, 16
+_MODE, _WHEN = 9, 6
 """Cells of the list's columns."""
 _LONGEST = 200
 
@@ -109,7 +109,7 @@ def list_changes(screen: AnyMode) -> None:
         room = max(8, width - _MODE - _WHEN - 3)
         return Content.assemble(
             " ", (fit(one_line(row.label), room), "$foreground"), " ",
-            (fit(titles.get(row.mode, row.mode), _MODE), "$secondary"), (fit(age(time.time() - row.time), _WHEN), "$muted"),
+            (fit(titles.get(row.mode, row.mode), _MODE), "$secondary"), (fit(short_age(time.time() - row.time), _WHEN), "$muted"),
         )  # fmt: skip
 
     def refused(row: UndoableChange) -> str:

@@ -55,7 +55,8 @@ MOST = 50
 """Hits that are asked for."""
 TYPING, SETTLING = 0.3, 0.1
 """Seconds without a key before all projects are asked, and before the hit under the cursor is read."""
-_EMPTY = "Type a query for all projects on this machine."
+_TYPE = "Type a query for all projects on this machine."
+_EMPTY = "Their entries, notes and past sessions are searched; nothing is changed."
 _PROJECT = 20
 """Cells of the name of a project."""
 
@@ -102,7 +103,7 @@ class EverywhereScreen(ModalScreen[None]):
         """The question, notes, the hits, and the text of one."""
         with Vertical(id="everywhere-box") as box:
             box.border_subtitle = Content(" ⏎ opens · / new query · S this project · read-only ")
-            yield Input(self._question, placeholder=_EMPTY, id="everywhere-question", compact=True)
+            yield Input(self._question, placeholder=_TYPE, id="everywhere-question", compact=True)
             yield Words(id="everywhere-notes")
             yield FoundList(empty=_EMPTY, id="everywhere-hits")
             yield ProseList(partial(self._mode.cm.tasks.work, topic="everywhere.prose"), id="everywhere-text")

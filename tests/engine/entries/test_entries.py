@@ -130,7 +130,7 @@ def test_a_change_and_its_way_back(root: Path):
         entries.change(changed, EntryEdit(pinned=True), PERSON)
     with pytest.raises(NotFoundError, match="has changed meanwhile"):
         entries.change(entry, EntryEdit(content="Port 81."), PERSON)
-    done = undo_entry_change(entries, changes(root)[-1], PERSON)
+    done = undo_entry_change(entries, changes(root)[-1:], PERSON)
     assert done.words == f"changed the entry {entry.id}"
     assert texts(root) == ["Port 80."]
     assert len(changes(root)) == 2, "taking back is no change that is taken back"
@@ -156,12 +156,12 @@ def test_a_later_change_is_not_lost_by_taking_an_earlier_one_back(root: Path):
     assert second is not None
     entries.change(second, EntryEdit(content="three"), AGENT)
     event = changes(root)[1]
-    (conflict,) = undo_entry_change(entries, event, PERSON).conflicts
+    (conflict,) = undo_entry_change(entries, [event], PERSON).conflicts
     assert (conflict.yours, conflict.now, conflict.before) == ("two", "three", "one")
     assert texts(root) == ["three"]
-    assert undo_entry_change(entries, event, PERSON, dry_run=True, theirs_too=True).conflicts == ()
+    assert undo_entry_change(entries, [event], PERSON, dry_run=True, theirs_too=True).conflicts == ()
     assert texts(root) == ["three"]
-    undo_entry_change(entries, event, PERSON, theirs_too=True)
+    undo_entry_change(entries, [event], PERSON, theirs_too=True)
     assert texts(root) == ["one"]
 
 
@@ -300,7 +300,7 @@ def test_whatever_was_done_the_journal_leads_back_to_nothing(tmp_path_factory: p
             continue
     assert all(not one.held for one in entries.all().entries)
     for event in reversed(changes(root)):
-        undo_entry_change(entries, event, PERSON)
+        undo_entry_change(entries, [event], PERSON)
     assert entries.all().entries == ()
 
 

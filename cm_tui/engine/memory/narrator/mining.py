@@ -180,7 +180,7 @@ def _item(row: Sequence[Any]) -> Item:
 MINERS: tuple[Miner, ...] = (
     mine_statements, mine_commands, mine_workflows, mine_fixes, mine_cochange, mine_conventions,
 )  # fmt: skip
-VERSION = 11
+VERSION = 12
 """Increase it with each change of what miners find: episodes are mined again then."""
 _CHARACTERS = 2_000
 """Longest text of a fact."""

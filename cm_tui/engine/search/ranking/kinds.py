@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -20,11 +21,6 @@ Kinds = Mapping[str, re.Pattern[str]]
 """Patterns by name, of one language and of English, whose words occur in any."""
 
 
-def kinds_of(text: str) -> Kinds:
-    """Return the patterns for a question."""
-    return _kinds(_language(text))
-
-
 @cache
 def _table() -> dict[str, dict[str, str]]:
     text = (resources.files(__package__) / "questions.toml").read_text(encoding="utf-8")
@@ -37,7 +33,7 @@ def _signs() -> dict[str, tuple[frozenset[str], frozenset[str]]]:
     return {name: (tokens.word_set(row["signs"]), tokens.word_set(row["sure"])) for name, row in rows if "signs" in row}
 
 
-def _language(text: str) -> str:
+def language_of(text: str) -> str:
     """Return the language of a question; English unless its words of grammar are mostly those of another one."""
     written = (name for name, row in _table().items() if "letters" in row and re.search(row["letters"], text))
     if not text.isascii() and (found := next(written, None)):
@@ -49,8 +45,8 @@ def _language(text: str) -> str:
 
 
 @cache
-def _kinds(language: str) -> Kinds:
-    """Compile the patterns of a language."""
+def kinds_of(language: str) -> Kinds:
+    """Return the patterns for questions in a language."""
     names = dict.fromkeys(("en", language))
 
     def framed(name: str) -> str:
@@ -66,3 +62,54 @@ def _kinds(language: str) -> Kinds:
     patterns["polite"] = f"(?:{patterns['polite']})[,.:!、，。：！\\s-]{apart}"
     patterns |= {name: rf"[\s¿¡]*(?:{patterns[name]}){'*' * (name == 'polite')}" for name in _AT_START}
     return {name: re.compile(one, re.IGNORECASE | re.DOTALL) for name, one in patterns.items()}
+
+
+# --- words of code in other languages, which code itself has in English ---
+
+_GLOSSARY = ("de", "fr", "es", "zh")
+"""Languages of the columns of `glossary.txt`, after the English word."""
+_ENDING = 4
+"""Most letters after a known beginning of as few letters: `rufen` is a `ruf`, `portugiesisch` no `port`."""
+
+
+@cache
+def _glossary() -> Mapping[str, Mapping[str, list[str]]]:
+    """English words by language and beginning of a word in it; none for words that code has no word for."""
+    found: dict[str, dict[str, list[str]]] = {name: {} for name in _GLOSSARY}
+    for line in (resources.files(__package__) / "glossary.txt").read_text(encoding="utf-8").splitlines():
+        english, *columns = line.split("|")
+        for name, column in zip(_GLOSSARY, columns, strict=True):
+            for begins in column.split():
+                found[name].setdefault(begins, []).extend(english.split())
+    return found
+
+
+def in_english(text: str, language: str) -> list[str]:
+    """Return English words for a question, with those of its words that may be names; empty: English, or none known."""
+    if language not in _GLOSSARY:
+        return []
+    known, (signs, sure) = _glossary()[language], _signs().get(language, (frozenset[str](), frozenset[str]()))
+    found: list[str] = []
+    any_known = False
+    # The longest known words of a text without spaces, and what is between them.
+    between = sorted(known, key=len, reverse=True) if language in _UNSPACED else ()
+    for word in re.findall("|".join((*between, "[a-zA-Z0-9_]+", r"\w")), text) if between else tokens.words(text):
+        plain = unicodedata.normalize("NFKD", word.lower().replace("ß", "ss"))
+        plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+        if word.lower() in signs | tokens.STOP_WORDS or known.get(plain) == []:
+            continue
+        english = _translated(plain, known)
+        any_known |= bool(english)
+        found += english or ([word] if word.isascii() and word.lower() not in sure else [])
+    return list(dict.fromkeys(found)) if any_known else []
+
+
+def _translated(word: str, known: Mapping[str, list[str]]) -> list[str]:
+    """English words for a word by its beginning, and of a compound for its rest."""
+    for end in range(len(word), 2, -1):
+        if english := known.get(word[:end]):
+            rest = word[end:]
+            more = next(filter(None, (_translated(rest[link:], known) for link in range(3))), [])
+            if more or end > _ENDING or len(rest) <= _ENDING:
+                return [*english, *more]
+    return known.get(word, [])

@@ -11,7 +11,7 @@ from textual import on
 from textual.binding import BindingType
 
 from cm_tui.model import Pack, PackRequest
-from cm_tui.tui.modes.pack.view import PackList, PackRow, PackView, lengthened
+from cm_tui.tui.modes.pack.view import WHOLE, PackList, PackRow, PackView, lengthened
 from cm_tui.tui.screens.app_commands import (
     not_searchable,
     nothing_to_redo,
@@ -148,7 +148,26 @@ def _move(screen: PackView, by: int) -> None:
 
 
 def _lengthen(screen: PackView, by: int) -> None:
-    _set_lines(screen, *lengthened(screen.current, by))
+    before = screen.current
+    _set_lines(screen, *lengthened(before, by))
+    screen.grown_from = before if by > 0 else None
+
+
+def _no_growth(screen: PackView) -> str | None:
+    row = screen.pieces.current
+    if row is None or row.item is None:
+        return None
+    if row.is_memory:
+        return "a memory is always included whole"
+    is_whole = row.item.start_line == 1 and row.item.text and row.item.end_line < row.request.end_line
+    return WHOLE if is_whole else None
+
+
+def _no_shrinking(screen: PackView) -> str | None:
+    row, piece = screen.pieces.current, screen.current
+    if row is not None and row.is_memory:
+        return "a memory is always included whole"
+    return "it is a single line" if piece.start_line == piece.end_line else None
 
 
 def _set_lines(screen: PackView, start: int, end: int) -> None:
@@ -207,9 +226,9 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
     Command("pack.down", "J,shift+down", "Move down", "Later in the pack", partial(_move, by=1), bar=False,
             blocked=_empty),
     Command("pack.grow", "plus,equals_sign", "Grow", f"{STEP} more lines at each end", partial(_lengthen, by=STEP),
-            bar=False, blocked=_empty),
+            bar=False, blocked=(_empty, _no_growth)),
     Command("pack.shrink", "minus", "Shrink", f"{STEP} fewer lines at each end", partial(_lengthen, by=-STEP),
-            bar=False, blocked=_empty),
+            bar=False, blocked=(_empty, _no_shrinking)),
     Command("pack.lines", "e", "Lines", "Set first and last line", edit_lines, bar=False, blocked=_empty),
     Command("pack.question", "Q", "Question", "Set the question at the top", edit_question, bar=False),
     Command("pack.clear", "X", "Clear", "Remove all pieces", clear, bar=False, blocked=_empty),

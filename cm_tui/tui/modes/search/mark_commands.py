@@ -37,7 +37,14 @@ def read_marks(screen: SearchView) -> None:
 
 
 Reason = Callable[[SearchView], str | None]
-no_hit: Reason = unless(lambda screen: screen.hit, "no result")
+
+
+def unless_found(holds: Callable[[SearchView], object], why: str) -> Reason:
+    """Make the reason why a command is not possible, which is unknown until the query is answered."""
+    return lambda screen: None if holds(screen) else "still searching" if screen.session.waiting else why
+
+
+no_hit = unless_found(lambda screen: screen.hit, "no result")
 no_file: Reason = unless(lambda screen: not is_memory(screen.hit), "a memory is not a file")
 no_knobs: Reason = unless(lambda screen: screen.has_class("-tuning"), "open the profile's numbers with t first")
 _unread: Reason = unless(lambda screen: screen.session.factory, "the profiles are being read")

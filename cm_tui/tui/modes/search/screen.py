@@ -24,6 +24,7 @@ from cm_tui.tui.modes.search.mark_commands import (
     no_hit,
     no_knobs,
     read_marks,
+    unless_found,
     write_profile,
 )
 from cm_tui.tui.modes.search.mark_commands import close as close_why
@@ -57,7 +58,7 @@ def memory_title(hit: Hit, author: Author | None) -> str:
 
 
 Reason = Callable[[SearchView], str | None]
-_no_memory: Reason = unless(lambda screen: (result := screen.session.result) and result.beside, "no matching memories")
+_no_memory = unless_found(lambda screen: (result := screen.session.result) and result.beside, "no matching memories")
 _nothing_tuned: Reason = unless(lambda screen: screen.session.tuned, "nothing was changed")
 _no_suggestion: Reason = unless(
     lambda screen: (result := screen.session.result) and result.suggestions, "every name in the query is known"

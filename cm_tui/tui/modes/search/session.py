@@ -54,8 +54,6 @@ class SearchSession:
         """What is marked right or wrong in the project, for whatever question."""
         self.answer: SearchAnswer | None = None
         self.problem: CmError | None = None
-        self.waiting = False
-        """A question is under way, and what is shown answers an older one."""
         self._limit = PAGE
         self._before = ""
 
@@ -92,6 +90,12 @@ class SearchSession:
         answer = self.answer
         return moves(answer.result, answer.before) if answer and answer.before else None
 
+    @property
+    def waiting(self) -> bool:
+        """A question is under way, and what is shown, if anything, answers an older one."""
+        is_answered = self.answer is not None and self.answer.candidates.query == self.query
+        return bool(self.query) and not is_answered and self.problem is None
+
     # --- questions ---
 
     def search(self, query: str, *, delay: float = 0.0) -> None:
@@ -108,12 +112,12 @@ class SearchSession:
         self._drop("rank")
         if not query:
             self._drop("search")
-            self.answer, self.problem, self.waiting = None, None, False
+            self.answer, self.problem = None, None
             self._answered(False)
             return
         if self.profile is None:
             return
-        self.waiting = self.answer is not None and self.answer.candidates.query != query
+        self.problem = None
         profile, mode, ranked = self.profile, self.mode, self._ranked()
 
         def call(engine: Engine) -> SearchAnswer:
@@ -157,13 +161,12 @@ class SearchSession:
 
     def _got(self, answer: SearchAnswer) -> None:
         same = answer.candidates.query == self._before
-        self._before, self.waiting = answer.candidates.query, False
+        self._before = answer.candidates.query
         self.answer, self.problem = answer, None
         self._answered(same)
 
     def _failed(self, error: CmError) -> None:
         """Keep the results when the daemon was lost; search again once it is back."""
-        self.waiting = False
         lost = isinstance(error, DaemonError) and self.answer is not None
         self.answer, self.problem = self.answer if lost else None, error
         self._answered(lost)
