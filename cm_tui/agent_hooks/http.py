@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 _PROMPT_CHARACTERS = 1_000_000
 _LONGEST_PROMPT = 2_000
 _COLD_S = 5.0
-"""How long after a daemon's start packs for prompts go without callers and callees."""
+"""Time after a daemon's start during which packs for prompts have no callers and callees."""
 _SESSIONS = 200
 _LONGEST_TASK = 20_000
 """Characters of a prompt that rules and definitions look at."""

@@ -10,7 +10,7 @@ import typer
 
 from cm_tui import model
 from cm_tui.cli.declare import Bounds, Family
-from cm_tui.cli.options import Yes, need_terminal, open_engine, text_of
+from cm_tui.cli.options import Rows, Yes, need_terminal, open_engine, text_of
 from cm_tui.cli.output import (
     advise,
     as_json,
@@ -89,7 +89,7 @@ def _recalled(recalls: model.Recalls) -> str:
 
 
 def print_unapproved(entry: model.Entry) -> None:
-    """Say of a Rule that no person approved how that is done."""
+    """Print how to approve a Rule, unless a person has approved it."""
     if entry.unapproved:
         narrate(f"this Rule is not approved yet; `cm entries approve {entry.id}`")
 
@@ -165,7 +165,6 @@ Category = Annotated[str | None, typer.Option("--category", help="Knowledge, Rul
 Title = Annotated[str | None, typer.Option("--title", help="Title of the entry.")]
 Keywords = Annotated[str | None, typer.Option("--keywords", help="Keywords, separated by |.")]
 OfScope = Annotated[str, typer.Option("--scope", help="Only entries of this scope: user or project.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 
 
 def approve(name: Id, *, scope: OfScope = "") -> None:
@@ -204,7 +203,7 @@ def merge(names: list[str], *, scope: OfScope = "") -> None:
         print_changed(engine.merge_entries(names, scope=scope))
 
 
-def duplicates(*, limit: Limit = 50) -> None:
+def duplicates(*, limit: Rows = 50) -> None:
     """List pairs of entries that say nearly the same, with the words that differ."""
     with open_engine() as engine:
         page = engine.duplicate_entries(limit=limit)
@@ -330,7 +329,7 @@ def delete(name: Id, *, scope: OfScope = "") -> None:
         narrate(f"{done.words}; `cm forget --undo {done.id}` restores it")
 
 
-def search(query: str = "", *, category: str = "", scope: OfScope = "", limit: Limit = 200) -> None:
+def search(query: str = "", *, category: str = "", scope: OfScope = "", limit: Rows = 200) -> None:
     """List the entries that have every word in title, content or keywords; without a query all of them.
 
     Args:
@@ -340,7 +339,7 @@ def search(query: str = "", *, category: str = "", scope: OfScope = "", limit: L
     _list(query, category, scope, limit)
 
 
-def list_(*, category: str = "", scope: OfScope = "", limit: Limit = 50) -> None:
+def list_(*, category: str = "", scope: OfScope = "", limit: Rows = 50) -> None:
     """List the entries, the one that changed last first.
 
     Args:

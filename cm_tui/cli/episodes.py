@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from cm_tui import model
 from cm_tui.cli.declare import Bounds, Family
-from cm_tui.cli.options import Yes, ask, open_engine, open_fresh_engine, text_of
+from cm_tui.cli.options import Rows, Yes, ask, open_engine, open_fresh_engine, text_of
 from cm_tui.cli.output import (
     as_json,
     narrate,
@@ -229,7 +229,6 @@ Before = Annotated[
     str | None,
     typer.Option("--before", help="Only rows after this id (or unique prefix): the next page."),
 ]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, unique prefixes, or `last`.")]
 
 
@@ -242,7 +241,7 @@ class _Group(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def alone(*, match: Match = "", before: Before = None, limit: Limit = 50) -> None:
+def alone(*, match: Match = "", before: Before = None, limit: Rows = 50) -> None:
     """What agents' sessions and people recorded: without a command the newest are listed; `cm episodes ID` shows one."""
     list_(match=match, before=before, limit=limit)
 
@@ -266,7 +265,7 @@ def list_(
     sessions: bool = False,
     stats: bool = False,
     before: Before = None,
-    limit: Limit = 50,
+    limit: Rows = 50,
 ) -> None:
     """List what agents' sessions and people recorded, newest first; of several values of an option one is enough.
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import typer
-
 from cm_tui import model
 from cm_tui.cli.code import symbol_line, symbol_row
 from cm_tui.cli.declare import Bounds, Family, declared
-from cm_tui.cli.options import ensure_history, open_engine, open_fresh_engine, under_old_name
+from cm_tui.cli.options import Rows, ensure_history, open_engine, open_fresh_engine, under_old_name
 from cm_tui.cli.output import as_json, follow, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
 from cm_tui.counts import count, size
 from cm_tui.errors import UsageError
 from cm_tui.model.layout import commit_line
-
-Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 
 
 def at(

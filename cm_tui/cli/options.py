@@ -23,6 +23,7 @@ PROJECT: ContextVar[Path | None] = ContextVar("project", default=None)
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, without doing it.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Force = Annotated[bool, typer.Option("--force", help="Accept a root that is refused as unsafe.")]
+Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 At = Annotated[
     str | None,

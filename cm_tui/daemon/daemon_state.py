@@ -86,7 +86,7 @@ class DaemonState:
         self.started = clock.now()
         self.handing_over = False
         self.starts_again = False
-        """Whether its process runs the program again at the end."""
+        """True if its process runs the program again at the end."""
         self.complaints: list[str] = []
         """What it cannot do although the settings ask for it."""
         self.done = threading.Event()

@@ -189,9 +189,9 @@ class TranscriptFollower(ProjectFollower):
 NOTES_INTERVAL_S = 0.5
 """Between two looks; where the system tells of changes, a look costs a millisecond."""
 _REST = 4
-"""How many times as long as a look took nothing is looked at."""
+"""Pause after a look, as a multiple of its duration."""
 DEBOUNCE_S = 1.5
-"""How long nothing more must be saved before the notes are read."""
+"""Notes are read after this time without further saves."""
 
 
 @dataclass
@@ -273,7 +273,7 @@ def _sign(root: Path) -> str:
 # --- the narrator, on new episodes while the daemon is idle ---
 
 NARRATOR_QUIET_S = 60.0
-"""How long a project must have had no request, and its journal no event."""
+"""Required time without a request to the project and without an event in its journal."""
 _STEP_S = 0.2
 
 
@@ -289,9 +289,9 @@ class NarratorRunner(ProjectFollower):
         super().__init__("looking at the episodes of", "cm-narrator", interval_s, clock)
         self._quiet_s = quiet_s
         self._seen: dict[Path, tuple[Position, float]] = {}
-        """How far each journal went when it was looked at last, and since when."""
+        """End of each journal at the last look, and the time since it has not moved."""
         self._done: dict[Path, Position] = {}
-        """How far a pass has read it."""
+        """Position up to which a pass has read each journal."""
 
     def forget(self, root: Path) -> None:
         """Drop what is known of a project that is no longer followed."""
@@ -369,7 +369,7 @@ class IngestionRunner(ProjectFollower):
     def __init__(self, interval_s: float = PIPELINES_INTERVAL_S, clock: Clock = SYSTEM) -> None:
         super().__init__("running the pipelines of", "cm-ingestion", interval_s, clock)
         self._seen: dict[Path, tuple[Position | None, float]] = {}
-        """How far each journal went when its project's pipelines ran last, and when that was."""
+        """End of each journal at the last run of its project's pipelines, and the time of that run."""
 
     def forget(self, root: Path) -> None:
         """Drop what is known of a project that is no longer followed."""

@@ -25,10 +25,10 @@ from cm_tui.errors import CmError
 from cm_tui.files import users_umask
 
 GROWN_BYTES = 32 << 20
-"""How much more memory than at its start a daemon must have: its imports and the first requests take some."""
+"""Growth in memory that justifies a new start; imports and the first requests take some."""
 REST_S = 450.0
-"""How long a daemon rests that has grown by so much; one that has grown by more rests less. After each start the next
-request imports the database again, which takes 0.3 s."""
+"""Required rest of a daemon with exactly this growth; more growth needs less. After each start the next request imports
+the database again, which takes 0.3 s."""
 _END_S = 60.0
 _NEXT_NEEDED = (
     "cm_tui.engine.platform.store.database", "cm_tui.engine.search.ranking.pipeline",

@@ -129,7 +129,7 @@ def _summary_text(engine: Engine, summary: IndexSummary) -> str:
 T = TypeVar("T")
 
 HISTORY_WAIT_S = 20.0
-"""How long an agent waits while the past is read; what was read is kept."""
+"""Time that an agent waits while history is read; what was read is kept."""
 
 Sha = Annotated[
     Annotated[str, Field(min_length=1, max_length=200), Text],

@@ -152,7 +152,7 @@ def passage_text(hit: Hit, file: FileHits | None = None, *, explain: bool = Fals
 
 
 def _places(file: FileHits) -> list[records.Place]:
-    """Where the passages of a file stand that come after its best one."""
+    """Return the places of a file's passages after its best one."""
     return [record_of(records.Place, hit) for hit in file.hits[1:]]
 
 

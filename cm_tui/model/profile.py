@@ -59,7 +59,7 @@ class Profile:
     min_score: float = 0.0
     """From 0 to 1, as scores are, or as relevance is where there is one; compared before diversity takes its share."""
     calibrated: bool = False
-    """Whether hits have a relevance, where words and vectors both took part: it was counted for this profile's numbers."""
+    """True if hits found by both words and vectors have a relevance, which is valid for this profile's numbers only."""
     weak_relevance: float = 0.0
     """A best hit below it is called weak; 0: none is."""
     snippet_chars: int = 700

@@ -41,7 +41,7 @@ class EarlierMemory:
     """The checkout's identity then; empty where nothing was indexed."""
     entries: int
     notes: int
-    """How many notes were changed through cm."""
+    """Number of notes changed through cm."""
     episodes: int
     other_repository: bool
     """Another repository made it, which was in the same folder before."""

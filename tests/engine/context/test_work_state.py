@@ -18,7 +18,7 @@ from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.memory.narrator.turn import Turn
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal import segment
-from cm_tui.engine.platform.journal.journal import START, Journal
+from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import EpisodeEdit, Step, WorkState
 from tests.engine.importers.conftest import Machine
@@ -323,25 +323,6 @@ def test_turns_under_way_are_read_from_where_the_first_of_them_began(tmp_path: P
     hook(journal, root, "open", "stop")
     index.follow()
     assert index.open_turns_since() == journal.end()
-
-
-def test_a_store_without_the_beginnings_of_turns_gets_them(tmp_path: Path):
-    journal, root = Journal(tmp_path / "journal"), tmp_path / "shop"
-    tables = EpisodeTables(None)
-    hook(journal, root, "done", "prompt", prompt="done")
-    hook(journal, root, "done", "stop")
-    begun = journal.end()
-    hook(journal, root, "open", "prompt", prompt="add tax")
-    EpisodeIndex(tables, journal).follow()
-    earlier = {key: value for key, value in json.loads(tables.position[4]).items() if key != "begins"}
-    tables.cursor.execute("UPDATE episode_position SET waiting = ?", [json.dumps(earlier)])
-    tables.position = None
-    index = EpisodeIndex(tables, journal)
-    index.follow()
-    assert index.open_turns_since() == START
-    hook(journal, root, "open", "edit", paths=["cart.py"])
-    index.follow()
-    assert index.open_turns_since() == begun
 
 
 def test_a_session_that_was_silent_for_a_day_is_not_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

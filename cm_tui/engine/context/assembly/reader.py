@@ -24,7 +24,7 @@ WORKERS = 2
 _LEFT_BEHIND = 4
 """Workers to replace in one reading because their source takes too long."""
 COLD = 5.0
-"""How many times as long a source may take until one reading was in time: indexes, models and calls are loaded first."""
+"""Factor on a source's time limit until one reading was in time: indexes, models and calls are loaded first."""
 _log = logging.getLogger(__name__)
 
 Reading = Callable[[], AbstractContextManager[int]]

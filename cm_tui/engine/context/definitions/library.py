@@ -41,7 +41,7 @@ from cm_tui.model import DefinitionInfo, DefinitionKind, DefinitionProblem, Defi
 T = TypeVar("T", RetrievalDefinition, Rule, Pipeline)
 
 SHIPPED = "shipped:"
-"""How the names of files begin that come with cm."""
+"""Prefix of the names of files that come with cm."""
 
 
 @dataclass(frozen=True, slots=True)

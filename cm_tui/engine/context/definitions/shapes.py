@@ -77,7 +77,7 @@ class Condition(Shape):
 Limit = Annotated[int, Field(ge=1, le=1_000)]
 SINCE = f"^{LENGTH}$"
 Since = Annotated[str, Field(pattern=SINCE)]
-"""How far back: `-7d`, `-3h`, `-30m`."""
+"""A time before now: `-7d`, `-3h`, `-30m`."""
 
 
 class DeriveQuery(Shape):

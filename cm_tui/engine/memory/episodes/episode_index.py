@@ -21,7 +21,7 @@ from cm_tui.engine.memory.episodes.episode_tables import (
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import origin_of, read_episode
 from cm_tui.engine.memory.projection.narrated import FAMILY
-from cm_tui.engine.memory.projection.turns import UNDER_WAY, WaitingTurns
+from cm_tui.engine.memory.projection.turns import WaitingTurns
 from cm_tui.engine.memory.projection.visibility import PURGED, UNDONE, change_of, ids_of
 from cm_tui.engine.platform.journal.archive import ARCHIVED, Archive
 from cm_tui.engine.platform.journal.event import ERASURE, Event, Position
@@ -216,7 +216,6 @@ class EpisodeIndex:
                 at, event, events, waiting = START, "", 0, WaitingTurns()
             elif at == self._journal.end():
                 return waiting
-            waiting.complete(lambda: self._journal.read(START, kinds=UNDER_WAY), at)
             batch, begun, written = EventBatch(), at, 0
             for found in self._journal.read(at):
                 events += batch.take_in(found, at, events)
@@ -243,7 +242,7 @@ class EpisodeIndex:
     def open_turns_since(self) -> Position:
         """Return where the first turn that may be under way began; the journal's beginning if that is not known."""
         at, event, _, waiting = self._position()
-        return waiting.begin or at if waiting.has_begins and self._journal.holds(at, event) else START
+        return waiting.begin or at if self._journal.holds(at, event) else START
 
     def drop(self) -> None:
         """Drop everything and read the whole journal next time.

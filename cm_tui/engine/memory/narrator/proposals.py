@@ -183,7 +183,7 @@ class Proposals:
         self.note = ""
         """Message on what could not be checked for the last result."""
         self.has_looked = False
-        """Whether a pass was made before the last result."""
+        """True if a pass was made before the last result."""
         self._let_go_at = ""
         self._computed: dict[str, tuple[Any, Any]] = {}
         """Results by name, each with what it depends on."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from cm_tui.counts import count, noun
@@ -30,14 +30,11 @@ class WaitingTurns:
         self._stops: dict[str, None] = dict.fromkeys(kept.get("stops", ()))
         self._begins: dict[str, list[float]] = kept.get("begins", {})
         """Segment and offset at which turns that are under way began, and the time of their last event."""
-        self.has_begins = "begins" in kept or not kept
-        """Whether all of these are known; an earlier version stored none."""
 
     @property
     def text(self) -> str:
         """Return all of it as text."""
-        begins = {"begins": self._begins} if self.has_begins else {}
-        return json.dumps({"prompts": self._prompts, "stops": list(self._stops), **begins})
+        return json.dumps({"prompts": self._prompts, "stops": list(self._stops), "begins": self._begins})
 
     @property
     def begin(self) -> Position | None:
@@ -51,21 +48,6 @@ class WaitingTurns:
         if not waiting:
             return ""
         return f"{count(waiting, 'turn of a session', 'turns of sessions')} {noun(waiting, 'waits', 'wait')} for the daemon to record them."
-
-    def complete(self, events: Callable[[], Iterable[Event]], until: Position) -> None:
-        """Find where turns under way began, if an earlier version did not store that.
-
-        `events`: reads those of the kinds `UNDER_WAY` from the journal's beginning; `until`: how far it was followed.
-        """
-        if self.has_begins:
-            return
-        before = Position(1, 0)
-        for event in events():
-            if event.position > until:
-                break
-            self._note_begin(event, before)
-            before = event.position
-        self.has_begins = True
 
     def _note_begin(self, event: Event, before: Position) -> None:
         session = _session_key(event)

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 _SOON = 86_400.0
 """Age of an ended pause from which on only changes up to its end count; before, later changes count, too."""
 COARSE_SECONDS = 1.0
-"""How coarse the clocks of file systems are."""
+"""Resolution of the clocks of file systems."""
 _FILES = 2_000
 """With more files, no patch is made until they are committed."""
 _BLOBS = 8

@@ -299,7 +299,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _matches(pattern: list[str], place: list[str]) -> bool:
-    """Whether a pattern matches a path or a folder above it; by rows, so that no pattern takes long."""
+    """Return whether a pattern matches a path or a folder above it; by rows, so that no pattern takes long."""
     reached = {0}
     for part in [*place, None]:
         # Any number of folders may follow `**`, including none.
