@@ -102,6 +102,23 @@ def test_an_episode_is_hidden_and_shown_again(own_shop: Shop):
     assert own_shop.cm("episodes", "--json").json["total"] == 2
 
 
+def test_what_one_command_forgot_or_restored_is_one_change(own_shop: Shop):
+    ids = [say(own_shop, f"prompt {n}")[2] for n in range(2)]
+    ids.append(own_shop.cm("remember", "Never push on fridays.", "--json").json["id"])
+
+    def seen() -> int:
+        return own_shop.cm("episodes", "--json").json["total"] + own_shop.cm("remember", "--json").json["total"]
+
+    assert own_shop.cm("forget", *ids, "--json").json == {"forgotten": ids}
+    assert seen() == 0
+    assert own_shop.cm("undo").code == 0
+    assert seen() == 3
+    own_shop.cm("forget", *ids)
+    assert own_shop.cm("forget", "--undo", *ids, "--json").json == {"restored": ids}
+    assert own_shop.cm("undo").code == 0
+    assert seen() == 0
+
+
 def test_what_was_forgotten_before_a_wrong_name_is_told(own_shop: Shop):
     ids = [say(own_shop, f"prompt {n}")[2] for n in range(2)]
     done = own_shop.cm("forget", ids[0], "no-such-event", ids[1], "--json")

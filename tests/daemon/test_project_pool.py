@@ -38,9 +38,14 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
             clock.advance(1)
     pool.sweep(IDLE_S)
     assert opened() == roots[2:]
-    clock.advance(IDLE_S / 5)
+    clock.advance(_REST_S - 3)
     pool.sweep(IDLE_S)
-    assert opened() == roots[-3:], "the longer unused ones of several are closed earlier"
+    assert opened() == roots[-3:]
+    clock.advance(2)
+    pool.sweep(IDLE_S)
+    assert opened() == roots[-1:], "only the one that was used last waits longer"
+    with pool.acquire(ProjectRef(str(roots[0]))):
+        pass
     with pool.acquire(ProjectRef(str(roots[-1]))):
         clock.advance(IDLE_S + 1)
         pool.sweep(IDLE_S)

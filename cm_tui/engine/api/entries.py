@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cm_tui import model
 from cm_tui.engine.api.memory import MemoryMethods
@@ -12,8 +12,8 @@ from cm_tui.engine.api.needs import needs
 from cm_tui.errors import NotFoundError, RefusedError
 
 if TYPE_CHECKING:
+    from cm_tui.engine.memory.entries.curation import Proposals
     from cm_tui.engine.memory.entries.duplicates import Vectors
-    from cm_tui.engine.memory.entries.proposals import Proposals
 
 _FIRST_PASSAGES = "SELECT path, id FROM passage WHERE source = ? AND start_line = 1"
 
@@ -170,8 +170,7 @@ class EntryMethods(MemoryMethods):
             UsageError: the name is ambiguous, or nothing would change.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.memory.entries.entry_record import has_same_content
-        from cm_tui.engine.memory.entries.entry_text import changed_by, edited, words_of_edit
+        from cm_tui.engine.memory.entries.entry_record import changed_by, edited, has_same_content, words_of_edit
 
         entries, who = self._entries(), model.Author(actor, agent, session)
         self._check_recorded(actor, session)
@@ -224,6 +223,7 @@ class EntryMethods(MemoryMethods):
         agent: str = "",
         session: str = "",
         reason: str = "",
+        change: str = "",
     ) -> model.MemoryChange:
         """Forget an entry or an episode, or restore it; the journal keeps forgotten ones.
 
@@ -236,6 +236,7 @@ class EntryMethods(MemoryMethods):
             agent: name of the agent, if any.
             session: id of its session.
             reason: shown to the user who decides on a proposal.
+            change: id of an earlier change of this kind: both are one change, and undone together.
 
         Raises:
             NotFoundError: no item has that name.
@@ -244,14 +245,14 @@ class EntryMethods(MemoryMethods):
         """
         who, kind = model.Author(actor, agent, session), model.kind_and_id(name)[0]
         if undo:
-            return self._restore(name, who)
+            return self._restore(name, who, change)
         if kind == model.EPISODES:
-            return self._forget_episode(name, who, reason)
+            return self._forget_episode(name, who, reason, change)
         try:
             entry = self._entries().named(name, scope, held=actor == "person")
         except NotFoundError:
-            return self._forget_episode(name, who, reason)
-        return self._forget_entry(entry, who, reason)
+            return self._forget_episode(name, who, reason, change)
+        return self._forget_entry(entry, who, reason, change)
 
     # --- curation ---
 
@@ -374,7 +375,7 @@ class EntryMethods(MemoryMethods):
     # --- parts ---
 
     def _accept(self, proposal: model.Proposal) -> model.MemoryChange:
-        from cm_tui.engine.memory.entries.entry_text import changed_by
+        from cm_tui.engine.memory.entries.entry_record import changed_by
         from cm_tui.engine.memory.entries.entry_writing import State
 
         who = model.Author()
@@ -403,20 +404,21 @@ class EntryMethods(MemoryMethods):
             return gone, True
 
     def _proposals(self) -> Proposals:
-        from cm_tui.engine.memory.entries.proposals import Proposals
+        from cm_tui.engine.memory.entries.curation import Proposals
 
         return Proposals(self._entries())
 
-    def _forget_entry(self, entry: model.Entry, who: model.Author, reason: str) -> model.MemoryChange:
+    def _forget_entry(self, entry: model.Entry, who: model.Author, reason: str, whole: str) -> model.MemoryChange:
         from cm_tui.engine.memory.entries.entry_writing import State
 
         if who.actor != "person" and self._entries().is_protected(entry):
             return _waits_as(self._proposals().add_change(entry, None, who, reason))
-        change = self._entries().put([State(entry, None)], who, reason=reason)
+        more: dict[str, Any] = {"change": whole} if whole else {}
+        change = self._entries().put([State(entry, None)], who, reason=reason, **more)
         self._sync_memory()
-        return model.MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", change.event)
+        return model.MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", whole or change.event)
 
-    def _forget_episode(self, name: str, who: model.Author, reason: str) -> model.MemoryChange:
+    def _forget_episode(self, name: str, who: model.Author, reason: str, change: str = "") -> model.MemoryChange:
         from cm_tui.engine.memory.episodes import edits
 
         try:
@@ -430,7 +432,8 @@ class EntryMethods(MemoryMethods):
             ) from error
         try:
             wish = model.EpisodeEdit(forgotten=True)
-            done = edits.edit_episodes(self._episodes, [id_], wish, who.actor, agent=who.agent, reason=reason)
+            more = {"agent": who.agent, "reason": reason, "change": change}
+            done = edits.edit_episodes(self._episodes, [id_], wish, who.actor, **more)
             self._read_soon()
         except RefusedError:
             episode = self.episode(id_)
@@ -451,16 +454,19 @@ class EntryMethods(MemoryMethods):
             return None
         return model.MemoryChange(id_, "episode", f"the episode {id_} is already forgotten")
 
-    def _restore(self, name: str, who: model.Author) -> model.MemoryChange:
+    def _restore(self, name: str, who: model.Author, change: str) -> model.MemoryChange:
         from cm_tui.engine.memory.entries.entry_undo import restore
+        from cm_tui.engine.memory.episodes import edits
 
         if who.actor != "person":
             raise RefusedError("Only the user restores what was forgotten.", hint="Run `cm forget --undo ID`.")
         try:
-            entry, event = restore(self._entries(), name, who)
+            entry, event = restore(self._entries(), name, who, change)
         except NotFoundError:
             id_ = self._forgotten_episode(name)
-            done = self.edit_episodes([id_], model.EpisodeEdit(forgotten=False))
+            shown = model.EpisodeEdit(forgotten=False)
+            done = edits.edit_episodes(self._episodes, [id_], shown, who.actor, change=change)
+            self._read_soon()
             return model.MemoryChange(id_, "episode", f"restored the episode {id_}", done.change)
         self._sync_memory()
         return model.MemoryChange(entry.id, "entry", f"restored the entry {entry.id}", event, entry=entry)

@@ -140,7 +140,7 @@ def test_undo_brings_back_what_was_approved_and_nothing_else(root: Path):
     mine, _ = entries.add("Round half up.", PERSON, category="rule")
     theirs = agents_rule(entries)
     merge(entries, [mine, theirs], PERSON)
-    undo_entry_change(entries, list(Journal.of(root).read(START))[-1], PERSON)
+    undo_entry_change(entries, list(Journal.of(root).read(START))[-1:], PERSON)
     assert approved(entries) == {"Round half up."}
     assert entries.named(theirs.id).unapproved
 

@@ -50,7 +50,7 @@ def test_a_move_keeps_id_and_author_and_is_one_change(root: Path):
     assert moved == replace(one, scope="user")
     assert by_scope(entries) == {"project": [], "user": ["Tests need redis."]}
     assert forgotten(entries) == ()
-    done = undo_entry_change(entries, last_change(root), PERSON)
+    done = undo_entry_change(entries, [last_change(root)], PERSON)
     assert done.words == f"moved the entry {one.id} to the scope user"
     assert by_scope(entries) == {"project": ["Tests need redis."], "user": []}
     assert entries.named(one.id) == one
@@ -78,7 +78,7 @@ def test_a_move_that_was_killed_half_way_can_be_undone_and_finished(root: Path, 
         assert by_scope(entries) == {"project": ["Tests need redis."], "user": ["Tests need redis."]}
 
     half_moved()
-    undo_entry_change(entries, last_change(root), PERSON)
+    undo_entry_change(entries, [last_change(root)], PERSON)
     assert by_scope(entries) == {"project": ["Tests need redis."], "user": []}
     half_moved()
     with Engine.open(root) as engine:
@@ -92,8 +92,8 @@ def test_a_moved_entry_that_changed_since_is_a_conflict(root: Path):
     move(entries, one, "user", PERSON)
     event = last_change(root)
     entries.change(entries.named(one.id), EntryEdit(content="Tests need valkey."), PERSON)
-    assert undo_entry_change(entries, event, PERSON).conflicts
-    undo_entry_change(entries, event, PERSON, theirs_too=True)
+    assert undo_entry_change(entries, [event], PERSON).conflicts
+    undo_entry_change(entries, [event], PERSON, theirs_too=True)
     assert by_scope(entries) == {"project": ["Tests need redis."], "user": []}
 
 
@@ -144,7 +144,7 @@ def test_a_merge_loses_no_word_and_is_taken_back_as_one(root: Path):
     assert merged.made_from == (f"entry/{two.id}", f"entry/{three.id}")
     assert entries.all().entries == (merged,)
     assert {gone.id for gone in forgotten(entries)} == {two.id, three.id}
-    done = undo_entry_change(entries, last_change(root), PERSON)
+    done = undo_entry_change(entries, [last_change(root)], PERSON)
     assert done.words.startswith("merged the entries")
     assert set(entries.all().entries) == set(before)
 

@@ -130,7 +130,7 @@ def test_a_change_and_its_way_back(root: Path):
         entries.change(changed, EntryEdit(pinned=True), PERSON)
     with pytest.raises(NotFoundError, match="has changed meanwhile"):
         entries.change(entry, EntryEdit(content="Port 81."), PERSON)
-    done = undo_entry_change(entries, changes(root)[-1], PERSON)
+    done = undo_entry_change(entries, changes(root)[-1:], PERSON)
     assert done.words == f"changed the entry {entry.id}"
     assert texts(root) == ["Port 80."]
     assert len(changes(root)) == 2, "taking back is no change that is taken back"
@@ -156,12 +156,12 @@ def test_a_later_change_is_not_lost_by_taking_an_earlier_one_back(root: Path):
     assert second is not None
     entries.change(second, EntryEdit(content="three"), AGENT)
     event = changes(root)[1]
-    (conflict,) = undo_entry_change(entries, event, PERSON).conflicts
+    (conflict,) = undo_entry_change(entries, [event], PERSON).conflicts
     assert (conflict.yours, conflict.now, conflict.before) == ("two", "three", "one")
     assert texts(root) == ["three"]
-    assert undo_entry_change(entries, event, PERSON, dry_run=True, theirs_too=True).conflicts == ()
+    assert undo_entry_change(entries, [event], PERSON, dry_run=True, theirs_too=True).conflicts == ()
     assert texts(root) == ["three"]
-    undo_entry_change(entries, event, PERSON, theirs_too=True)
+    undo_entry_change(entries, [event], PERSON, theirs_too=True)
     assert texts(root) == ["one"]
 
 
@@ -236,7 +236,7 @@ def test_a_pipe_is_not_waited_for(root: Path):
 
 def test_nobody_loses_what_others_write_at_the_same_time(root: Path):
     code = (
-        "import sys; from pathlib import Path; from cm_tui.engine.memory.entries.entries import Entries; from cm_tui.engine.memory.entries.entry_text import Author\n"
+        "import sys; from pathlib import Path; from cm_tui.engine.memory.entries.entries import Entries; from cm_tui.engine.memory.entries.entry_record import Author\n"
         "for n in range(12): Entries(Path(sys.argv[1])).add(f'{sys.argv[2]} {n}', Author())"
     )
     running = [Python(code, str(root), name) for name in ("a", "b", "c")]
@@ -249,7 +249,7 @@ def test_nobody_loses_what_others_write_at_the_same_time(root: Path):
 
 def test_whoever_is_killed_leaves_every_entry_that_was_acknowledged(root: Path):
     code = (
-        "import sys; from pathlib import Path; from cm_tui.engine.memory.entries.entries import Entries; from cm_tui.engine.memory.entries.entry_text import Author\n"
+        "import sys; from pathlib import Path; from cm_tui.engine.memory.entries.entries import Entries; from cm_tui.engine.memory.entries.entry_record import Author\n"
         "for n in range(10_000): print(Entries(Path(sys.argv[1])).add(f'entry {n}', Author())[0].id, flush=True)"
     )
     told: list[str] = []
@@ -300,7 +300,7 @@ def test_whatever_was_done_the_journal_leads_back_to_nothing(tmp_path_factory: p
             continue
     assert all(not one.held for one in entries.all().entries)
     for event in reversed(changes(root)):
-        undo_entry_change(entries, event, PERSON)
+        undo_entry_change(entries, [event], PERSON)
     assert entries.all().entries == ()
 
 

@@ -39,6 +39,38 @@ def test_an_entry_keeps_its_id(engine: Engine):
     assert contents(engine) == {made.id: "Tests need valkey"}
 
 
+def test_what_was_forgotten_together_comes_back_together(engine: Engine):
+    entries = [engine.remember(f"Entry {number}").id for number in (1, 2)]
+    episodes = [engine.record_episode(f"episode {number}").id for number in (1, 2)]
+    listed = (set(entries), set(episodes))
+
+    def seen() -> tuple[set[str], set[str]]:
+        return set(contents(engine)), {one.id for one in engine.episodes().rows}
+
+    # An entry last: what the change is about does not depend on the order.
+    for order in ([entries[0], *episodes, entries[1]], entries):
+        whole = ""
+        for name in order:
+            whole = engine.forget_memory(name, change=whole).change
+        assert not set(order) & set.union(*seen())
+        undone = engine.undo()
+        assert (undone.change, set(undone.ids)) == (whole, set(order))
+        assert seen() == listed
+        assert set(engine.redo(whole).ids) == set(order)
+        assert not set(order) & set.union(*seen())
+        assert len(engine.undo().ids) == len(order)
+        assert seen() == listed
+    assert undone.words == f"undone: forgot the entries {', '.join(entries)}"
+    whole = engine.forget_memory(entries[0]).change
+    engine.forget_memory(entries[1], change=whole)
+    engine.forget_memory(episodes[0], change=whole)
+    back = engine.forget_memory(entries[0], undo=True).change
+    engine.forget_memory(episodes[0], undo=True, change=back)
+    engine.update_entry(entries[0], EntryEdit(content="other words"))
+    assert [one.id for one in engine.undo(change=whole).conflicts] == [entries[0]], "all or none"
+    assert seen() == ({entries[0]}, set(episodes))
+
+
 def test_what_was_not_undone_or_has_changed_since_is_not_made_again(engine: Engine):
     made = engine.remember("one")
     change = engine.undo(dry_run=True).change

@@ -186,7 +186,7 @@ class Line(RuleBasedStateMachine):
 
 TestLine = Line.TestCase
 TestLine.settings = settings(
-    max_examples=examples(12, few=4),
+    max_examples=examples(12, few=2),
     stateful_step_count=14,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],

@@ -187,6 +187,7 @@ def _clear(machine: Machine) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("is_quiet", [True, False])
 @pytest.mark.parametrize("name", LINES)
 def test_a_session_that_ends_behind_any_record_loses_no_prompt(machine: Machine, name: str, is_quiet: bool):

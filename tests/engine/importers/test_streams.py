@@ -296,6 +296,7 @@ def with_picture(agent: str, record: dict[str, Any], size: int) -> dict[str, Any
     return {**record, "message": {**message, "content": [picture, *parts]}}
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16"])
 @pytest.mark.parametrize("end", [b"\n", b""])

@@ -365,7 +365,7 @@ STEPS = st.lists(st.sampled_from(["ask", "answer", "import", "lose the state"]),
 """A turn keeps ten prompts, and says how many more there were."""
 
 
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40, few=4), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 @pytest.mark.parametrize("agent", AGENTS)
 def test_step_by_step_shows_what_one_import_of_all_does(

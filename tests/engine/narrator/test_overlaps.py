@@ -66,6 +66,16 @@ def test_a_command_about_a_folder_is_left_out_where_the_one_about_all_is_run_mor
     assert len(left(fact("command", "cd a && npm test", 9), fact("command", "cd b && npm test", 6))) == 2
 
 
+def test_a_task_whose_name_has_a_slash_is_no_folder() -> None:
+    for tasks in (
+        ("sbt core/test", "sbt core/run", "sbt web/compile"),
+        ("make db/up", "make -j4 db/seed", "make run/api"),
+    ):
+        assert left(*(fact("command", task, 6 + at) for at, task in enumerate(tasks))) == list(tasks)
+    folders = (fact("command", f"make -C apps/{name} build", 6) for name in ("a", "b", "c"))
+    assert len(left(*folders)) == 1
+
+
 def test_a_command_that_is_run_in_a_workflow_only_is_no_fact_of_its_own() -> None:
     assert left(fact("command", "a", 5), fact("workflow", "a\nb", 4)) == ["a → b"]
     assert left(fact("command", "a", 20), fact("workflow", "a\nb", 4)) == ["a", "a → b"]

@@ -158,7 +158,7 @@ NEVER_CLOSED = {
     "org link": "* " + "[[" * 50_000,
     "csharp element": "/// " + "<param" * 20_000 + "\nclass A { void f(){} }",
     "razor comment": "@*a" * 40_000,
-    "razor comment in code": "@code {" + "/*a" * 40_000,
+    "razor comment in code": "@code {" + "/*a" * 10_000,
     "razor raw string": '@code {"""' + '"a' * 50_000,
     "razor escaped quote": '@code {"' + '\\"' * 50_000 + "\\",
     "razor escaped apostrophe": "@code {" + "\\'a" * 40_000,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from cm_tui.counts import noun
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_record import has_same_content, storable
-from cm_tui.engine.memory.entries.entry_text import all_named, changed_by
+from cm_tui.engine.memory.entries.entry_record import all_named, changed_by, has_same_content, storable
 from cm_tui.engine.memory.entries.entry_writing import CHANGED, REVERTED, State, states_of
 from cm_tui.engine.platform.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.platform.journal.event import Event
@@ -32,18 +32,18 @@ def forgetting_of(event: Event) -> Forgetting:
 
 
 def undo_entry_change(
-    entries: Entries, event: Event, author: Author, *, dry_run: bool = False, theirs_too: bool = False
+    entries: Entries, events: Sequence[Event], author: Author, *, dry_run: bool = False, theirs_too: bool = False
 ) -> Undone:
-    """Restore an entry's state before a change.
+    """Restore the state of entries before a change, of all or none.
 
-    `event`: one of kind `entry.changed`; `author`: who undoes it; `dry_run`: only report what would be undone;
-    `theirs_too`: undo it even if the entry was changed again since. Raises UsageError if the event is not a change of
-    an entry; StoreError if it cannot be written.
+    `events`: those of the change, of kind `entry.changed`; `author`: who undoes it; `dry_run`: only report what would
+    be undone; `theirs_too`: undo it even if an entry was changed again since. Raises UsageError if they are no change
+    of an entry; StoreError if it cannot be written.
     """
-    states = states_of(event.data)
-    if event.kind != CHANGED or not states:
+    event, states = events[0], [state for one in events if one.kind == CHANGED for state in states_of(one.data)]
+    if not states:
         raise UsageError(f"The event {event.id} is not a change to an entry.")
-    words, id_ = _words(states), states[0].told.id
+    words, ids = _words(states), tuple(dict.fromkeys(one.told.id for one in states))
     left: list[State] = []
     for before, after in states:
         now = _now(entries, State(before, after))
@@ -54,9 +54,9 @@ def undo_entry_change(
             return Undone("", (told,), words, (_conflict(told, before, now, after),))
         left.append(State(now, before))
     if dry_run or not left:
-        return Undone("", (id_,), words)
+        return Undone("", ids, words)
     change = entries.put(left, author, kind=REVERTED, undoes=event.id)
-    return Undone("", (id_,), words, notes=change.notes)
+    return Undone("", ids, words, notes=change.notes)
 
 
 def _conflict(id_: str, back: Entry | None, now: Entry | None, then: Entry | None) -> Conflict:
@@ -74,11 +74,12 @@ def _now(entries: Entries, state: State) -> Entry | None:
     return next((one for one in found if one is not None), None)
 
 
-def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
+def restore(entries: Entries, name: str, author: Author, whole: str = "") -> tuple[Entry, str]:
     """Restore a forgotten entry in its last state; return it, and the id of the change.
 
-    `name`: its id, or a prefix of it; `author`: who restores it. Raises NotFoundError if no forgotten entry has that
-    name; UsageError if the name is ambiguous; StoreError if something cannot be read or written.
+    `name`: its id, or a prefix of it; `author`: who restores it; `whole`: a change that it is part of. Raises
+    NotFoundError if no forgotten entry has that name; UsageError if the name is ambiguous; StoreError if something
+    cannot be read or written.
     """
     found = forgotten_named(entries, name)
     if found is None:
@@ -87,9 +88,10 @@ def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
         )
     # Restoring a Rule does not approve it.
     is_approved = entries.is_approved(replace(found, held=False))
-    change = entries.put([State(None, changed_by(found, author))], author, approves=is_approved)
+    more = {"change": whole} if whole else {}
+    change = entries.put([State(None, changed_by(found, author))], author, approves=is_approved, **more)
     assert change.after is not None
-    return change.after, change.event
+    return change.after, whole or change.event
 
 
 def forgotten_named(entries: Entries, name: str) -> Entry | None:
@@ -129,11 +131,10 @@ def forgotten(entries: Entries) -> tuple[Entry, ...]:
 
 
 def _words(states: Sequence[State]) -> str:
-    first = states[0]
-    if len(states) > 1:
-        return f"merged the entries {', '.join(one.told.id for one in states)}"
-    if first.is_move:
+    first, many = states[0], len(states)
+    if many == 1 and first.is_move:
         assert first.after is not None
         return f"moved the entry {first.told.id} to the scope {first.after.scope}"
-    done = "wrote" if first.before is None else "forgot" if first.after is None else "changed"
-    return f"{done} the entry {first.told.id}"
+    changed = "changed" if many == 1 else "merged"
+    done = "wrote" if first.before is None else "forgot" if first.after is None else changed
+    return f"{done} the {noun(many, 'entry', 'entries')} {', '.join(one.told.id for one in states)}"

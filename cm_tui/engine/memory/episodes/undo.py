@@ -22,9 +22,9 @@ from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.notes import hunks, marked_lines
 from cm_tui.engine.memory.notes.marked_lines import Written
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
-from cm_tui.engine.memory.notes.note_undo import CHANGED as NOTE_CHANGED
-from cm_tui.engine.memory.notes.note_undo import redo_note_change
-from cm_tui.engine.memory.notes.note_undo import undo_note_change as take_note_back
+from cm_tui.engine.memory.notes.note_file import CHANGED as NOTE_CHANGED
+from cm_tui.engine.memory.notes.note_file import redo_note_change
+from cm_tui.engine.memory.notes.note_file import undo_note_change as take_note_back
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.notes.topic_undo import undo_topic_change as take_topics_back
@@ -203,13 +203,23 @@ Undoer = Callable[[UndoRequest], Undone]
 something else, such as a file, restores it. After a crash it is called again."""
 
 
-def _of_episodes(asked: UndoRequest) -> Undone:
+def _of_items(asked: UndoRequest) -> Undone:
+    """Undo a change of episodes, of entries, or of both: what one command forgot or restored."""
+    told = [event for event in asked.events if event.kind == ENTRY_CHANGED]
+    kinds = {event.kind: event for event in asked.events if event.kind != ENTRY_CHANGED}
+    back = Undone("", (), "")
+    if told:
+        entries, by = Entries(asked.root), Author()
+        back = undo_entry_change(entries, told, by, dry_run=asked.dry_run, theirs_too=asked.theirs_too)
+    if not kinds or back.conflicts:
+        return back
     ids = tuple(dict.fromkeys(id_ for event in asked.events for id_ in sorted(ids_of(event))))
     edits = (
         _edit(event.data) if kind == changes.EDITED else EpisodeEdit(forgotten=kind == FORGOTTEN)
-        for kind, event in {event.kind: event for event in asked.events}.items()
+        for kind, event in kinds.items()
     )
-    return Undone("", ids, f"{'; '.join(map(words_of, edits))}: {count(len(ids), 'episode')}")
+    words = f"{'; '.join(map(words_of, edits))}: {count(len(ids), 'episode')}"
+    return replace(back, ids=(*back.ids, *ids), words=f"{back.words}; {words}" if told else words)
 
 
 def _edit(data: Mapping[str, Any]) -> EpisodeEdit:
@@ -225,11 +235,6 @@ def _edit(data: Mapping[str, Any]) -> EpisodeEdit:
 
 def _of_recording(asked: UndoRequest) -> Undone:
     return Undone("", tuple(event.id for event in asked.events), "recorded by hand: 1 episode")
-
-
-def _of_entry(asked: UndoRequest) -> Undone:
-    entries, event = Entries(asked.root), asked.events[0]
-    return undo_entry_change(entries, event, Author(), dry_run=asked.dry_run, theirs_too=asked.theirs_too)
 
 
 def _of_note(asked: UndoRequest) -> Undone:
@@ -275,6 +280,9 @@ def undo(episodes: Episodes, root: Path, only: str = "", *, dry_run: bool, their
                 raise
             skipped[change] = f"{_LEFT_OUT}: {error}"
     if not dry_run and not done.conflicts:
+        if kind == ENTRY_CHANGED:
+            # With episodes it is undone as theirs, which are shown or hidden by it.
+            kind = next((event.kind for event in events if event.kind != ENTRY_CHANGED), kind)
         with episodes.journal.held():
             append_of_many(episodes.journal, UNDONE, {"change": change, "kind": kind, "actor": "person"}, done.ids)
         episodes.index.follow()
@@ -313,10 +321,6 @@ def events_of(episodes: Episodes, change: str, *, undone: bool = False) -> list[
 # --- redo ---
 
 
-def _redo_entries(undone: UndoRequest) -> str:
-    return Entries(undone.root).put(states_of(undone.events[0].data), Author()).event
-
-
 def _redo_note(undone: UndoRequest) -> str:
     event, notes = undone.events[0], Notes(undone.root)
     id_, target = event.text("note"), event.text("target")
@@ -327,12 +331,16 @@ def _redo_note(undone: UndoRequest) -> str:
     return redo_note_change(notes, event)
 
 
-def _redo_edits(undone: UndoRequest) -> str:
+def _redo_items(undone: UndoRequest) -> str:
     """What an event states of episodes counts again once a later event of the journal states it."""
-    change, journal = new_change(), undone.episodes.journal
+    told = [event for event in undone.events if event.kind == ENTRY_CHANGED]
+    states = [state for event in told for state in states_of(event.data)]
+    change = Entries(undone.root).put(states, Author()).event if states else new_change()
+    journal = undone.episodes.journal
     with journal.held():
         for event in undone.events:
-            journal.append_held(event.kind, {**event.data, "change": change})
+            if event not in told:
+                journal.append_held(event.kind, {**event.data, "change": change})
     return change
 
 
@@ -353,15 +361,15 @@ class Kind(NamedTuple):
 
 
 KINDS: Mapping[str, Kind] = {
-    ENTRY_CHANGED: Kind(_of_entry, _redo_entries),
+    ENTRY_CHANGED: Kind(_of_items, _redo_items),
     NOTE_CHANGED: Kind(_of_note, _redo_note),
     TOPIC_CHANGED: Kind(_of_topics),
     APPROVED: Kind(_of_approval),
     DECIDED: Kind(undo_decision),
-    changes.EDITED: Kind(_of_episodes, _redo_edits),
-    changes.CONFIRMED: Kind(_of_confirmation, _redo_edits),
-    FORGOTTEN: Kind(_of_episodes, _redo_edits),
-    RESTORED: Kind(_of_episodes, _redo_edits),
+    changes.EDITED: Kind(_of_items, _redo_items),
+    changes.CONFIRMED: Kind(_of_confirmation, _redo_items),
+    FORGOTTEN: Kind(_of_items, _redo_items),
+    RESTORED: Kind(_of_items, _redo_items),
     episode_record.KIND: Kind(_of_recording, _redo_recording),
 }
 """By kind of event. To add one: its kind here, and in `changes.UNDOABLE`."""

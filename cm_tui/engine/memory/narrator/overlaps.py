@@ -17,9 +17,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from cm_tui.engine.memory.narrator.confidence import Candidate
 from cm_tui.engine.memory.narrator.lists import pattern
+from cm_tui.engine.memory.narrator.lists import words as listed
 from cm_tui.engine.memory.narrator.shell import core_of
 
 _MORE = 1.6
@@ -32,6 +34,7 @@ _WIDER = 1.3
 """A wider folder is used if so many times as many files follow the convention there."""
 _SPAN = re.compile(r"`([^`]+)`")
 _QUIET = pattern("overlaps", "quiet", 0)
+_TASK_RUNNERS = listed("task_runners")
 
 
 def without_overlaps(found: Sequence[Candidate]) -> list[Candidate]:
@@ -170,8 +173,12 @@ def _without_options(command: str) -> object:
 def _without_paths(command: str) -> object:
     """Return a command without the folders that it is about."""
     _, words = _parts(command)
-    kept = (word for word in words[1:] if not _QUIET.fullmatch(word) and ("/" not in word or word.startswith("-")))
-    return words[:1], tuple(kept)
+    is_task = words[0] in _TASK_RUNNERS
+    kept = (
+        word for before, word in pairwise(words)
+        if "/" not in word or word[:1] == "-" or (is_task and before[:1] != "-")
+    )  # fmt: skip
+    return words[:1], tuple(word for word in kept if not _QUIET.fullmatch(word))
 
 
 def _parts(command: str) -> tuple[str, tuple[str, ...]]:

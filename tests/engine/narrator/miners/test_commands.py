@@ -81,7 +81,8 @@ def test_arguments_of_the_task_at_hand_are_left_out_and_count_less(line: str, co
 
 
 @pytest.mark.parametrize("line", ["python scripts/seed.py", "node scripts/thumbs.mjs", "docker compose -f dev.yml up -d", "sqlc -f sqlc.yaml generate",
-                                  "pytest tests/integration", "go run ./cmd/depotd", "bash scripts/ci.sh"])  # fmt: skip
+                                  "pytest tests/integration", "go run ./cmd/depotd", "bash scripts/ci.sh", "flutter run -t lib/main_dev.dart",
+                                  "cargo run --example demo", "make -k check"])  # fmt: skip
 def test_a_script_or_a_folder_is_part_of_the_command(line: str) -> None:
     found = claims(mine_commands, turn(bash(line)))
     assert {(one, found[one].weight) for one in found} == {(line, 1.0)}

@@ -82,15 +82,16 @@ def bare(words: tuple[str, ...]) -> tuple[str, ...]:
     if len(core) < 2:
         return words
     program = core[0].rpartition("/")[2]
-    is_test = any(map(_TESTING.fullmatch, (program, *core[1:3])))
+    # Options before it belong to another program: `make -k check`.
+    testing = next((at for at, word in enumerate((program, *core[1:3])) if _TESTING.fullmatch(word)), len(core))
     kept, is_script = list(words[: head + 1]), program in _INTERPRETERS
     skip = False
-    for word in core[1:]:
+    for at, word in enumerate(core[1:], 1):
         if skip:
             skip = False
-        elif is_test and word in _CHOOSING:
+        elif at > testing and word in _CHOOSING:
             skip = word not in _ALONE
-        elif is_test and _CHOOSING_HERE.fullmatch(word):
+        elif at > testing and _CHOOSING_HERE.fullmatch(word):
             continue
         elif word.startswith("-") or not (_TEST_FILE.search(word) or _SOURCE.search(word)):
             kept.append(word)
@@ -104,9 +105,7 @@ def bare(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(kept) if len(kept) > 1 or len(words) == 1 else words[: head + 1]
 
 
-_FILE_OPTIONS = frozenset(
-    ("-f", "-c", "--config", "--file", "-o", "--output", "-C", "--out", "-r", "--require", "-p", "--project", "--entry")
-)
+_FILE_OPTIONS = words("file_options")
 _ROLES = tuple((re.compile(rf"(?:[\w.:]*[.:])?(?:{form})"), said) for said, form in pairs("roles").items())
 
 
