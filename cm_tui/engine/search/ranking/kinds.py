@@ -63,50 +63,37 @@ def kinds_of(language: str) -> Kinds:
 
 _GLOSSARY = ("de", "fr", "es", "zh")
 """Languages of the columns of `glossary.toml`."""
-_LONGEST = 24
-"""Most letters of a beginning."""
 _ENDING = 4
-"""Most letters after a known beginning of as few letters: `rufen` is a `ruf`, `portugiesisch` no `port`."""
+"""Most letters besides known ones after as few: `rufen` is a `ruf`, `portugiesisch` no `port`."""
 
 
 @cache
-def _glossary() -> Mapping[str, Mapping[str, list[str]]]:
-    """English words by language and beginning of a word in it; none for words that code has no word for."""
-    found: dict[str, dict[str, list[str]]] = {name: {} for name in _GLOSSARY}
+def _glossary(language: str) -> tuple[Mapping[str, list[str]], re.Pattern[str]]:
+    """English words by beginning of a word, none for what code has no word for; a pattern of the parts of words."""
+    known: dict[str, list[str]] = {}
     for english, columns in tokens.packaged("glossary").items():
-        for name, column in zip(_GLOSSARY, columns, strict=True):
-            for begins in column.split():
-                found[name].setdefault(begins, []).extend(english.split())
-    return found
+        for word in columns[_GLOSSARY.index(language)].split():
+            known.setdefault(word, []).extend(english.split())
+    begins = sorted(filter(known.get, known), key=len, reverse=True)
+    return known, re.compile("|".join((*begins, "[a-zA-Z0-9_]+" if language in _UNSPACED else r"\w")))
 
 
 def in_english(text: str, language: str) -> list[str]:
     """Return English words for a question, with those of its words that may be names; empty: English, or none known."""
     if language not in _GLOSSARY:
         return []
-    known, (signs, sure) = _glossary()[language], _signs().get(language, (frozenset[str](), frozenset[str]()))
+    (known, part), (signs, sure) = _glossary(language), _signs().get(language, (frozenset(), frozenset()))
     found: list[str] = []
     any_known = False
-    # The longest known words of a text without spaces, and what is between them.
-    between = sorted(known, key=len, reverse=True) if language in _UNSPACED else ()
-    for word in re.findall("|".join((*between, "[a-zA-Z0-9_]+", r"\w")), text) if between else tokens.words(text):
+    for word in part.findall(text) if language in _UNSPACED else tokens.words(text):
         plain = tokens.without_accents(word.lower().replace("ß", "ss"))
         if word.lower() in signs | tokens.STOP_WORDS or known.get(plain) == []:
             continue
-        any_known |= bool(english := _translated(plain, known))
-        found += english or ([word] if word.isascii() and word.lower() not in sure else [])
+        first, *more = part.findall(plain) or [plain]
+        unknown = sum(one not in known for one in more)
+        if known.get(first) and (unknown <= _ENDING or len(first) > _ENDING):
+            found += [english for one in (first, *more) for english in known.get(one, ())]
+            any_known = True
+        elif word.isascii() and word.lower() not in sure:
+            found.append(word)
     return list(dict.fromkeys(found)) if any_known else []
-
-
-def _translated(word: str, known: Mapping[str, list[str]]) -> list[str]:
-    """English words for a word by its beginning, and of a compound for its further parts."""
-    found, rest, first = [*known.get(word, [])], "" if word in known else word, 0
-    while rest:
-        places = ((at, end) for at in range(3 if found else 1) for end in range(min(len(rest), _LONGEST), at + 2, -1))
-        at, end = next((place for place in places if known.get(rest[slice(*place)])), (0, 0))
-        if not end:
-            return found if first > _ENDING or len(rest) <= _ENDING else []
-        found += known[rest[at:end]]
-        # A word of two known parts is one, however short these are.
-        first, rest = end if not first else _LONGEST, rest[end:]
-    return found
