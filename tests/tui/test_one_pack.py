@@ -38,6 +38,7 @@ def test_both_additions_are_kept_each_behind_what_stands_ahead_of_it():
 def test_a_change_of_a_piece_without_a_title_names_its_file():
     before, after = PackRequest("src/deep/in/here.py", 1, 3), PackRequest("src/deep/in/here.py", 1, 9)
     assert PackChange((before,), (after,)).words == "changed the lines of here.py in the pack"
+    assert PackChange((before,), ()).words == "removed here.py from the pack"
 
 
 def test_what_either_took_out_is_out():

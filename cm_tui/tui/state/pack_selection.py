@@ -75,7 +75,7 @@ class PackChange(NamedTuple):
         added, removed = self.added, self.removed
         if not added and not removed:
             return "moved pieces in the pack" if self.before != self.after else "changed the question of the pack"
-        if not self.after:
+        if not self.after and len(removed) > 1:
             return f"removed all {count(len(removed), 'piece')} from the pack"
         if added and removed:
             same = len(added) == len(removed) == 1 and added[0].path == removed[0].path
