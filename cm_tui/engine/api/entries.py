@@ -414,7 +414,7 @@ class EntryMethods(MemoryMethods):
 
         if who.actor != "person" and self._entries().is_protected(entry):
             return _waits_as(self._proposals().add_change(entry, None, who, reason))
-        change = self._entries().put([State(entry, None)], who, reason=reason, **({"change": whole} if whole else {}))
+        change = self._entries().put([State(entry, None)], who, reason=reason, change=whole)
         self._sync_memory()
         return model.MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", whole or change.event)
 
