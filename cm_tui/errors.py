@@ -103,3 +103,8 @@ class DaemonError(CmError):
 
 class CancelledError(CmError):
     """The user cancelled; what was done so far is kept."""
+
+
+def no_current_folder(error: OSError) -> NotFoundError:
+    """Return the error for a current folder that was deleted or cannot be entered."""
+    return NotFoundError(f"Cannot find the current folder: {error}.", hint="Change to another folder, then try again.")

@@ -22,6 +22,8 @@ SUFFIX = ".cm-new"
 _QUIET_S, _MOST_WAIT_S = 0.02, 1.0
 """A file that was not written for so long is whole; and how long one is waited for at most."""
 _MOST_COMPARED = 100_000_000
+_LEFT_S = 3_600.0
+"""After so long nobody writes a new file any more: its process was killed."""
 
 _FILE = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC"))
@@ -144,6 +146,9 @@ def write_if_unchanged(file: Path, data: bytes, before: bytes | None, permission
             # Before the last look: the disk may take a while.
             _sync(temporary)
             _check_unchanged(file, before)
+            with suppress(OSError):
+                # Nothing else removes them from users' folders.
+                remove_left_overs(file, before=temporary.stat().st_mtime - _LEFT_S)
     except _ChangedError:
         return False
     return True

@@ -109,7 +109,7 @@ def store_dir(identity: str, name: str) -> Path:
 
 
 def worktree_store(project: Path, root: Path) -> Path:
-    """Return the folder of a linked worktree's own store, next to its project's store; not made here."""
+    """Return the folder of a further checkout's own store, next to its project's store; not made here."""
     import hashlib
 
     digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
@@ -117,7 +117,7 @@ def worktree_store(project: Path, root: Path) -> Path:
 
 
 def project_store(store: Path) -> Path:
-    """Return the folder of the project's store, which a worktree's own one is a copy of."""
+    """Return the folder of the project's store, which another checkout's own one is a copy of."""
     return store.with_name(store.name.partition(_OF_WORKTREE)[0])
 
 

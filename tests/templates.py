@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.notes import known_scan
+from cm_tui.engine.memory.notes import scan
 from cm_tui.engine.platform.git import checkout_links
 from cm_tui.engine.platform.git.identity import claimed
 
@@ -67,7 +67,7 @@ class Template:
             home: takes the store in place of `self.home`. `CM_HOME` has to be where the store is.
         """
         # The system tells of changes a while after they were made.
-        known_scan.forget(self.root)
+        scan.forget(self.root)
         for name, place in (("project", self.root), ("home", home or self.home)):
             shutil.rmtree(place, ignore_errors=True)
             shutil.copytree(self._kept / name, place, symlinks=True)

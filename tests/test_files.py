@@ -306,3 +306,16 @@ def test_a_file_that_is_opened_below_a_folder_is_no_link_and_no_pipe(tmp_path):
     for path in ("link", "way/file", "pipe", "folder", "../x"):
         with pytest.raises(OSError), opened_below(tmp_path, path):
             pass
+
+
+def test_what_a_killed_process_left_beside_a_users_file_goes_with_the_next_write(tmp_path: Path):
+    file = tmp_path / "settings.json"
+    old, new, other = (
+        tmp_path / name for name in (".settings.json.a.cm-new", ".settings.json.b.cm-new", ".other.a.cm-new")
+    )
+    for one in (old, new, other):
+        one.write_bytes(b"half")
+    for one in (old, other):
+        os.utime(one, (0, 0))
+    assert files.write_if_unchanged(file, b"mine", None, 0o644)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted((file.name, new.name, other.name))

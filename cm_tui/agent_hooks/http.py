@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,8 +21,8 @@ from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.http_api import body_of
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.api.assembly import has_definitions
 from cm_tui.engine.api.at_start import has_memory_at_start
-from cm_tui.engine.api.definitions import has_definitions
 from cm_tui.errors import CmError, NotIndexedError
 from cm_tui.lru import LRU
 from cm_tui.model import Assembly, Injection, Pack, Reminder, WorkState
@@ -35,13 +35,6 @@ _COLD_S = 5.0
 _SESSIONS = 200
 _LONGEST_TASK = 20_000
 """Characters of a prompt that rules and definitions look at."""
-
-
-class OnNudge(Protocol):
-    """Work that follows from the journal of a project."""
-
-    def on_nudge(self, root: Path) -> None:
-        """Note that the journal of the project at this root has news."""
 
 
 class _Prompt(BaseModel):
@@ -65,13 +58,13 @@ class _Prompt(BaseModel):
 class _HookRequests:
     """Requests of hooks to a daemon's projects.
 
-    `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge; `clock`: for the time
+    `dispatcher`: calls methods of the projects; `on_nudge`: called with the root of every prompt, as at a nudge; `clock`: for the time
     since the daemon's start.
     """
 
-    def __init__(self, dispatcher: Dispatcher, work: OnNudge, clock: Clock) -> None:
+    def __init__(self, dispatcher: Dispatcher, on_nudge: Callable[[Path], object], clock: Clock) -> None:
         self._dispatcher = dispatcher
-        self._work = work
+        self._on_nudge = on_nudge
         self._answers = PromptContexts(self._pack)
         self._reminded: LRU[str, set[str]] = LRU(_SESSIONS)
         """What each session was reminded of."""
@@ -87,7 +80,7 @@ class _HookRequests:
     def prompted(self, asked: _Prompt) -> str:
         """Return what is added to a prompt."""
         root = Path(asked.root)
-        self._work.on_nudge(root)
+        self._on_nudge(root)
         config = load_config(root).agents
         begun = self._start(root, config.start_budget, asked) if asked.first else ""
         # Where the memory of a beginning session takes its room, the first prompt's context has less.
@@ -179,13 +172,13 @@ class _HookRequests:
             self._dispatcher.call("note_recalled", ProjectRef(str(root), own_index=True), said)
 
 
-def prompts(dispatcher: Dispatcher, work: OnNudge, clock: Clock = SYSTEM) -> Starlette:
+def prompts(dispatcher: Dispatcher, on_nudge: Callable[[Path], object], clock: Clock = SYSTEM) -> Starlette:
     """An application that answers prompts and sessions that begin, to be mounted at `/v1/hook`.
 
-    `dispatcher`: calls methods of the projects; `work`: notified of every prompt, as of a nudge; `clock`: for the time
+    `dispatcher`: calls methods of the projects; `on_nudge`: called with the root of every prompt, as at a nudge; `clock`: for the time
     since the daemon's start.
     """
-    asked = _HookRequests(dispatcher, work, clock)
+    asked = _HookRequests(dispatcher, on_nudge, clock)
     return Starlette(
         routes=[
             Route("/prompt", _endpoint(asked.prompted), methods=["POST"]),

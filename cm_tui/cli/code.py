@@ -1,15 +1,16 @@
-"""`cm symbols`, `cm definitions`, `cm callers`, `cm callees`, `cm dependencies`, `cm importers`."""
+"""`cm symbols`, `cm definitions`, `cm callers`, `cm callees`, `cm dependencies`, `cm importers`, `cm members`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from cm_tui import model
 from cm_tui.cli.declare import Positive
-from cm_tui.cli.options import At, Depth, ensure_history, open_fresh_engine
+from cm_tui.cli.options import At, Depth, Limit, ensure_history, open_fresh_engine
 from cm_tui.cli.output import narrate, plain, print_page
 
 if TYPE_CHECKING:
@@ -35,56 +36,67 @@ def symbols(
     print_page(page, symbol_line, row=symbol_row)
 
 
-def definitions(name: Name, *, at: At = None) -> None:
+def definitions(name: Name, *, at: At = None, limit: Limit = None) -> None:
     """Show where a name is defined."""
-    page = _query(at, lambda engine: engine.definitions(name, at=at))
+    page = _query(at, limit, lambda engine: engine.definitions(name, at=at))
     print_page(page, symbol_line, row=symbol_row)
 
 
-def callers(name: Name, *, depth: Depth = 1, at: At = None, unresolved: bool = False) -> None:
+def callers(name: Name, *, depth: Depth = 1, at: At = None, limit: Limit = None, unresolved: bool = False) -> None:
     """Show who calls a symbol: one row a call site, and how it was resolved.
 
     Args:
         unresolved: Instead, calls by that name that could not be resolved.
     """
-    page = _query(at, lambda engine: engine.callers(name, depth=depth, at=at, unresolved=unresolved))
+    page = _query(at, limit, lambda engine: engine.callers(name, depth=depth, at=at, unresolved=unresolved))
     print_page(page, _edge_line, more={"unresolved": page.unresolved})
     if page.unresolved and not unresolved:
         narrate("--unresolved lists unresolved calls")
 
 
-def callees(name: Name, *, depth: Depth = 1, at: At = None) -> None:
+def callees(name: Name, *, depth: Depth = 1, at: At = None, limit: Limit = None) -> None:
     """Show what a symbol calls: one row a call site (`site` is the file of the call)."""
-    page = _query(at, lambda engine: engine.callees(name, depth=depth, at=at))
+    page = _query(at, limit, lambda engine: engine.callees(name, depth=depth, at=at))
     print_page(page, _edge_line)
 
 
-def dependencies(path: str, *, at: At = None) -> None:
+def dependencies(path: str, *, at: At = None, limit: Limit = None) -> None:
     """Show what a file imports.
 
     Args:
         path: A file of the project.
     """
-    page = _query(at, lambda engine: engine.dependencies(path, at=at))
+    page = _query(at, limit, lambda engine: engine.dependencies(path, at=at))
     print_page(page, _import_line)
 
 
-def importers(target: str, *, at: At = None) -> None:
+def importers(target: str, *, at: At = None, limit: Limit = None) -> None:
     """Show who imports a module or a file.
 
     Args:
         target: A module as it is imported, or a file of the project.
     """
-    page = _query(at, lambda engine: engine.importers(target, at=at))
+    page = _query(at, limit, lambda engine: engine.importers(target, at=at))
     print_page(page, _import_line)
 
 
-def _query(at: str | None, question: Callable[[Engine], model.Page[T]]) -> model.Page[T]:
-    """Ask the engine; the history is read as far back first as a question about it needs."""
+def members(type_name: str, *, limit: Limit = None) -> None:
+    """Show the members of a .NET type that referenced assemblies define.
+
+    Args:
+        type_name: A name, or any tail of a qualified one: JsonConvert, Newtonsoft.Json.JsonConvert.
+    """
+    page = _query(None, limit, lambda engine: engine.assembly_members(type_name))
+    print_page(page, lambda symbol: f"{symbol.kind} {symbol.signature}", row=symbol_row)
+
+
+def _query(at: str | None, limit: int | None, question: Callable[[Engine], model.Page[T]]) -> model.Page[T]:
+    """Ask the engine, and return the first rows; the history is read as far back first as the question needs."""
     with open_fresh_engine() as engine:
         if at is not None:
             ensure_history(engine, at)
-        return question(engine)
+        page = question(engine)
+    return replace(page, rows=page.rows[:limit])
 
 
 def _edge_line(edge: model.Edge) -> str:

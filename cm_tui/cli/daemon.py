@@ -38,17 +38,14 @@ def extensions(dispatcher: Dispatcher) -> Extensions:
     """
     from cm_tui.agent_hooks.http import prompts
     from cm_tui.daemon.daemon_state import Extensions
-    from cm_tui.daemon.ingestion_runner import IngestionRunner
+    from cm_tui.daemon.followers import IngestionRunner, NarratorRunner, NoteFollower, TranscriptFollower
     from cm_tui.daemon.journal_work import JournalWork
     from cm_tui.daemon.lazy_app import Lazy
-    from cm_tui.daemon.narrator_runner import NarratorRunner
-    from cm_tui.daemon.note_follower import NoteFollower
-    from cm_tui.daemon.transcript_follower import TranscriptFollower
     from cm_tui.daemon.warm_up import WarmUp
 
     journals = JournalWork()
     return Extensions(
-        mounts={"/v1/hook": prompts(dispatcher, journals), "/mcp": Lazy(_mcp)},
+        mounts={"/v1/hook": prompts(dispatcher, journals.on_nudge), "/mcp": Lazy(_mcp)},
         background=(journals, TranscriptFollower(), NoteFollower(), NarratorRunner(), IngestionRunner(), WarmUp()),
     )
 

@@ -13,7 +13,7 @@ FAMILIES = {
     "index": "index rebuild status skipped",
     "search": "search",
     "tune": "tune",
-    "code": "symbols definitions callers callees dependencies importers",
+    "code": "symbols definitions callers callees dependencies importers members",
     "history": "at life drift prune vacuum history",
     "entries": "entries",
     "episodes": "episodes",

@@ -11,7 +11,7 @@ import typer
 
 from cm_tui import model
 from cm_tui.cli.declare import Family
-from cm_tui.cli.options import checked_reason, open_engine
+from cm_tui.cli.options import checked_reason, chosen_project, open_engine
 from cm_tui.cli.output import advise, as_json, narrate, narrate_notes, plain, print_json, print_page, wants_json, write
 from cm_tui.counts import count, noun
 from cm_tui.errors import RefusedError, UsageError
@@ -30,13 +30,9 @@ def scan(*, everywhere: bool = False) -> None:
     Args:
         everywhere (--all): All projects that cm has anything of.
     """
-    from cm_tui.daemon.open_engine import secrets_of_all
+    from cm_tui.daemon.open_engine import secrets_of, secrets_of_all
 
-    if everywhere:
-        report = secrets_of_all()
-    else:
-        with open_engine() as engine:
-            report = engine.secrets()
+    report = secrets_of_all() if everywhere else secrets_of(chosen_project(), say=narrate)
     if not as_json({**plain(report), "secrets": report.secrets}):
         _show_found(report)
     if report.findings or report.interrupted:

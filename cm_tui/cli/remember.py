@@ -6,8 +6,7 @@ import typer
 
 from cm_tui import model
 from cm_tui.cli.declare import Positive
-from cm_tui.cli.entries import add, edit_of
-from cm_tui.cli.entry_rows import entry_line, print_changed, show_entry
+from cm_tui.cli.entries import add, edit_of, entry_line, print_changed, show_entry
 from cm_tui.cli.options import open_engine
 from cm_tui.cli.output import as_json, narrate, narrate_notes, print_json, print_page, wants_json, write, write_text
 from cm_tui.counts import count, noun

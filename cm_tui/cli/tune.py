@@ -15,7 +15,7 @@ from cm_tui.counts import count
 from cm_tui.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.model.tuning import Mark
+    from cm_tui.model.profile import Mark
 
 _RESET = "--reset"
 _CONFIGURED = "="
@@ -64,7 +64,7 @@ def mark(question: Question, name: str, *, right: bool = False, wrong: bool = Fa
         right: It answers the question.
         wrong: It does not.
     """
-    from cm_tui.model.tuning import mark_of
+    from cm_tui.model.profile import mark_of
 
     if right == wrong:
         raise UsageError("Use either --right or --wrong.")
@@ -124,7 +124,7 @@ def unmark(question: Question, name: str | None = None) -> None:
 
 def _selected_marks(page: model.Page[Mark], question: str, name: str | None) -> list[Mark]:
     """The marks that are meant. Raises NotFoundError if there are none."""
-    from cm_tui.model.tuning import normal
+    from cm_tui.model.profile import normal
 
     own = [one for one in page.rows if one.question == normal(question)]
     if not own:

@@ -1,17 +1,19 @@
-"""Which checkouts a person trusts with which settings: one file of the user's, which `grant` writes."""
+"""What the user trusts: checkouts with settings, and files of definitions; two files of the user's, which `grant` and the user write."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
 from cm_tui import paths
-from cm_tui.state_file import read_object
+from cm_tui.state_file import holding, read_object, write_json
+
+# --- which checkouts a person trusts with which settings: one file of the user's, which `grant` writes ---
 
 Answer = Literal["trusted", "refused"]
 
@@ -69,4 +71,42 @@ def read() -> dict[str, Decision]:
             for root, one in kept.items()
         }
     except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+# --- which files of definitions a person trusts, by their content: one file of the user's, for all checkouts ---
+
+
+def file() -> Path:
+    """Return the file that says it."""
+    return paths.data_dir() / "trusted-definitions.json"
+
+
+def trusted(root: Path) -> frozenset[str]:
+    """Return the digests of the trusted files in a checkout; empty when the record cannot be read."""
+    return frozenset(_read().get(os.path.realpath(root), ()))
+
+
+def change(root: Path, *, add: Iterable[str] = (), remove: Iterable[str] | None = ()) -> None:
+    """Write down what a person decided; called by `engine.api.definition_trust` alone.
+
+    `add`: digests that are trusted now. `remove`: digests that are not any more; None: all. Raises StoreError if it
+    cannot be written.
+    """
+    where = file()
+    with holding(where.with_suffix(".lock")):
+        kept, key = _read(), os.path.realpath(root)
+        gone = set(kept.get(key, ())) if remove is None else set(remove)
+        kept[key] = sorted({*kept.get(key, ())} - gone | {*add})
+        if not kept[key]:
+            del kept[key]
+        write_json(where, {"version": 1, "checkouts": kept}, indent=1, keep_damaged=True)
+
+
+def _read() -> dict[str, list[str]]:
+    """Return digests by checkout; nothing where the file is damaged: then nothing is trusted."""
+    try:
+        kept = read_object(file())["checkouts"]
+        return {str(root): [str(one) for one in digests] for root, digests in kept.items()}
+    except (KeyError, TypeError, AttributeError):
         return {}

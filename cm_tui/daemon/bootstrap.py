@@ -221,8 +221,6 @@ def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(home), environment.get("PYTHONPATH"))))
     # Otherwise each thread has its own heap, and keeps freed memory there.
     environment.setdefault("MALLOC_ARENA_MAX", "2")
-    # Python's own allocator gives back a megabyte once all of it is free: after work on large projects, hardly ever.
-    environment.setdefault("PYTHONMALLOC", "malloc")
     return spawn(("-m", "cm_tui", "serve", "--background"), environment, complaints, folder())
 
 

@@ -18,8 +18,8 @@ from cm_tui.config import DaemonConfig
 from cm_tui.daemon import daemon_log, endpoint, runtime_dir
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
+from cm_tui.daemon.followers import ProjectFollower
 from cm_tui.daemon.jobs import Jobs
-from cm_tui.daemon.project_follower import ProjectFollower
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import plain
 from cm_tui.files import remove_old_left_overs

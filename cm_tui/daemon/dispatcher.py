@@ -20,21 +20,20 @@ from cm_tui.daemon.sync_manager import SyncManager
 from cm_tui.daemon.turns import Turns
 from cm_tui.daemon.upkeep import Upkeep
 from cm_tui.engine.api.needs import Written
-from cm_tui.engine.code.freshness import policy
 from cm_tui.engine.code.freshness.policy import accepts_notes, noted, with_note
 from cm_tui.engine.code.freshness.watcher import NAME as WATCHER
 from cm_tui.engine.platform.shared_results import SharedResults
 from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreBusyError, UsageError
-from cm_tui.model import Candidates, Freshness
+from cm_tui.model import Candidates, Freshness, Need
 
 if TYPE_CHECKING:
     from cm_tui.engine.code.index.index_run import IndexOutcome
 
-# --- the daemon's side of the freshness policy: runs are jobs, and a sync follows the files ---
+# --- before a response: runs are jobs, and a sync follows the files ---
 
 
 class IndexCheck:
-    """One project's index as the policy sees it (`freshness.policy.CheckedIndex`).
+    """One project's index: whether it is current, and how to update it before a response.
 
     `pool`: where its engine is opened; `work`: where its runs queue; `syncs`: what follows its files; `wait_s`: how
     long all of this may take a question.
@@ -48,17 +47,27 @@ class IndexCheck:
         self._syncs = syncs
         self._root, self._store = pool.locate(where)
 
-    @property
-    def root(self) -> Path:
-        """Return the project's root folder."""
-        return self._root
+    def prepare(self, need: Need) -> str:
+        """Update the index as far as a call needs, and return a note for its response.
 
-    def run_under_way(self) -> str | None:
-        """Return what is to be said of an answer while a run of this checkout is on; None when none is."""
-        for job in self._work.own_jobs(self._root, self._store):
-            if job.state == "running":
-                return "" if job.searchable else "An index run is in progress; results are from before it."
-        return None
+        Calls do not wait for a running index run: they get the current state. Without any index there are no results,
+        which the caller may report. `need`: declared by the call.
+        """
+        if need not in ("files", "head"):
+            return ""
+        running = next((job for job in self._work.own_jobs(self._root, self._store) if job.state == "running"), None)
+        if running is not None:
+            return "" if running.searchable else "An index run is in progress; results are from before it."
+        if need == "files" and (behind := self._check_files()) is not None:
+            return behind
+        try:
+            reason = self.stale_reason()
+        except NotIndexedError:
+            return ""
+        note = self._bring_to_head(reason) if reason else ""
+        self._syncs.begin(self._root, self._store)
+        behind = self._check_files() if need == "files" else None
+        return f"{note} {behind or ''}".strip()
 
     def stale_reason(self) -> str:
         """Return why the index does not reflect HEAD; nothing when it does.
@@ -68,7 +77,7 @@ class IndexCheck:
         with self._pool.acquire(self._where, create=False) as project:
             return project.engine.stale_reason()
 
-    def bring_to_head(self, reason: str) -> str:
+    def _bring_to_head(self, reason: str) -> str:
         """Wait until a run has brought the index up to HEAD; return a note, also when that failed."""
         job = self._refresh(lambda job: job.name == REFRESH)
         failure = self._wait_for(job, self._seconds_left)
@@ -86,11 +95,7 @@ class IndexCheck:
         # What the run compares, the sync that begins after it need not index again.
         return self._work.refresh(self._where, among, partial(self._syncs.compare, self._root, self._store))
 
-    def keep_fresh(self) -> None:
-        """Follow the files from now on."""
-        self._syncs.begin(self._root, self._store)
-
-    def check_files(self) -> str | None:
+    def _check_files(self) -> str | None:
         """Have files that differ indexed, if that is soon done; return what is still behind, or None without a sync."""
         return self._syncs.before_query(self._root, self._store, self._seconds_left)
 
@@ -209,7 +214,7 @@ class Dispatcher:
             return False
         need, writes = method.need(values), method.writes(values)
         if need != "nothing" or (where.own_index and method.of_index):
-            result = self._query(method, where, values, policy.prepare(self._check(where), need), client)
+            result = self._query(method, where, values, self._check(where).prepare(need), client)
             if writes:
                 self._publish(self.pool.locate(where)[0], where, writes)
             return result

@@ -18,16 +18,15 @@ from pathlib import Path
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.daemon import daemon_log, runtime_dir
 from cm_tui.daemon.daemon_state import DaemonState, resident
+from cm_tui.daemon.followers import INTERVAL_S, NARRATOR_QUIET_S
 from cm_tui.daemon.long_work import HISTORY
-from cm_tui.daemon.narrator_runner import QUIET_S
-from cm_tui.daemon.project_follower import INTERVAL_S
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.errors import CmError
 from cm_tui.files import users_umask
 
 GROWN_BYTES = 32 << 20
 """How much more memory than at its start a daemon must have: its imports and the first requests take some."""
-REST_S = 600.0
+REST_S = 450.0
 """How long a daemon rests that has grown by so much; one that has grown by more rests less. After each start the next
 request imports the database again, which takes 0.3 s."""
 _END_S = 60.0
@@ -36,15 +35,6 @@ _NEXT_NEEDED = (
     "cm_tui.engine.context.packs.from_query", "cm_tui.engine.search.vectors.index",
 )  # fmt: skip
 _VARIABLE = "CM_FRESH_START"
-_ALLOCATOR = "PYTHONMALLOC"
-
-_allocator = ""
-
-
-def forget_allocator() -> None:
-    """Remove the daemon's allocator from the environment of its children: those soon end, and Python's own is quicker."""
-    global _allocator  # noqa: PLW0603 - of the process, like the environment
-    _allocator = os.environ.pop(_ALLOCATOR, _allocator)
 
 
 @dataclass(frozen=True)
@@ -90,8 +80,6 @@ def received() -> Handover | None:
 def start_again(handover: Handover | None = None) -> None:
     """Replace the program of this process by a new start of it; returns only by an error. Raises OSError."""
     environment = dict(os.environ)
-    if _allocator:
-        environment[_ALLOCATOR] = _allocator
     if handover is not None:
         environment[_VARIABLE] = json.dumps(asdict(handover))
         for descriptor in (handover.lock, handover.listener):
@@ -118,8 +106,10 @@ class FreshStart:
         now = resident()
         if self._first is None:
             self._first = now
-        # The narrator begins a due pass one round after this time.
-        quiet_s = max(self._state.config.project_idle_seconds, QUIET_S) + 1.5 * INTERVAL_S
+        quiet_s = self._state.config.project_idle_seconds
+        if any(follower.is_waiting for follower in self._state.followers):
+            # The narrator begins a pass one round after this time.
+            quiet_s = max(quiet_s, NARRATOR_QUIET_S) + 1.5 * INTERVAL_S
         grown, rested_s = now - self._first, min(self._state.quiet_seconds, self._clock.monotonic() - self._since)
         return (
             runtime_dir.HAS_UNIX
@@ -129,9 +119,9 @@ class FreshStart:
         )
 
     def _reads_at_most_histories(self) -> bool:
-        jobs, state = self._state.jobs.unfinished(), self._state
-        opened = {project.store for project in state.projects.opened()}
-        return all(job.queue == HISTORY for job in jobs) and opened <= {job.store for job in jobs}
+        jobs = self._state.jobs.unfinished()
+        used = {project.store for project in self._state.projects.opened() if project.users}
+        return all(job.queue == HISTORY for job in jobs) and used <= {job.store for job in jobs}
 
     def begin(self) -> None:
         """Continue after another daemon: import what the next question needs, and read on the histories.

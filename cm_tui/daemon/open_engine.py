@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -12,7 +13,7 @@ from cm_tui.daemon.daemon_use import Say, is_running, ready, tell, uses_daemon
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.needs import declaration_of, is_request, need_of_call
 from cm_tui.engine.code.freshness import policy
-from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreReadOnlyError
+from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreReadOnlyError, no_current_folder
 
 if TYPE_CHECKING:
     from cm_tui.daemon.rpc import ProjectRef
@@ -99,16 +100,30 @@ def with_edits(engine: Engine, command: str) -> Engine:
 
     `command`: brings the index up to date, for the note.
     """
-    return engine if engine.uses_daemon else cast("Engine", _CheckedEngine(engine, command))
+    lock = threading.Lock()
+
+    def follow(need: Need) -> str:
+        with lock, suppress(NotIndexedError):
+            if why := engine.stale_reason() or (engine.follow_edits() if need == "files" else ""):
+                return f"The index is behind: {why}; {command} brings it up to date."
+        return ""
+
+    return with_check(engine, follow)
+
+
+def with_check(engine: Engine, check: Callable[[Need], str]) -> Engine:
+    """Return an engine that calls `check` before each request that needs HEAD or the files on disk.
+
+    `check`: gets the need, and returns a note for the response. Not called for the daemon, which does that itself.
+    """
+    return engine if engine.uses_daemon else cast("Engine", _CheckedEngine(engine, check))
 
 
 class _CheckedEngine:
-    """An engine in this process that follows edits before each request that needs the files on disk."""
+    """An engine in this process, for `with_check`."""
 
-    def __init__(self, engine: Engine, command: str) -> None:
-        self._engine = engine
-        self._command = command
-        self._lock = threading.Lock()
+    def __init__(self, engine: Engine, check: Callable[[Need], str]) -> None:
+        self._engine, self._check = engine, check
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._engine, name)
@@ -117,7 +132,7 @@ class _CheckedEngine:
             return method
 
         def ask(*args: Any, **kwargs: Any) -> Any:
-            note = self._follow(need_of_call(need, kwargs))
+            note = self._check(need_of_call(need, kwargs))
             try:
                 result = method(*args, **kwargs)
             except NotFoundError as error:
@@ -125,14 +140,6 @@ class _CheckedEngine:
             return policy.with_note(result, note) if note else result
 
         return ask
-
-    def _follow(self, need: Need) -> str:
-        try:
-            with self._lock:
-                why = self._engine.stale_reason() or (self._engine.follow_edits() if need == "files" else "")
-        except NotIndexedError:
-            return ""
-        return f"The index is behind: {why}; {self._command} brings it up to date." if why else ""
 
 
 def _open_here(folder: Path | None, *, create: bool, force: bool) -> Engine:
@@ -188,19 +195,32 @@ def remove(store: Path, *, drop_episodes: bool = False) -> None:
     projects.remove_store(store)
 
 
+def secrets_of(folder: Path | None, *, say: Say = lambda _: None) -> SecretsReport:
+    """Return what looks like a secret in what is stored of a project, including the indexes of its other worktrees.
+
+    Arguments and errors as for `open_engine`; an index of another worktree that cannot be read is noted.
+    """
+    with closing(open_engine(folder, say=say)) as engine:
+        report, root = engine.secrets(), engine.root
+    return _with_stores(report, projects.names_beside(root))
+
+
 def secrets_of_all() -> SecretsReport:
     """Return what looks like a secret in what is stored of all projects; what cannot be looked at is noted."""
+    return _with_stores(projects.scan_files(), projects.all_names())
+
+
+def _with_stores(report: SecretsReport, names: Sequence[str]) -> SecretsReport:
+    """Return a report with what is found in the journals and stores of some names."""
     from cm_tui.model import SecretsReport
 
-    reports: list[SecretsReport] = [projects.scan_files()]
-    notes: list[str] = []
+    reports, notes = [report], []
     through_daemon = is_running()
-    for name in projects.all_names():
+    for name in names:
         try:
+            asked = {"store": name}
             reports.append(
-                tell("/v1/upkeep/secrets", {"store": name}, SecretsReport)
-                if through_daemon
-                else projects.scan_store(name)
+                tell("/v1/upkeep/secrets", asked, SecretsReport) if through_daemon else projects.scan_store(name)
             )
         except CmError as error:
             notes.append(f"{name} could not be read: {error.message}")
@@ -222,4 +242,4 @@ def where_of(folder: Path | None, *, force: bool = False) -> ProjectRef:
     try:
         return ProjectRef(str(Path.cwd()), around=True, force=force)
     except OSError as error:
-        raise NotFoundError(f"Cannot find the current folder: {error}") from error
+        raise no_current_folder(error) from error

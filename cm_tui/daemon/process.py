@@ -33,7 +33,7 @@ from cm_tui.config import DaemonConfig, load_config
 from cm_tui.daemon import endpoint, runtime_dir
 from cm_tui.daemon.daemon_log import log_thread_error, set_up_log
 from cm_tui.daemon.daemon_state import DaemonState, MakeExtensions
-from cm_tui.daemon.fresh_start import FreshStart, Handover, forget_allocator, received, start_again
+from cm_tui.daemon.fresh_start import FreshStart, Handover, received, start_again
 from cm_tui.daemon.http_api import service
 from cm_tui.daemon.port_token import port_token
 from cm_tui.daemon.runtime_dir import drop_socket_folder
@@ -196,7 +196,6 @@ def _set_up_process() -> None:
     # Commands hardly ever look for cycles, and end soon; here those would stay until the next look. What is imported stays.
     gc.freeze()
     gc.set_threshold(20_000, 10, 20)
-    forget_allocator()
     worker_process.is_long_lived = True
 
 

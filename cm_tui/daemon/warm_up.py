@@ -10,7 +10,7 @@ from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.api.definitions import has_definitions
+from cm_tui.engine.api.assembly import has_definitions
 from cm_tui.errors import CmError
 
 AGAIN_S = 600.0

@@ -65,6 +65,14 @@ def importers(
     return listed(IMPORTS, where.indexed().importers(target), limit, offset, max_chars)
 
 
+def assembly_members(
+    type_name: Annotated[str, Field(min_length=1, max_length=500, description="Name, or any tail of a qualified one."), Text],
+    where: Where, limit: Limit = 100, offset: Offset = 0, max_chars: MaxChars = 8000, project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Symbols]:  # fmt: skip
+    """Members of a .NET type that a referenced assembly defines (package, framework): kind and signature."""
+    return listed(MEMBERS, where.indexed().assembly_members(type_name), limit, offset, max_chars)
+
+
 # --- rows ---
 
 
@@ -128,6 +136,7 @@ def import_row(edge: ImportEdge) -> records.Import:
 
 
 DEFINITIONS = View("definition", symbol_line, symbol_row, records.Symbols)
+MEMBERS = View("member", lambda symbol: f"{symbol.kind} {short(symbol.signature)}", symbol_row, records.Symbols)
 CALLERS = View("call", caller_line, call_row, records.Calls)
 CALLEES = View("call", callee_line, call_row, records.Calls)
 IMPORTS = View("import", import_line, import_row, records.Imports)

@@ -8,7 +8,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from cm_tui.engine.api.fence import fenced
-from cm_tui.mcp import memory_records
+from cm_tui.mcp import records
 from cm_tui.mcp.memory_tools import DATA, Id, Short
 from cm_tui.mcp.project_resolver import ProjectPath, Text, Where
 from cm_tui.mcp.safe_text import (
@@ -44,7 +44,7 @@ def proposals(
     offset: Offset = 0,
     max_chars: MaxChars = 8000,
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, memory_records.Proposals]:
+) -> Annotated[CallToolResult, records.Proposals]:
     """List proposed memories with the episodes that they are based on. Only the user decides."""
     # What people and agents left behind needs no index.
     engine = where.engine()
@@ -57,7 +57,7 @@ def proposals(
     texts = fitting(rows, _line, max_chars)
     following = next_offset(len(texts), total, offset)
     notes = [page.note] if page.note else []
-    record = memory_records.Proposals(
+    record = records.Proposals(
         about=DATA, rows=rows[: len(texts)], total=total, offset=offset, next_offset=following, notes=notes
     )
     marked = fenced("\n".join(texts), DATA) if texts else ""
@@ -65,11 +65,11 @@ def proposals(
     return result(joined(head, marked, footer(following, notes), between="\n\n"), record)
 
 
-def _row(one: NarratedProposal | Proposal) -> memory_records.Proposed:
+def _row(one: NarratedProposal | Proposal) -> records.Proposed:
     """Return a proposal as it is returned, of the narrator or of an agent about an entry or an episode."""
     if isinstance(one, NarratedProposal):
         return record_of(
-            memory_records.Proposed,
+            records.Proposed,
             one,
             of="note",
             text=_safe(one.text),
@@ -85,7 +85,7 @@ def _row(one: NarratedProposal | Proposal) -> memory_records.Proposed:
     by, text, why = fields.pop("proposed_by"), _safe(fields.pop("text")), _safe(fields.pop("why"))
     episodes = [one.target] if one.of == "episode" else []
     return record_of(
-        memory_records.Proposed, one, **fields, text=text, why=why, target=one_line(one.target), episodes=episodes,
+        records.Proposed, one, **fields, text=text, why=why, target=one_line(one.target), episodes=episodes,
         by=one_line(by), reason=None,
     )  # fmt: skip
 
@@ -94,7 +94,7 @@ def _safe(text: str) -> str:
     return remembered_text(cut(" ".join(text.split()), _TEXT))
 
 
-def _line(row: memory_records.Proposed) -> str:
+def _line(row: records.Proposed) -> str:
     sure = "" if row.confidence is None else f" {row.confidence:.2f}, {row.relation}, {row.support}×/{row.sessions}"
     state = "" if row.state == "waiting" else f", {row.state}{f' ({row.reason})' if row.reason else ''}"
     seen = f" [{', '.join(row.episodes)}]" if row.episodes else ""
@@ -111,13 +111,13 @@ def propose(
     topic: Annotated[Short, Field(description="Topic that it belongs to.")] = "",
     episodes: Annotated[list[Id] | None, Field(max_length=50, description="Ids of its evidence.")] = None,
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, memory_records.Kept]:
+) -> Annotated[CallToolResult, records.Kept]:
     """Propose a line for the project's notes; the user approves, changes or rejects it."""
     made = where.engine().propose_fact(
         text, why=why, scope=scope, topic=topic, episodes=tuple(episodes or ()), agent=where.agent
     )
     words, state = _outcome(made)
-    kept = memory_records.Kept(
+    kept = records.Kept(
         id=made.target,
         kind="note",
         state=state,

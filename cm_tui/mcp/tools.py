@@ -12,17 +12,7 @@ from mcp_types import ToolAnnotations
 from pydantic import ConfigDict
 
 from cm_tui.errors import UsageError
-from cm_tui.mcp import (
-    assembly_tools,
-    core_memory_tool,
-    graph_tools,
-    history_tools,
-    index_tools,
-    memory_tools,
-    narrator_tools,
-    note_tools,
-    retrieval_tools,
-)
+from cm_tui.mcp import assembly_tools, graph_tools, index_tools, memory_tools, narrator_tools, retrieval_tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +55,19 @@ TOOLS = (
     _kind("codememory_callees", "Callees", graph_tools.callees, "graph"),
     _kind("codememory_dependencies", "Imports of a file", graph_tools.dependencies, "graph"),
     _kind("codememory_importers", "Importers", graph_tools.importers, "graph"),
+    _kind("codememory_assembly_members", "Members of a .NET type", graph_tools.assembly_members, "graph"),
     _kind("codememory_ingest", "Index the project", index_tools.ingest, "core", reads=False),
     _kind("codememory_reingest", "Index files again", index_tools.reingest, "core", reads=False),
-    _kind("codememory_drift", "Drift", history_tools.drift, "temporal"),
-    _kind("codememory_at_sha", "Code at a commit", history_tools.at_sha, "temporal"),
-    _kind("codememory_callers_at_sha", "Callers at a commit", history_tools.callers_at_sha, "temporal"),
+    _kind("codememory_drift", "Drift", index_tools.drift, "temporal"),
+    _kind("codememory_at_sha", "Code at a commit", index_tools.at_sha, "temporal"),
+    _kind("codememory_callers_at_sha", "Callers at a commit", index_tools.callers_at_sha, "temporal"),
     _kind("recall", "Recall", memory_tools.recall, "core memory"),
     _kind("remember", "Remember", memory_tools.remember, "core memory", reads=False),
     _kind("forget", "Forget", memory_tools.forget, "memory", reads=False),
-    _kind("manage_core_memory", "Entries", core_memory_tool.manage_core_memory, "memory", reads=False),
+    _kind("manage_core_memory", "Entries", memory_tools.manage_core_memory, "memory", reads=False),
     _kind("codememory_record", "Record a task", memory_tools.record, "memory", reads=False),
-    _kind("memory_search", "Search memory", note_tools.search, "memory"),
-    _kind("memory_get", "Read memory", note_tools.get, "memory"),
+    _kind("memory_search", "Search memory", retrieval_tools.search, "memory"),
+    _kind("memory_get", "Read memory", retrieval_tools.get, "memory"),
     _kind("working_memory", "Working memory", assembly_tools.working_memory, "memory", reads=False),
     _kind("codememory_proposals", "Proposals", narrator_tools.proposals, "memory"),
     _kind("codememory_propose", "Propose", narrator_tools.propose, "memory", reads=False),

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from cm_tui.model.secrets import *
     from cm_tui.model.stale import *
     from cm_tui.model.status import *
-    from cm_tui.model.tuning import *
 
 _HOMES = {
     "assembly": "SECTIONS AppliedRule Assembly AssemblyDiff AssemblyHead AssemblySource AssemblyStep Cut Section SourceChange SourceKind StepOutcome",
@@ -49,13 +48,12 @@ _HOMES = {
     "note": "NOTES Decision Note NoteChange NoteConflict NoteKind NoteText RuleBlock",
     "pack": "Pack PackFormat PackItem PackRequest",
     "page": "Page bounded",
-    "profile": "Profile",
+    "profile": "Mark Profile ProfileReset",
     "progress": "IndexSummary Progress Tell WAIT ignore_progress",
     "search": "CODE ENTRIES EPISODES RECALL By Candidates FileHits Hit Mode ScorePart SearchResult Standing Suggestion",
     "secrets": "ErasedEvent ErasureReport SecretFinding SecretsReport neighbours_note",
     "stale": "Mention MentionKind MentionState StaleItem",
     "status": "Check CheckoutHead IndexPlan KnownProject ProjectStatus Recording RecordingState TeamVectors",
-    "tuning": "Mark ProfileReset",
 }
 """The modules, and what comes from each; a type checker takes all that they define."""
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -165,13 +165,12 @@ def test_of_an_assembly_that_came_too_late_no_snapshot_is_kept():
 def test_a_defect_is_no_malformed_request(tmp_path: Path):
     """It is an error of the server, which logs it: a hook would hide it from everyone."""
 
-    class Broken:
-        def on_nudge(self, root: Path) -> None:
-            raise ValueError(f"a defect in {root}")
+    def broken(root: Path) -> None:
+        raise ValueError(f"a defect in {root}")
 
     async def status_of(question: dict[str, Any]) -> int:
         dispatcher: Any = None
-        transport = httpx.ASGITransport(app=prompts(dispatcher, Broken()), raise_app_exceptions=False)
+        transport = httpx.ASGITransport(app=prompts(dispatcher, broken), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://cm") as client:
             return (await client.post("/prompt", json=question)).status_code
 

@@ -102,6 +102,15 @@ def load(basket: Basket, first, second, item):
 """
 
 
+def test_relations_are_limited_and_say_of_how_many(shop: Shop):
+    asked = ("callers", "add_tax"), ("callees", "pay"), ("importers", "shop.cart"), ("definitions", "add_tax")
+    for words in (*asked, ("dependencies", "shop/checkout.py")):
+        page = shop.cm(*words, "--json").json
+        found = shop.cm(*words, "-n", "1", "--json").json
+        assert (found["rows"], found["total"]) == (page["rows"][:1], page["total"]), words
+        assert (f"1 of {page['total']}" in shop.cm(*words, "--limit", "1").err) is (page["total"] > 1), words
+
+
 def test_callers_count_what_could_not_be_resolved_and_list_it(new_shop: Shop):
     (new_shop.root / "shop/basket.py").write_text(BASKET)
     git(new_shop.root, "add", "-A")

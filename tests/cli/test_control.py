@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.journal.location import folder_of
 from tests.cli.conftest import Shop
@@ -35,7 +35,7 @@ def test_pause_and_resume(new_shop: Shop):
 
 def test_a_pause_that_began_in_the_future_is_kept_and_reported(new_shop: Shop):
     began = 4_000_000_000.0
-    pauses.begin(folder_of(new_shop.root).name, began + 60, now=began)
+    gate.begin(folder_of(new_shop.root).name, began + 60, now=began)
     told = new_shop.cm("pause", "--show").out
     assert "until 2096-" in told
     assert "It began in the future" in told

@@ -14,7 +14,7 @@ from cm_tui.engine.api import stale
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, UsageError
-from cm_tui.model.tuning import Mark
+from cm_tui.model.profile import Mark
 from tests.daemon.conftest import daemons_allowed, make_project
 
 KINDS = ("local", "remote")

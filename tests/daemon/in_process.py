@@ -17,7 +17,7 @@ from unittest import mock
 
 from cm_tui.cli.daemon import extensions
 from cm_tui.daemon import bootstrap, daemon_log, process
-from cm_tui.engine.memory.notes import known_scan
+from cm_tui.engine.memory.notes import scan
 from cm_tui.errors import CmError
 
 _LOGGERS = ("cm_tui", "uvicorn.error")
@@ -82,8 +82,8 @@ def daemons_in_process() -> Iterator[None]:
         for daemon in started:
             daemon.join()
         # A project of the next test may lie in the same place.
-        for project in {key[0] for key in known_scan._watched}:
-            known_scan.forget(Path(project))
+        for project in {key[0] for key in scan._watched}:
+            scan.forget(Path(project))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Two clones of one project share a store; each gets answers of its own, whoever else asks meanwhile."""
+"""Two clones of one project that share a store: each gets answers of its own, whoever else asks meanwhile."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.api import worktree_stores
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.platform.git import checkout_links
 from cm_tui.engine.platform.git.identity import identify
@@ -33,8 +34,12 @@ ROUNDS = 1
 
 @pytest.fixture
 def checkouts(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """A repository and a clone of it that shares its memory; each has a function that the other has not."""
+    """A repository and a clone of it that shares its memory and, without room for a copy, its store.
+
+    Each has a function that the other has not.
+    """
     monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
+    monkeypatch.setattr(worktree_stores, "_has_room", lambda *_: False)
     first, second = make_project(tmp_path / "first"), tmp_path / "second"
     git(first, "clone", "-q", str(first), str(second))
     for root in (first, second):

@@ -14,10 +14,9 @@ import pytest
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon import daemon_log, fresh_start
 from cm_tui.daemon.daemon_state import DaemonState, Extensions
+from cm_tui.daemon.followers import NarratorRunner, TranscriptFollower
 from cm_tui.daemon.fresh_start import GROWN_BYTES, REST_S, FreshStart, Handover
 from cm_tui.daemon.long_work import HISTORY
-from cm_tui.daemon.narrator_runner import NarratorRunner
-from cm_tui.daemon.transcript_follower import TranscriptFollower
 from cm_tui.model import Cancel, Progress
 from tests.fake_clock import FakeClock
 from tests.waiting import until
@@ -28,10 +27,14 @@ class _Daemon:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.bytes, self.quiet_seconds = 100, REST_S
-        self.open: list[str] = []
+        self.used: list[str] = []
         self.queues: list[str] = []
         self.config = DaemonConfig()
-        self.projects = SimpleNamespace(opened=lambda: [SimpleNamespace(store=one) for one in self.open])
+        self.followers = [SimpleNamespace(is_waiting=False)]
+        unused = SimpleNamespace(store="unused", users=0)
+        self.projects = SimpleNamespace(
+            opened=lambda: [unused, *(SimpleNamespace(store=one, users=1) for one in self.used)]
+        )
         self.jobs = SimpleNamespace(unfinished=lambda: [SimpleNamespace(queue=one, store="a") for one in self.queues])
         monkeypatch.setattr(fresh_start, "resident", lambda: self.bytes)
 
@@ -52,18 +55,22 @@ def test_it_starts_again_once_it_has_grown_and_rests(monkeypatch: pytest.MonkeyP
     fresh = daemon.due(None, FakeClock())
     daemon.bytes += GROWN_BYTES
     assert fresh.is_due()
-    daemon.open = ["a"]
+    daemon.used = ["a"]
     assert not fresh.is_due()
     # Reading the history can go on later; all else would have to begin again.
     daemon.queues = [HISTORY]
     assert fresh.is_due()
-    daemon.open = ["a", "b"]
+    daemon.used = ["a", "b"]
     assert not fresh.is_due()
-    daemon.open, daemon.queues = ["a"], [HISTORY, "#vectors"]
+    daemon.used, daemon.queues = ["a"], [HISTORY, "#vectors"]
     assert not fresh.is_due()
-    # The narrator would begin a pass after a minute without a request.
-    daemon.open, daemon.queues, daemon.quiet_seconds = [], [], 61.0
+    daemon.used, daemon.queues, daemon.quiet_seconds = [], [], 59.0
     daemon.bytes += 20 * GROWN_BYTES
+    assert not fresh.is_due()
+    daemon.quiet_seconds = 61.0
+    assert fresh.is_due()
+    # The narrator begins a pass after a minute without a request, and would have to wait for another one.
+    daemon.followers[0].is_waiting = True
     assert not fresh.is_due()
     daemon.quiet_seconds = 76.0
     assert fresh.is_due()
@@ -159,15 +166,3 @@ def test_a_daemon_that_is_asked_to_end_does_not_start_again(asked: list[bool], g
         state.leave(handover=again, again=again)
     state.done.wait(60)
     assert state.starts_again == goes_on
-
-
-def test_children_and_the_next_start_get_their_allocators(monkeypatch: pytest.MonkeyPatch):
-    saved: dict[str, str] = {}
-    monkeypatch.setattr(os, "execve", lambda _file, _arguments, environment: saved.update(environment))
-    monkeypatch.setattr(os, "umask", lambda _: 0)
-    monkeypatch.setattr(fresh_start, "_allocator", "")
-    monkeypatch.setenv("PYTHONMALLOC", "malloc")
-    fresh_start.forget_allocator()
-    assert "PYTHONMALLOC" not in os.environ
-    fresh_start.start_again()
-    assert saved["PYTHONMALLOC"] == "malloc"

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from cm_tui.daemon.ingestion_runner import QUIET_S, IngestionRunner
+from cm_tui.daemon.followers import PIPELINES_QUIET_S, IngestionRunner
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.daemon.conftest import make_project
 from tests.fake_clock import FakeClock
@@ -47,9 +47,9 @@ def test_pipelines_run_when_something_happened_and_once_in_a_while(tmp_path: Pat
     (root / ".cm/ingestion").mkdir(parents=True)
     (root / ".cm/ingestion/keep.yaml").write_text(PIPELINE)
     assert runs_after(0) == 1
-    assert runs_after(QUIET_S - 1) == 1
+    assert runs_after(PIPELINES_QUIET_S - 1) == 1
     assert runs_after(1) == 2
     Journal.of(root).append("hook.edit", {"session": "s", "root": str(root), "paths": ["b.py"]}, head=None)
     assert runs_after(1) == 3
     monkeypatch.setenv("CM_CONTEXT__INGEST", "false")
-    assert runs_after(QUIET_S * 2) == 3
+    assert runs_after(PIPELINES_QUIET_S * 2) == 3

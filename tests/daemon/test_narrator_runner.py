@@ -11,12 +11,12 @@ import pytest
 
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
+from cm_tui.daemon.followers import NARRATOR_QUIET_S, NarratorRunner
 from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.long_work import BY_ITSELF, NARRATE
-from cm_tui.daemon.narrator_runner import QUIET_S, NarratorRunner
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.platform.journal.location import folder_of
 from tests.daemon.conftest import make_project, until
 from tests.engine.narrator.passes import put, said, sayings, use
@@ -79,13 +79,15 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
 def test_what_is_new_is_looked_at_once_when_nobody_asks(room: Room):
     runner = room.runner()
     put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
-    assert room.after(QUIET_S - 1, runner) == 0
+    assert room.after(NARRATOR_QUIET_S - 1, runner) == 0
+    assert runner.is_waiting
     assert room.after(1, runner) == 1
+    assert not runner.is_waiting
     assert room.passes() == [BY_ITSELF]
     assert room.waiting() == 1
-    assert room.after(QUIET_S * 10, runner) == 1
+    assert room.after(NARRATOR_QUIET_S * 10, runner) == 1
     put(room.root, [(9, said("always lint", "s9"))])
-    assert room.after(QUIET_S, runner) == 2
+    assert room.after(NARRATOR_QUIET_S, runner) == 2
 
 
 def test_a_project_that_agents_work_in_is_looked_at_though_nobody_opened_it(room: Room):
@@ -94,9 +96,9 @@ def test_a_project_that_agents_work_in_is_looked_at_though_nobody_opened_it(room
     room.rest()
     room.dispatcher.pool.sweep(0.0)
     runner = room.runner()
-    assert room.after(QUIET_S * 2, runner) == 0
+    assert room.after(NARRATOR_QUIET_S * 2, runner) == 0
     runner.on_nudge(room.root)
-    assert room.after(QUIET_S, runner) == 1
+    assert room.after(NARRATOR_QUIET_S, runner) == 1
 
 
 def test_nothing_is_looked_at_while_somebody_asks(room: Room):
@@ -105,7 +107,7 @@ def test_nothing_is_looked_at_while_somebody_asks(room: Room):
     for _ in range(5):
         room.dispatcher.call("status", room.where, {})
         room.rest()
-        assert room.after(QUIET_S - 1, runner) == 0
+        assert room.after(NARRATOR_QUIET_S - 1, runner) == 0
     assert room.after(1, runner) == 1
 
 
@@ -113,12 +115,12 @@ def test_nothing_is_looked_at_where_that_is_switched_off_or_in_a_pause(room: Roo
     monkeypatch.setenv("CM_NARRATOR__AUTO", "false")
     put(room.root, [(n, said("always test", f"s{n}")) for n in range(3)])
     runner = room.runner()
-    assert room.after(QUIET_S * 2, runner) == 0
+    assert room.after(NARRATOR_QUIET_S * 2, runner) == 0
     monkeypatch.setenv("CM_NARRATOR__AUTO", "true")
-    pauses.begin(folder_of(room.root).name, None)
-    assert room.after(QUIET_S * 2, runner) == 0
-    pauses.end(folder_of(room.root).name)
-    assert room.after(QUIET_S * 2, runner) == 1
+    gate.begin(folder_of(room.root).name, None)
+    assert room.after(NARRATOR_QUIET_S * 2, runner) == 0
+    gate.end(folder_of(room.root).name)
+    assert room.after(NARRATOR_QUIET_S * 2, runner) == 1
 
 
 def test_a_pass_that_nobody_asked_for_ends_for_one_that_somebody_asks_for(room: Room, monkeypatch: pytest.MonkeyPatch):

@@ -221,7 +221,7 @@ def test_a_daemon_that_rests_starts_again_without_a_moment_in_which_it_cannot_be
     code = (
         "from cm_tui.cli.daemon import extensions\n"
         "from cm_tui.daemon import fresh_start, process\n"
-        "fresh_start.GROWN_BYTES, fresh_start.QUIET_S, fresh_start.INTERVAL_S = 1, 0, 0\n"
+        "fresh_start.GROWN_BYTES, fresh_start.NARRATOR_QUIET_S, fresh_start.INTERVAL_S = 1, 0, 0\n"
         "process.serve(extensions, background=True, starts_again=True)\n"
     )
     daemon = subprocess.Popen([sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)})

@@ -103,6 +103,7 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "callees": [lambda engine: engine.callees("pay"), lambda engine: engine.callees("receipt", depth=2)],
     "dependencies": [lambda engine: engine.dependencies("shop/checkout.py")],
     "importers": [lambda engine: engine.importers("shop.money"), lambda engine: engine.importers("shop/cart.py")],
+    "assembly_members": [lambda engine: failure(lambda: engine.assembly_members("PyObject")).message],
     "source": [lambda engine: engine.source("shop/money.py", 6, 8), lambda engine: engine.source("weird name [x].py")],
     "pack": [
         lambda engine: engine.pack("what is the tax"),

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from cm_tui.daemon.transcript_follower import INTERVAL_S, TranscriptFollower
-from cm_tui.engine.memory.importers import follow
+from cm_tui.daemon.followers import INTERVAL_S, TranscriptFollower
+from cm_tui.engine.memory.importers import run
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.cli.conftest import Shop
 from tests.daemon.conftest import make_project, until
@@ -98,7 +98,7 @@ class _Dispatcher:
 def test_the_daemon_follows_sessions_of_projects_that_were_imported(
     cm_home: Path, tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(follow, "REST_SECONDS", 0.0)
+    monkeypatch.setattr(run, "REST_SECONDS", 0.0)
     for name, value in places.environment.items():
         monkeypatch.setenv(name, value)
     root, other = make_project(tmp_path / "shop"), make_project(tmp_path / "other")

@@ -1,10 +1,11 @@
-"""Linked worktrees asked in turn: each has a copy of the project's store, so that after the first round none is indexed again."""
+"""Worktrees and linked clones asked in turn: each has a copy of the project's store, so that after the first round none is indexed again."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,21 +16,25 @@ from cm_tui import paths
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Jobs
+from cm_tui.daemon.open_engine import secrets_of
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects, worktree_stores
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.everywhere import recall_everywhere
 from cm_tui.engine.code.mainline import user_marks
+from cm_tui.engine.platform.git import checkout_links
 from cm_tui.engine.platform.git.identity import Identity, identify
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.store import rewrite
+from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import NotFoundError, StoreError
 from cm_tui.lru import LRU
 from tests.cli.conftest import git
 from tests.daemon.conftest import make_project
 from tests.fake_clock import FakeClock
 from tests.forked import run_python
+from tests.planted import GITHUB
 
 ROUNDS = 3
 SECRET = "the words Ruritania and Graustark"
@@ -37,7 +42,7 @@ SECRET = "the words Ruritania and Graustark"
 
 @dataclass
 class Trees:
-    """A repository and worktrees of it, each on its own branch with its own edit."""
+    """A repository, worktrees and a clone of it, each on its own branch with its own edit."""
 
     roots: list[Path]
     runs: list[str] = field(default_factory=list)
@@ -50,11 +55,16 @@ class Trees:
     @property
     def store(self) -> Path:
         """The project's store."""
-        return projects.store_of(self.main)
+        return paths.project_store(projects.store_of(self.main))
 
-    def add(self, name: str) -> Path:
+    def add(self, name: str, *, clone: bool = False) -> Path:
         root = self.main.parent / name
-        git(self.main, "worktree", "add", "-q", "-b", f"branch-{name}", str(root))
+        if clone:
+            git(self.main, "clone", "-q", str(self.main), str(root))
+            for one in (self.main, root):
+                checkout_links.link(identify(self.main).text, identify(self.main).name, one)
+        else:
+            git(self.main, "worktree", "add", "-q", "-b", f"branch-{name}", str(root))
         (root / "shop/committed.py").write_text(f"def committed_in_{name}():\n    return 1\n")
         git(root, "add", ".")
         git(root, "commit", "-qm", f"work in {name}")
@@ -72,8 +82,8 @@ def trees(cm_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tre
         monkeypatch.setenv(f"CM_{name}", value)
     found = Trees([make_project(tmp_path / "main")])
     (found.main / "shop/own.py").write_text("def only_in_main():\n    return 1\n")
-    for name in ("one", "two"):
-        found.add(name)
+    found.add("one")
+    found.add("two", clone=True)
     original = Engine.run_index
 
     def counted(engine: Engine, **values: Any) -> Any:
@@ -193,7 +203,7 @@ def test_the_copy_of_a_missing_worktree_goes(trees: Trees, daemon: Daemon) -> No
     runs_of_a_round(trees, daemon)
     first, second = (paths.worktree_store(trees.store, root) for root in trees.roots[1:])
     for root in trees.roots[1:]:
-        git(trees.main, "worktree", "remove", "--force", str(root))
+        shutil.rmtree(root)
     with daemon.pool._changed:
         closed = daemon.pool._open.pop(second)
     closed.engine.close()
@@ -278,6 +288,19 @@ def test_erasing_without_a_daemon_goes_on_with_the_projects_store(trees: Trees) 
     assert holding_secret() == []
 
 
+def test_a_scan_for_secrets_reads_the_index_of_each_worktree(trees: Trees, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CM_DAEMON__USE", "never")
+    record(trees.main)
+    for root in trees.roots:
+        with Engine.open(root) as engine:
+            list(engine.index())
+    assert secrets_of(trees.main).findings == ()
+    with closing(Database(paths.worktree_store(trees.store, trees.roots[1]))) as db:
+        db.execute("UPDATE passage SET text = ? WHERE blob IS NULL", [GITHUB])
+    for root in trees.roots:
+        assert [one.place for one in secrets_of(root).findings] == ["index"], root.name
+
+
 def test_a_history_is_not_read_in_each_copy(trees: Trees, daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
     wants = True
     monkeypatch.setattr(Engine, "wants_history", lambda _: wants)
@@ -300,7 +323,12 @@ def test_their_number_is_limited(trees: Trees, daemon: Daemon, monkeypatch: pyte
     daemon.pool._clock.advance(60.0)
     for root in (trees.main, trees.roots[2]):
         ask(daemon, root)
-    assert worktree_stores.copies_of(trees.store) == [paths.worktree_store(trees.store, trees.roots[2])]
+    assert len(copies := worktree_stores.copies_of(trees.store)) == 1
+    assert copies != [copy], "it made room"
+    trees.runs.clear()
+    for root in (trees.main, trees.roots[2]):
+        ask(daemon, root)
+    assert trees.runs == []
 
 
 def test_what_is_open_is_not_copied(trees: Trees, daemon: Daemon, tmp_path: Path) -> None:

@@ -95,7 +95,6 @@ def test_every_room_is_there() -> None:
         "stale",
         "narrator",
         "assembly",
-        "definitions",
         "erasure",
         "layers",
     }
@@ -122,7 +121,7 @@ def test_the_needs_of_the_questions_that_people_rely_on() -> None:
     for method in METHODS:
         declared.setdefault(need_of(method), set()).add(method.__name__)
     assert declared["files"] == {
-        "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "pack_items", "retrieve",
+        "assembly_members", "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "pack_items", "retrieve",
         "search", "symbols", "why_not", "assemble", "run_definition",
     }  # fmt: skip
     assert declared["head"] == {

@@ -147,6 +147,7 @@ EVERY_CALL: Sequence[tuple[str, dict[str, Any]]] = (
     ("codememory_callees", {"symbol": "receipt"}),
     ("codememory_dependencies", {"path": "shop/checkout.py"}),
     ("codememory_importers", {"target": "shop.money"}),
+    ("codememory_assembly_members", {"type_name": "PyObject"}),
     ("codememory_ingest", {}),
     ("codememory_ingest", {"confirmed": True}),
     ("codememory_reingest", {"path": "shop/cart.py"}),

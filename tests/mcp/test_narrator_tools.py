@@ -56,7 +56,7 @@ async def test_what_an_agent_proposes_waits_for_a_person(own: Path):
         assert (row["id"], row["of"], row["text"]) == (kept["proposal"], "note", told["text"])
         assert row["episodes"] == [episode]
         assert row["by"] not in ("", "narrator")
-        assert "never an instruction" in found["about"]
+        assert "none of it is an instruction" in found["about"]
         assert episode in text
         assert "<cm-memory>" in text
     assert not (own / ".cm" / "notes").exists(), "nothing is written"

@@ -60,6 +60,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "codememory_callees": [{"symbol": "deploy"}, {"symbol": GITHUB}],
     "codememory_dependencies": [{"path": "user.py"}],
     "codememory_importers": [{"target": "shop.deploy"}],
+    "codememory_assembly_members": [{"type_name": GITHUB}],
     "codememory_ingest": [{}, {"confirmed": True}, {"since": f"release/{GITHUB}"}],
     "codememory_reingest": [{"path": "shop/deploy.py"}],
     "codememory_drift": [{}, {"head_sha": "HEAD~1"}, {"head_sha": f"release/{GITHUB}"}],

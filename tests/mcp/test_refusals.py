@@ -34,6 +34,7 @@ MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("codememory_callers", {"symbol": "x\0y"}, "symbol: Value error, holds a NUL character"),
     ("codememory_callers", {"symbol": "Cart.totl"}, "No definition found: Cart.totl.\nDid you mean total?"),
     ("codememory_dependencies", {"path": "shop/crt.py"}, "Did you mean shop/cart.py"),
+    ("codememory_assembly_members", {"type_name": "JsonConvert"}, "no .NET project files"),
     ("codememory_importers", {"target": "no.such"}, "No file or import is named no.such"),
     ("memory_get", {"path": "a" * 300}, "name too long"),
     ("codememory_dependencies", {"path": "a/" * 2000}, "a/"),

@@ -27,7 +27,10 @@ def test_the_sets_hold_what_their_names_say():
     names = {name: {kind.name for kind in choose([name])} for name in SETS}
     assert names["all"] == {kind.name for kind in TOOLS}
     assert {"codememory_retrieve", "codememory_ingest", "codememory_reingest"} <= names["core"]
-    graph = {f"codememory_{what}" for what in ("callers", "callees", "definitions", "dependencies", "importers")}
+    graph = {
+        f"codememory_{what}"
+        for what in ("callers", "callees", "definitions", "dependencies", "importers", "assembly_members")
+    }
     assert names["graph"] == graph
     assert names["temporal"] == {"codememory_drift", "codememory_at_sha", "codememory_callers_at_sha"}
     assert names["memory"] == {

@@ -15,6 +15,7 @@ from cm_tui.mcp import http_app
 from cm_tui.mcp.engine_pool import EnginePool
 from cm_tui.mcp.tools import TOOLS
 from tests.cli.in_process import run_here
+from tests.dotnet import add_assembly
 from tests.mcp.served import EVERY_CALL, answering, environment, serving
 
 STDIO = pytest.param("stdio", "legacy", marks=pytest.mark.process)
@@ -27,6 +28,7 @@ STDIO = pytest.param("stdio", "legacy", marks=pytest.mark.process)
 )
 async def test_every_tool_answers_as_its_schema_says(own: Path, way: str, mode: str):
     assert {name for name, _ in EVERY_CALL} == {kind.name for kind in TOOLS}
+    add_assembly(own)
     async with answering(own, way, mode=mode) as asked:
         schemas = {tool.name: tool.output_schema for tool in (await asked.client.list_tools()).tools}
         for name, arguments in EVERY_CALL:

@@ -14,7 +14,7 @@ from cm_tui.engine.api import links, projects, recording
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.doctor.installation import examine_project
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.recording.gate import PastGate
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import RefusedError, UsageError
@@ -312,14 +312,14 @@ def test_a_pause_that_ended_counts_for_the_memory_that_goes_on(mine: Repo, tmp_p
     mine.git("clone", "-q", str(mine.root), str(other))
     own = Journal.of(other)
     own.append("episode", said("asked in the clone", other))
-    pauses.begin(own.folder.name, None, now=1_000.0)
-    pauses.end(own.folder.name, now=2_000.0)
-    pauses.begin(own.folder.name, FAR)
+    gate.begin(own.folder.name, None, now=1_000.0)
+    gate.end(own.folder.name, now=2_000.0)
+    gate.begin(own.folder.name, FAR)
     recording.pause(mine.root)
     links.link(links.memory_link(other))
     assert PastGate(mine.root).why_not("s", (1_500.0,))
     assert not PastGate(mine.root).why_not("s", (2_500.0,))
-    (pause,) = pauses.read().pauses
+    (pause,) = gate.read().pauses
     assert (pause.project, pause.until) == (Journal.of(mine.root).folder.name, None)
 
 

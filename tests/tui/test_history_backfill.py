@@ -263,7 +263,7 @@ async def a_commit_that_git_removed_leads_back_to_now(driver, story):
     story.git("reflog", "expire", "--expire=now", "--all")
     story.git("gc", "-q", "--prune=now")
     # What was read of it once would still be in memory.
-    engine = driver.app.tasks.engine
+    engine = driver.app.tasks.engine._engine
     engine.__dict__.pop("_history")
     engine.__dict__.pop("_repository")
     await driver.press("i")

@@ -267,6 +267,8 @@ async def the_life_of_a_symbol_with_its_gap(driver, story):
     await driver.press("enter")
     words = [(mark, word) for mark, _, word in rows(driver)]
     assert words == [("+", "added"), ("−", "removed"), ("+", "added again")]
+    shown = driver.text_in("#history-list")
+    assert all(f"{row.lead}{row.name[:3]}" in shown for row in driver.app.screen.rows.rows if row.lead)
     await driver.press("down", "enter")
     assert driver.app.screen.point.ordinal == 3
 

@@ -94,6 +94,25 @@ async def grow_shrink_and_set_lines(driver, project):
     assert "import json" in driver.app.screen.pack.markdown
 
 
+async def a_piece_that_gets_no_longer_or_shorter_says_why(driver, project):
+    whole = PackRequest("src/remote.py", 1, 3, "remote")
+    driver.app.pack_selection.add([whole])
+    await driver.settle()
+    for _ in range(2):
+        await driver.press("plus")
+        assert driver.told == ["Grow: it is the whole file"]
+    assert (driver.app.screen.current.start_line, driver.app.screen.current.end_line) == (1, 3)
+    await driver.press("minus")
+    assert driver.told == []
+    await driver.press("minus")
+    assert driver.told == ["Shrink: it is a single line"]
+    await driver.press("plus")
+    assert driver.told == []
+    driver.app.pack_selection.change(())
+    await driver.press("enter")
+    assert driver.told == ["Enter: nothing is listed"]
+
+
 async def over_budget_is_cut_and_said(driver, project):
     driver.app.pack_selection.add([LOAD, MAKE, REPORT])
     await driver.settle()
@@ -236,6 +255,7 @@ async def test_pieces_are_collected_moved_cut_and_taken_away(project):
         reorder_drop_and_undo,
         keys_pressed_faster_than_counting_hit_the_right_piece,
         grow_shrink_and_set_lines,
+        a_piece_that_gets_no_longer_or_shorter_says_why,
         automatic_pack_takes_the_place_and_undo_brings_back,
         neighbours_come_after_all_that_was_chosen,
         copy_says_which_way,

@@ -10,7 +10,7 @@ import pytest
 
 from cm_tui.engine.api import links, recording
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.platform.git.identity import identify
 from tests.tui.mode_driver import at, driving, each, make_project
 
@@ -61,7 +61,7 @@ async def a_key_goes_on_from_a_pause_everywhere_and_from_a_file_that_cannot_be_r
     await driver.until(lambda: "‖ paused" in head(driver))
     await driver.press("Z")
     await driver.until(lambda: "◉" in head(driver))
-    pauses.file().write_text("nonsense")
+    gate.file().write_text("nonsense")
     await driver.until(lambda: "‖ not recorded" in head(driver))
     await driver.press("Z")
     await driver.until(lambda: "◉" in head(driver))

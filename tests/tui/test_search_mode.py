@@ -10,6 +10,7 @@ import pytest
 from textual import events
 from textual.app import App
 
+from cm_tui.engine.code.freshness import policy
 from cm_tui.engine.search.vectors.index import VectorIndex
 from cm_tui.errors import StoreError
 from cm_tui.model import Hit, ScorePart
@@ -388,6 +389,27 @@ async def the_border_between_the_panels_is_moved(driver, project):
     assert first_panel(driver) == before
 
 
+async def edits_are_found_without_a_daemon(driver, project):
+    screen = await ask(driver, "halve an amount")
+    assert screen.hit.symbol != "halve"
+    (project / "src/halve.py").write_text("def halve(amount):\n    return amount / 2\n")
+    await driver.type(" now")
+    assert screen.hit.symbol == "halve"
+    assert driver.app.project.edits == ""
+    with mock.patch.object(policy, "QUICK_BYTES", 10):
+        (project / "src/halve.py").write_text("def third(amount):\n    return amount / 3\n")
+        for size in ((200, 50), (80, 24)):
+            await driver.resize(size)
+            await driver.press("backspace")
+            assert "▲ 1 file changed since the last index run; ^r indexes them" in driver.text
+            await driver.press("f3")
+            assert "1 file changed, not indexed" in driver.text or size[0] < 200
+            await driver.press("f2")
+    await driver.press("ctrl+r")
+    assert "changed since" not in driver.text
+    assert "third" in {hit.symbol for hit in screen.session.hits}
+
+
 async def test_questions_are_answered_explained_and_followed(project):
     await each(
         project,
@@ -407,4 +429,5 @@ async def test_questions_are_answered_explained_and_followed(project):
         clearing_the_query_clears_the_answers,
         tuning_is_saved_to_the_project,
         pasted_lines_are_all_kept_and_counted,
+        edits_are_found_without_a_daemon,
     )

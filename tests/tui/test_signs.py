@@ -201,6 +201,26 @@ async def writing_an_entry(driver, held):
     await driver.press("u")
 
 
+async def a_refusal_while_something_is_done(driver, held):
+    await driver.anew("2")
+    goes_on = held("retrieve")
+    await driver.pilot.press(*"store", "enter")
+    await driver.until(lambda: driver.app.screen.results.has_focus)
+    for key, words in (("b", "Memory: still searching"), ("a", "Pack: still searching")):
+        await driver.pilot.press(key)
+        assert words in bottom(driver)
+    goes_on.set()
+    await driver.settle()
+    goes_on = held("retrieve")
+    await driver.pilot.press("m")
+    await driver.until(lambda: "◐ Mode…" in bottom(driver))
+    await driver.pilot.press("b")
+    await driver.until(lambda: "◐ Mode…  Memory: no matching memories" in bottom(driver))
+    goes_on.set()
+    await driver.settle()
+    assert "◐" not in bottom(driver)
+
+
 async def an_undo(driver, held):
     engine = driver.app.tasks.engine
     for text in ("first", "second", "third"):
@@ -229,6 +249,7 @@ async def test_what_takes_long_shows_and_is_not_asked_for_twice(project: Path, h
         what_the_same_key_reports_again_takes_the_place_of_what_it_reported,
     )
     steps = *late, *asked, assembling, what_a_command_reads_first, writing_an_entry, an_undo, saving_a_profile
+    steps = *steps, a_refusal_while_something_is_done
     await each(held, why_a_command_is_not_possible_gives_way_to_the_keys_and_to_the_next_command, *steps, root=project)
 
 

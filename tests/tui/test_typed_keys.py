@@ -41,6 +41,15 @@ async def words_after_the_key_to_the_query_are_typed_into_it(driver, project):
     assert not driver.app.pack_selection.items
 
 
+async def a_letter_with_alt_is_not_typed(driver, project):
+    await driver.anew("2")
+    for key in ("alt+u", "alt+shift+u", "ctrl+alt+q"):
+        driver.app.post_message(events.Key(key, key[-1]))
+    await driver.pilot.press("x")
+    await driver.settle()
+    assert driver.app.screen.query_input.value == "x"
+
+
 async def rows_that_are_passed_quickly_are_passed(driver, project):
     await driver.press("2")
     await driver.type("store")
@@ -70,6 +79,7 @@ async def test_keys_that_are_typed_ahead_go_where_the_ones_before_led_to(project
         project,
         a_key_after_one_that_leaves_a_mode_does_nothing_in_it,
         words_after_the_key_to_the_query_are_typed_into_it,
+        a_letter_with_alt_is_not_typed,
         rows_that_are_passed_quickly_are_passed,
         keys_while_messages_wait_for_long_are_late_and_not_lost,
     )

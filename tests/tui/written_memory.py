@@ -38,8 +38,8 @@ def write_memory(root: Path) -> None:
 
     with (
         mock.patch("cm_tui.engine.memory.entries.entries.new_id", new_id),
-        mock.patch("cm_tui.engine.memory.entries.proposals.new_id", new_id),
-        mock.patch("cm_tui.engine.memory.entries.entry_text._now", now),
+        mock.patch("cm_tui.engine.memory.entries.curation.new_id", new_id),
+        mock.patch("cm_tui.engine.memory.entries.entry_record._now", now),
         Engine.open(root) as engine,
     ):
         engine.remember(

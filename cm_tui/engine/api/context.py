@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,10 +15,10 @@ from cm_tui.errors import NotFoundError, UsageError
 if TYPE_CHECKING:
     from cm_tui.engine.code.graph.graph import Graph
     from cm_tui.engine.context.packs.injection import InjectionTable
-    from cm_tui.engine.context.packs.reminders import NoteLine, Past
+    from cm_tui.engine.context.packs.reminders import Past
 
 _UNIQUE = """
-SELECT name FROM (SELECT regexp_extract(path, '[^/]*$') AS name FROM now_file)
+SELECT name FROM (SELECT split_part(path, '/', -1) AS name FROM now_file)
 WHERE name IN (SELECT unnest(?::VARCHAR[])) GROUP BY name HAVING count(*) = 1
 """
 _NOTE_LINES = """
@@ -27,6 +26,8 @@ SELECT p.path, p.text FROM passage p JOIN note n ON p.path = 'note/' || n.id
 WHERE p.source = ? AND n.kind <> 'instructions'
     AND len(list_filter(?::VARCHAR[], lambda word: contains(p.text, word))) > 0 ORDER BY p.path, p.start_line
 """
+_REMINDER_S = 0.1
+"""How long a reminder waits for what was just recorded: a tool call waits for it."""
 _TURNS = 60
 """Newest turns of all sessions that reminders are taken from."""
 SHIPPED_PACK = "code", True
@@ -85,6 +86,23 @@ class ContextMethods(SearchMethods):
         """Return who imports a module or a file."""
         return self._query(at, lambda graph: graph.importers(target))
 
+    @needs("files")
+    def assembly_members(self, type_name: str) -> model.Page[model.Symbol]:
+        """Return a .NET type of a referenced assembly, and its members that can be used from outside.
+
+        `type_name`: its name, or an ending of its qualified name. Raises NotFoundError if no assembly has it.
+        """
+        from cm_tui.engine.code.graph.assemblies import PROJECT_FILE, referenced_assemblies
+        from cm_tui.engine.code.graph.assembly_members import members_of
+
+        sql = "SELECT path FROM now_file WHERE regexp_matches(path, ?) ORDER BY path"
+        files = self._of_one_generation(lambda: [str(row[0]) for row in self._db.rows(sql, [PROJECT_FILE])])
+        assemblies = referenced_assemblies(self._root, files)
+        if not assemblies:
+            missing = "The referenced assemblies were not found." if files else "The project has no .NET project files."
+            raise NotFoundError(missing, hint="`dotnet restore` downloads packages." if files else "")
+        return members_of(type_name, assemblies)
+
     @needs("head", shared=False)
     @of_one_generation
     def source(
@@ -120,7 +138,7 @@ class ContextMethods(SearchMethods):
         if not has_files(self._root, "retrieval"):
             # What reads definitions is slow to import, and the first prompt waits.
             return SHIPPED_PACK
-        from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
+        from cm_tui.engine.context.definitions.shapes import CodePack
 
         found = self._library.definition("pack")
         steps = found.value.steps if found is not None else ()
@@ -214,8 +232,7 @@ class ContextMethods(SearchMethods):
         there is no such scope or category; StoreError if a file cannot be read.
         """
         from cm_tui.engine.context.packs.injection import EntryRequest
-        from cm_tui.engine.memory.entries.entry_record import checked_category
-        from cm_tui.engine.memory.entries.entry_text import checked_scope
+        from cm_tui.engine.memory.entries.entry_record import checked_category, checked_scope
 
         inside = tuple(self._inside(path) for path in files)
         only = checked_category(category) if category else ""
@@ -232,33 +249,33 @@ class ContextMethods(SearchMethods):
         own turns are no news to it. Raises RefusedError if a path is outside the project; StoreError if a file cannot be
         read.
         """
-        from cm_tui.engine.context.packs.reminders import action_of, reminders
+        from cm_tui.engine.context.packs.reminders import Action, reminders
 
-        self._read_journal()
         inside = [self._inside(path) for path in paths]
-        unique = [str(name) for (name,) in self._db.rows(_UNIQUE, [[path.rpartition("/")[2] for path in inside]])]
-        action = action_of(command, str(self._root), inside, unique, session)
+        names = [path.rpartition("/")[2] for path in inside]
+        unique = [str(name) for (name,) in self._db.rows(_UNIQUE, [names])] if names else ()
+        action = Action(command, str(self._root), inside, unique, session)
         if not action.paths and not action.commands:
             return ()
+        self._read_journal(_REMINDER_S)
         lines = self._note_lines(sorted(action.words))
-        return reminders(action, self._injection_table().entries, lines, self._past(), time.time())
+        return reminders(action, self._injection_table().entries, lines, self._past())
 
-    def _note_lines(self, words: Sequence[str]) -> Iterator[NoteLine]:
-        """Yield the lines of notes with one of some words."""
-        from cm_tui.engine.context.packs.reminders import NoteLine
-
+    def _note_lines(self, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield the lines of notes with one of some words, each behind its note's path."""
         for path, text in self._db.rows(_NOTE_LINES, [model.NOTES, words]):
             for line in text.split("\n"):
                 if any(word in line for word in words):
-                    yield NoteLine(path, line.strip().removeprefix("- "))
+                    yield path, line.strip().removeprefix("- ")
 
     def _past(self) -> Sequence[Past]:
         """Return what reminders need of the newest turns; read again when these are others."""
         from cm_tui.engine.context.packs.reminders import past_of
 
-        places = self._episodes.newest_places("", _TURNS)
-        if self._known_past[0] != places:
-            self._known_past = (places, past_of(self._episodes.newest_of("", _TURNS)))
+        self._episodes.follow()
+        state = self._episodes.tables.state()
+        if self._known_past[0] != state:
+            self._known_past = (state, past_of(self._episodes.newest_of("", _TURNS)))
         return self._known_past[1]
 
     def _injection_table(self) -> InjectionTable:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from cm_tui.config import trusted_files
+from cm_tui.config.trust import change
 from cm_tui.engine.context.definitions.library import load
 
 
@@ -33,11 +33,11 @@ def asking_files(root: Path) -> tuple[HeldFile, ...]:
 
 def trust(root: Path, shown: tuple[HeldFile, ...]) -> None:
     """Record that the user trusts exactly the shown files. Raises StoreError if it cannot be written."""
-    trusted_files.change(root, add=[one.digest for one in shown])
+    change(root, add=[one.digest for one in shown])
 
 
 def revoke(root: Path) -> int:
     """Revoke all trust at a root; return the number of files. Raises StoreError if it cannot be written."""
     was = sum(one.trusted for one in asking_files(root))
-    trusted_files.change(root, remove=None)
+    change(root, remove=None)
     return was

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from cm_tui.engine.api import projects, worktree_stores
-from cm_tui.engine.api.assembly import AssemblyMethods
-from cm_tui.engine.api.definitions import DefinitionMethods
+from cm_tui.engine.api.assembly import AssemblyMethods, DefinitionMethods
 from cm_tui.engine.api.erasure import ErasureMethods
 from cm_tui.engine.api.imports import ImportMethods
 from cm_tui.engine.api.narrator import NarratorMethods

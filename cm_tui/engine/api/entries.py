@@ -12,8 +12,8 @@ from cm_tui.engine.api.needs import needs
 from cm_tui.errors import NotFoundError, RefusedError
 
 if TYPE_CHECKING:
+    from cm_tui.engine.memory.entries.curation import Proposals
     from cm_tui.engine.memory.entries.duplicates import Vectors
-    from cm_tui.engine.memory.entries.proposals import Proposals
 
 _FIRST_PASSAGES = "SELECT path, id FROM passage WHERE source = ? AND start_line = 1"
 
@@ -170,8 +170,7 @@ class EntryMethods(MemoryMethods):
             UsageError: the name is ambiguous, or nothing would change.
             StoreError: it cannot be written.
         """
-        from cm_tui.engine.memory.entries.entry_record import has_same_content
-        from cm_tui.engine.memory.entries.entry_text import changed_by, edited, words_of_edit
+        from cm_tui.engine.memory.entries.entry_record import changed_by, edited, has_same_content, words_of_edit
 
         entries, who = self._entries(), model.Author(actor, agent, session)
         self._check_recorded(actor, session)
@@ -376,7 +375,7 @@ class EntryMethods(MemoryMethods):
     # --- parts ---
 
     def _accept(self, proposal: model.Proposal) -> model.MemoryChange:
-        from cm_tui.engine.memory.entries.entry_text import changed_by
+        from cm_tui.engine.memory.entries.entry_record import changed_by
         from cm_tui.engine.memory.entries.entry_writing import State
 
         who = model.Author()
@@ -405,7 +404,7 @@ class EntryMethods(MemoryMethods):
             return gone, True
 
     def _proposals(self) -> Proposals:
-        from cm_tui.engine.memory.entries.proposals import Proposals
+        from cm_tui.engine.memory.entries.curation import Proposals
 
         return Proposals(self._entries())
 

@@ -128,10 +128,10 @@ class ErasureMethods(MemoryMethods):
 
     def _forget_words(self, said: EventTexts, secrets: Collection[str] | None) -> None:
         """Drop saved output that repeats what is erased or contains one of these secrets; None: any secret."""
-        from cm_tui.engine.memory.erasure import state_files
+        from cm_tui.engine.memory.erasure import scan
 
         self._snapshots.remove_repeating(said.lines, said.prompts, secrets)
-        state_files.forget_copied_text([*said.lines, *(text for _, text in said.prompts)])
+        scan.forget_copied_text([*said.lines, *(text for _, text in said.prompts)])
 
     def _drop_derived(self, ids: Collection[str]) -> list[str]:
         """Drop data derived from events outside journal and store; return messages for the user."""

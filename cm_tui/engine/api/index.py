@@ -82,6 +82,14 @@ class IndexMethods(EngineBase):
             return f"{why}, and could not be indexed: {error.message.rstrip('.')}"
         return ""
 
+    @in_process
+    def edits(self) -> tuple[bool, str]:
+        """Return whether what was edited since the last run can be indexed quickly, and that in words; empty: nothing."""
+        from cm_tui.engine.code.freshness.policy import QUICK_BYTES
+
+        size, why = self._edited()
+        return size <= QUICK_BYTES and not self._db.is_read_only, why
+
     def _edited(self) -> tuple[float, str]:
         """Return how many bytes were edited since the last run, and that in words; empty: none."""
         from pygit2 import GitError

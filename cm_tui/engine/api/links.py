@@ -14,11 +14,11 @@ from cm_tui import paths
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.known_projects import known_project
 from cm_tui.engine.code.mainline import user_marks
-from cm_tui.engine.memory.entries import entry_backup, entry_writing, ledger
-from cm_tui.engine.memory.entries.ledger import LedgerFile
-from cm_tui.engine.memory.notes import note_undo, topic_files
+from cm_tui.engine.memory.entries import entry_backup, entry_file, entry_writing
+from cm_tui.engine.memory.entries.entry_file import LedgerFile
+from cm_tui.engine.memory.notes import note_file, topic_files
 from cm_tui.engine.memory.recalls.recall_log import RecallLog
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.platform.git import checkout_links
 from cm_tui.engine.platform.git.identity import claimed, claimed_memory, identify
 from cm_tui.engine.platform.journal import removal
@@ -115,7 +115,7 @@ def _counts(journal: Journal) -> tuple[int, int]:
         if event.kind in {entry_writing.CHANGED, entry_writing.REVERTED}:
             for state in entry_writing.states_of(event.data):
                 (entries.add if state.after is not None else entries.discard)(state.told.id)
-        elif event.kind in {note_undo.CHANGED, note_undo.REVERTED}:
+        elif event.kind in {note_file.CHANGED, note_file.REVERTED}:
             (notes.discard if event.data.get("deleted") else notes.add)(str(event.data.get("note")))
         elif event.kind in {topic_files.CHANGED, topic_files.REVERTED}:
             for told in topic_files.files_of(event):
@@ -188,8 +188,8 @@ def _take_over(source: str, target: str) -> Position:
         if old.is_dir():
             shutil.copytree(old, new, copy_function=_copy_missing, dirs_exist_ok=True)
     user_marks.add(projects.store_folder(target), user_marks.read(projects.store_folder(source)))
-    pauses.take_over(source, target)
-    ledger.take_over(LedgerFile(source), LedgerFile(target))
+    gate.take_over(source, target)
+    entry_file.take_over(LedgerFile(source), LedgerFile(target))
     return end
 
 
@@ -211,10 +211,10 @@ def _drop(source: str, target: str, end: Position) -> None:
             # Before the next one who waits can write to it; a system that removes no open file does so afterwards.
             shutil.rmtree(journal.folder, ignore_errors=True)
     _remove(journal.folder)
-    if pauses.folder().is_dir():
-        pauses.end(source)
+    if gate.folder().is_dir():
+        gate.end(source)
     RecallLog.named(target).take_over(RecallLog.named(source))
-    ledger.take_over(LedgerFile(source), LedgerFile(target))
+    entry_file.take_over(LedgerFile(source), LedgerFile(target))
     LedgerFile(source).path.unlink(missing_ok=True)
 
 

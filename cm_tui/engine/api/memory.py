@@ -46,9 +46,9 @@ class MemoryMethods(IndexMethods):
         from cm_tui.engine.memory.projection import episode_source, episode_sync
 
         if where is not None and where.state == "archived":
-            from cm_tui.engine.memory.episodes import archived
+            from cm_tui.engine.memory.episodes import retention
 
-            return archived.recall(
+            return retention.recall(
                 self._episodes, question, where=where, limit=limit, config=self.config, root=self._root
             )
         note = self._read_journal()

@@ -38,7 +38,7 @@ class NoteMethods(EntryMethods):
         does not exist.
         """
         from cm_tui.engine.memory.notes import note_table
-        from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
+        from cm_tui.engine.memory.notes.scan import places_of, scan_notes
 
         for value, known, what in ((kind, get_args(model.NoteKind), "kind"), (scope, get_args(model.Scope), "scope")):
             if value and value not in known:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cm_tui import model
-from cm_tui.engine.memory.importers.all_projects import all_projects
+from cm_tui.engine.memory.importers.plan import all_projects
 from cm_tui.engine.memory.importers.unknown import unknown_in
 from cm_tui.engine.platform.journal.journal import Journal
 

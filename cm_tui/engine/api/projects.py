@@ -62,10 +62,10 @@ def reach(root: Path, folders: Iterable[Path]) -> Reach:
 
 
 def indexed_checkout_of(root: Path) -> Path | None:
-    """Return the checkout that a project's store was last built from; None: no index."""
-    from cm_tui.engine.platform.git.identity import identify
+    """Return the checkout that the store of one was last built from; None: no index."""
+    from cm_tui.engine.platform.git.identity import identify, manifest_root
 
-    return identify(root).indexed_root
+    return manifest_root(identify(root).store_of(root))
 
 
 def indexed_checkouts() -> list[Path]:
@@ -127,6 +127,15 @@ def all_names() -> list[str]:
     return sorted({*journals, *(store.name for store in all_stores())})
 
 
+def names_beside(root: Path) -> list[str]:
+    """Return the names of the stores that a project has for its other checkouts. Errors as for `locate`."""
+    from cm_tui.engine.api.worktree_stores import copies_of
+
+    store = store_of(root)
+    project = paths.project_store(store)
+    return [one.name for one in (project, *copies_of(project)) if one != store and has_store(one)]
+
+
 def scan_store(name: str) -> model.SecretsReport:
     """Look for secrets in the journal and store of a name; no daemon may have them open.
 
@@ -154,7 +163,7 @@ def scan_files() -> model.SecretsReport:
 
 
 def remove_store(store: Path, *, keep: str = "") -> None:
-    """Remove a store and its worktrees' copies, or with `keep` all its own files but that one.
+    """Remove a store and its copies, or with `keep` all its own files but that one.
 
     No daemon may have it open. Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """
@@ -169,7 +178,7 @@ def remove_store(store: Path, *, keep: str = "") -> None:
     try:
         if not (store / keep).is_file():
             for one in stores:
-                # First: a worktree's copy without it does not count.
+                # First: a copy without it does not count.
                 (one / paths.STORE_MANIFEST).unlink(missing_ok=True)
                 shutil.rmtree(one)
             return
@@ -217,7 +226,7 @@ def drop_episodes(name: str) -> None:
 
 
 def clear_store(store: Path) -> None:
-    """Remove a store's rebuildable data: all but the user's marks, and that a worktree has its own one.
+    """Remove a store's rebuildable data: all but the user's marks, and that a checkout has its own one.
 
     Raises StoreBusyError if another process has it; StoreError if it cannot be removed.
     """

@@ -41,10 +41,10 @@ def recording_state(root: Path | None, *, records: bool | None = None) -> model.
     `root`: of its checkout; None: of all projects. `records`: the setting for recording; None: read it. Raises CmError
     if the state is unreadable, and recording is off until it is fixed; or the settings cannot be read.
     """
-    from cm_tui.engine.memory.recording import gate, pauses
+    from cm_tui.engine.memory.recording import gate
     from cm_tui.engine.platform.journal.location import folder_of
 
-    kept, shown = pauses.read(), str(root or "")
+    kept, shown = gate.read(), str(root or "")
     pause = kept.on(root, time.time())
     if root is not None and gate.is_below(root, gate.patterns()):
         return model.RecordingState("never", shown, sessions=kept.sessions)
@@ -72,13 +72,13 @@ def pause(root: Path | None, seconds: float | None = None) -> model.RecordingSta
     `root`: of its checkout; None: in all projects. `seconds`: duration; None: until resumed. Raises CmError if the
     pause cannot be written.
     """
-    from cm_tui.engine.memory.recording import pauses
+    from cm_tui.engine.memory.recording import gate
     from cm_tui.engine.platform.git.identity import claim
 
     if root is not None:
         # A pause holds for the checkout, even if git later identifies it as another project.
         claim(root)
-    pauses.begin(_project(root), None if seconds is None else time.time() + seconds)
+    gate.begin(_project(root), None if seconds is None else time.time() + seconds)
     return recording_state(root)
 
 
@@ -88,21 +88,21 @@ def resume(root: Path | None, *, here: Path | None = None) -> model.RecordingSta
     `root`: of the project's checkout; None: ends the pause of all projects. `here`: root of the user's checkout, where
     all projects are resumed. Raises CmError if it cannot be written.
     """
-    from cm_tui.engine.memory.recording import changes, pauses
+    from cm_tui.engine.memory.recording import changes, gate
     from cm_tui.errors import StoreError
 
     try:
-        pauses.end(_project(root))
+        gate.end(_project(root))
     except StoreError:
         if root is not None:
             raise
         # Resuming everywhere also replaces an unreadable file.
-        pauses.reset()
-        pauses.end(pauses.EVERYWHERE)
+        gate.reset()
+        gate.end(gate.EVERYWHERE)
     if root is None and here is not None:
         # Those of other projects that hold here because it is unknown whose checkout this is.
-        for project in pauses.read().projects(here) - {pauses.EVERYWHERE, _project(here)}:
-            pauses.end(project)
+        for project in gate.read().projects(here) - {gate.EVERYWHERE, _project(here)}:
+            gate.end(project)
     if checkout := root or here:
         changes.settle(checkout)
     return recording_state(root or here)
@@ -115,7 +115,7 @@ def never_record(root: Path | None, session: str, *, never: bool = True, unknown
     without recorded episodes. Raises NotFoundError if no session of that name is recorded; UsageError if the id is
     invalid or ambiguous.
     """
-    from cm_tui.engine.memory.recording import pauses
+    from cm_tui.engine.memory.recording import gate
     from cm_tui.model.ids import plain_id
 
     name = plain_id(session)
@@ -127,16 +127,16 @@ def never_record(root: Path | None, session: str, *, never: bool = True, unknown
     elif never:
         name = _known_session(root, name) or (name if unknown else _not_known(name))
     else:
-        name = _chosen(name, pauses.read().sessions) or _not_marked(name)
-    pauses.mark_session(name, never=never)
+        name = _chosen(name, gate.read().sessions) or _not_marked(name)
+    gate.mark_session(name, never=never)
     return name
 
 
 def _project(root: Path | None) -> str:
-    from cm_tui.engine.memory.recording import pauses
+    from cm_tui.engine.memory.recording import gate
     from cm_tui.engine.platform.journal.location import folder_of
 
-    return pauses.EVERYWHERE if root is None else folder_of(root).name
+    return gate.EVERYWHERE if root is None else folder_of(root).name
 
 
 def _records(root: Path) -> bool:

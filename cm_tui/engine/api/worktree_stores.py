@@ -1,7 +1,7 @@
-"""Stores of linked worktrees: a copy of the project's store each, which then follows that worktree's own branch.
+"""Stores of a project's further checkouts, worktrees and linked clones: each has a copy, which follows its own branch.
 
-With one store, every worktree that asks costs an index run. The first checkout keeps the project's store, and clones
-share it. What is remembered is in the journal and in files, which all of them share.
+With one store, every checkout that asks costs an index run. The first one keeps the project's store. What is remembered
+is in the journal and in files, which all of them share.
 """
 
 from __future__ import annotations
@@ -16,35 +16,31 @@ from contextlib import suppress
 from pathlib import Path
 
 from cm_tui import paths
-from cm_tui.engine.platform.git.git_dir import git_folders
 from cm_tui.errors import CmError
 
 MOST = 16
 """Most copies of a store."""
 _MOST_BYTES = 4 << 30
 _UNUSED_S = 86_400.0
-"""A copy that was opened later is not removed for another worktree's: they would take turns at being made."""
+"""A copy that was opened later is not removed for another checkout's: they would take turns at being made."""
 _NOT_COPIED = {paths.STORE_DATABASE, f"{paths.STORE_DATABASE}.wal", paths.STORE_MANIFEST}
 
 _log = logging.getLogger(__name__)
 
 
 def copies_of(store: Path) -> list[Path]:
-    """Return the folders of the worktrees' copies of a project's store, finished or not."""
+    """Return the folders of the copies of a project's store, finished or not."""
     return sorted(store.parent.glob(f"{glob.escape(store.name)}+*"))
 
 
 def shared_with(root: Path, store: Path) -> Path | None:
-    """Return the other checkout, if it exists, whose store a linked worktree has; None for all other checkouts."""
-    if not (root / ".git").is_file() or store != paths.project_store(store):
-        return None
-    # Late: most checkouts are no worktrees, and the application's first frame waits for this.
+    """Return the other checkout, if it exists, whose store this one has; None for one with a store of its own."""
     from cm_tui.engine.platform.git.identity import manifest_root
 
-    other, folders = manifest_root(store), git_folders(root)
-    if other is None or other == root or folders is None or folders.own == folders.common:
+    if store != paths.project_store(store) or (other := manifest_root(store)) in (None, root):
         return None
-    return other if other.is_dir() else None
+    # The same folder may be spelled in another way.
+    return other if other.is_dir() and not other.samefile(root) else None
 
 
 def own_store(root: Path, store: Path, remove: Callable[[Path], object]) -> Path:
@@ -65,13 +61,13 @@ def own_store(root: Path, store: Path, remove: Callable[[Path], object]) -> Path
             _copy(store, own, root)
             return own
     except (CmError, OSError) as error:
-        # Without one, it goes on as a clone does.
+        # Without one, both take turns.
         _log.info("no store of its own for %s: %s", root, error)
     return store
 
 
 def is_removed(store: Path) -> bool:
-    """Return whether a store is one of a worktree that has none any more; its folder must not be filled again."""
+    """Return whether a store is a copy that was removed; its folder must not be filled again."""
     return store != paths.project_store(store) and not (store / paths.STORE_MANIFEST).is_file()
 
 
@@ -83,7 +79,7 @@ def mark_used(store: Path) -> None:
 
 
 def _has_room(store: Path, own: Path, remove: Callable[[Path], object]) -> bool:
-    """Remove copies of missing worktrees, and the one unused longest if necessary; return whether there is room."""
+    """Remove copies of missing checkouts, and the one unused longest if necessary; return whether there is room."""
     size = max((store / paths.STORE_DATABASE).stat().st_size, 1)
     others = {one: _used(one) for one in copies_of(store) if one != own}
     for one in [one for one, used in others.items() if used is None]:
@@ -98,7 +94,7 @@ def _has_room(store: Path, own: Path, remove: Callable[[Path], object]) -> bool:
 
 
 def _used(copy: Path) -> float | None:
-    """Return when a copy was opened last; None: it was not finished, or its worktree is missing."""
+    """Return when a copy was opened last; None: it was not finished, or its checkout is missing."""
     from cm_tui.engine.platform.git.identity import manifest_root
 
     root = manifest_root(copy)

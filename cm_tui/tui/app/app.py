@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cm_tui.config import Config
 from cm_tui.counts import count
 from cm_tui.errors import CmError
+from cm_tui.model import Need
 from cm_tui.tui.app.kept_choices import SavedChoices
 from cm_tui.tui.app.mode_app import ModeApp
 from cm_tui.tui.app.settings_in_force import SettingsInForce
@@ -61,6 +62,7 @@ class CmApp(ModeApp):
         settings_root: Path | None = None,
     ) -> None:
         super().__init__()
+        self._open_engine = open_engine
         self._startup_notes = startup_notes if startup_notes is not None else []
         self._episode = episode
         self.root = root
@@ -70,7 +72,7 @@ class CmApp(ModeApp):
         """The store that goes when this project is closed."""
         self.config = config
         self.project = ProjectView()
-        self.tasks = EngineTasks(self, open_engine, self.origin, self.changes_moved, self.commands_moved)
+        self.tasks = EngineTasks(self, self._open, self.origin, self.changes_moved, self.commands_moved)
         self._kept = SavedChoices(self, root, self.tasks)
         self.state, self.state_writer = self._kept.state, self._kept.writer
         self.pack_selection = self._kept.pack_selection
@@ -86,6 +88,17 @@ class CmApp(ModeApp):
         self._recording = RecordingControl(self, self._recording_watch.look)
         self._trust = TrustDialog(self)
         self._projects = ProjectChooser(self)
+
+    def _open(self) -> Engine:
+        """Open the engine, on a worker thread; edited files are looked for with each request that should reflect them."""
+        from cm_tui.daemon.open_engine import with_check
+
+        def check(need: Need) -> str:
+            if need == "files":
+                self.post_message(Answer("", 0, self.lifecycle.follow_edits))
+            return ""
+
+        return with_check(self._open_engine(), check)
 
     # --- the beginning and the end ---
 

@@ -134,7 +134,7 @@ class ModeApp(App[int]):
         """Where the answer was asked for that is being handed over."""
         self._notice = ""
         """What the bottom line says: why something is not done, or what was done."""
-        self._notice_style = "$warning"
+        self._notice_style, self._noticed = "$warning", 0.0
         self._notice_timer: Timer | None = None
         self._told_before: set[str] = set()
         """Messages that were there when the last key or button was pressed."""
@@ -161,6 +161,9 @@ class ModeApp(App[int]):
         elif isinstance(event, events.Paste) and type(self.focused) is Input and len(event.text.splitlines()) > 1:
             # Textual's own keeps the first line alone.
             event.text = " ".join(event.text.split())
+        if isinstance(event, events.Key) and "alt" in event.key.split("+")[:-1]:
+            # Textual's inputs type the letter of a key that no command has.
+            event.character = None
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
         elif not self.typed_keys.holds(event):
@@ -278,9 +281,11 @@ class ModeApp(App[int]):
     def bottom_line(self) -> tuple[str, str]:
         """What the bottom line says before the keys, and its style: what is being or was done, or why something is not."""
         change = self.command_in_progress
-        if change is not None and time.monotonic() - change.since >= SIGN_S:
-            return f"◐ {change.command or 'Writing'}…", "$accent"
-        return self._notice, self._notice_style
+        if change is None or time.monotonic() - change.since < SIGN_S:
+            return self._notice, self._notice_style
+        doing = f"◐ {change.command or 'Writing'}…"
+        is_newer = self._notice and self._noticed >= change.since
+        return (f"{doing}  {self._notice}", self._notice_style) if is_newer else (doing, "$accent")
 
     def commands_moved(self) -> None:
         """Show what is being done, where it takes long enough to be asked about."""
@@ -291,9 +296,6 @@ class ModeApp(App[int]):
     def refuse(self, text: str) -> None:
         """Show in the bottom line why something is not done; over a dialog, which has none, in a message."""
         self.activity_log.add(text, "warning")
-        if not isinstance(self.screen, ModeScreen):
-            self.notify(text, severity="warning", markup=False)
-            return
         self._say_below(text, "$warning")
 
     def report(self, text: str) -> None:
@@ -301,10 +303,7 @@ class ModeApp(App[int]):
         self.activity_log.add(text, "ok")
         # A message of what was done may be about what is undone now.
         self.clear_information(past=True)
-        if isinstance(self.screen, ModeScreen):
-            self._say_below(text, "$success")
-        else:
-            self.notify(text, markup=False)
+        self._say_below(text, "$success")
 
     def show_undone(self) -> None:
         """Have every mode show what there is now: the engine undid or redid a change."""
@@ -313,7 +312,10 @@ class ModeApp(App[int]):
                 screen.show_undone()
 
     def _say_below(self, text: str, style: str) -> None:
-        self._notice, self._notice_style = text, style
+        if not isinstance(self.screen, ModeScreen):
+            self.notify(text, severity="warning" if style == "$warning" else "information", markup=False)
+            return
+        self._notice, self._notice_style, self._noticed = text, style, time.monotonic()
         if self._notice_timer is not None:
             self._notice_timer.stop()
         self._notice_timer = self.set_timer(_NOTICE_S, self.clear_notice)

@@ -45,6 +45,9 @@ def project_facts(cm: AppServices) -> list[Fact]:
         facts.insert(place, Fact(1, f"⎇ {branch}", style, f"⎇ {elide_middle(branch, most)}", cut=True))
     if is_behind:
         facts.insert(0, Fact(2, "index behind", "$warning", "behind"))
+    elif cm.project.edits:
+        changed = cm.project.edits.partition(" since ")[0]
+        facts.insert(0, Fact(2, f"{changed}, not indexed", "$warning", changed))
     facts.append(Fact(0, name, "bold $foreground", elide_middle(name, 24), cut=True))
     if status and status.indexed:
         if not status.has_vectors:

@@ -7,7 +7,9 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from textual import events, on
 from textual._compositor import Compositor, CompositorMap, ReflowResult
+from textual.actions import SkipAction
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
@@ -24,6 +26,7 @@ from cm_tui.tui.screens.messages import OpenInMode, OpenRevision
 from cm_tui.tui.screens.mode_list import MODES
 from cm_tui.tui.tasks.ask import Call, Fail, Then
 from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar, RevisionWords
+from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import Panel, Split, Words
 
 A = TypeVar("A")
@@ -58,7 +61,7 @@ class ModeScreen(Screen[None]):
     """
 
     MODE: ClassVar[str] = ""
-    BINDINGS = bindings(APP_COMMANDS)
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(APP_COMMANDS), ("enter", "nothing_listed")]
     INTRO: ClassVar[str] = ""
     """What the mode is for; the first lines of its help."""
     SHOWS_REVISION: ClassVar[bool] = False
@@ -120,6 +123,12 @@ class ModeScreen(Screen[None]):
     def action_command(self, command_id: str) -> None:
         """Run a command by id: what keys and the key bar call."""
         self.run_command(self.command(command_id))
+
+    def action_nothing_listed(self) -> None:
+        """Give the reason for a key that chooses a row of an empty list."""
+        if not isinstance(self.focused, RowList):
+            raise SkipAction
+        self.cm.refuse("Enter: nothing is listed")
 
     def command(self, command_id: str) -> Command[Any]:
         """A command by id."""

@@ -100,7 +100,7 @@ class PackChange(NamedTuple):
 
 
 def _named(items: Items) -> str:
-    first = one_line(items[0].title or items[0].path)
+    first = one_line(items[0].title or items[0].path.rpartition("/")[2])
     return elide_end(first, _LONGEST) if len(items) == 1 else count(len(items), "piece")
 
 

@@ -105,6 +105,8 @@ class ProjectView:
     """A running job of the daemon for this project, started by another client."""
     index_news: int = 0
     """Counter that increases with every change to the index, by any client."""
+    edits: str = ""
+    """What the index does not reflect of the files on disk, in words; looked for only where no daemon does that."""
     config_news: int = 0
     """Counter that increases when another client changes a setting of the project."""
 

@@ -17,6 +17,8 @@ from cm_tui.tui.tasks.long_tasks import RunEnded, Steps
 
 COUNTING_DELAY = 0.3
 """Seconds in which further changes may come before the project's state is asked for, and what waits is counted."""
+EDITS_DELAY = 0.05
+"""Seconds after a request before edited files are looked for: the request itself goes first."""
 MOST_RULES = 1_000
 _LOOKING = frozenset({"scan", "store", "done"})
 """Stages of an index run that take a moment, unless another one came before them."""
@@ -38,6 +40,8 @@ class ProjectLifecycle(ProjectWork):
     """False once the person stopped the reading of history: it does not begin again by itself."""
     _after_history: Callable[[], None] | None = None
     """What waits until nothing reads the past."""
+    _edits: tuple[bool, str] | None = None
+    """Edited files that were found last: what a run leaves is not indexed by another one."""
     _requested: bool = False
     """Whether the user requested the index run under way."""
 
@@ -173,6 +177,8 @@ class ProjectLifecycle(ProjectWork):
         before, self.view.progress = self.view.progress, progress
         if progress.searchable and not (before and before.searchable):
             self.refresh_status(delay=COUNTING_DELAY)
+            # The user waits for edited files; their vectors come later.
+            self.view.index_news += self._edits is not None
         self.changed()
 
     def ended(self, message: RunEnded) -> str:
@@ -181,12 +187,14 @@ class ProjectLifecycle(ProjectWork):
         view.progress, view.cancelled = None, message.cancelled
         view.summary = message.summary or view.summary
         view.index_news += 1
-        view.index_error = None if message.cancelled else message.error
+        view.index_error, view.edits = None if message.cancelled else message.error, ""
         if message.summary:
             self.log.add_summary(message.summary)
         self.log_end(message)
         if message.error is None:
             self._read_on()
+        if self._edits is not None:
+            self.follow_edits()
         self.refresh_status()
         self.changed()
         requested, self._requested = self._requested, False
@@ -194,6 +202,24 @@ class ProjectLifecycle(ProjectWork):
             return ""
         changes = message.summary.changed
         return f"The index is up to date: {count(changes, 'change') if changes else 'nothing changed'}."
+
+    def follow_edits(self) -> None:
+        """Index what was edited since the last run, where that is quick; show what is not indexed."""
+        view = self.view
+        if self.tasks.indexing or view.is_behind_head or not view.searchable:
+            return
+
+        def got(found: tuple[bool, str]) -> None:
+            quick, why = found
+            is_new = found != self._edits
+            self._edits = found if why else None
+            if quick and why and is_new:
+                self.start_index()
+            elif view.edits != why:
+                view.edits = why
+                self.changed()
+
+        self.tasks.ask("app.edits", lambda engine: engine.edits(), got, lambda _: None, delay=EDITS_DELAY)
 
     # --- the history ---
 

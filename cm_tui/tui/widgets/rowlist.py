@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar, cast, overload
 
 from textual import events
+from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
@@ -283,7 +284,9 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         self.cursor = len(self._rows) - 1 if end else 0
 
     def action_choose(self) -> None:
-        """Choose the row under the cursor."""
+        """Choose the row under the cursor; on an empty list the screen gives the reason why there is nothing to choose."""
+        if not self._rows:
+            raise SkipAction
         if self.current is not None:
             self.post_message(self.Chosen(self, self.current))
 

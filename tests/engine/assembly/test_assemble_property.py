@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 from cm_tui.engine.context.assembly.assemble import assemble
 from cm_tui.engine.context.assembly.mentions import Names
 from cm_tui.engine.context.assembly.rules import Candidate, RuleSet
-from cm_tui.engine.context.assembly.run_state import Outcome, SourceRequest, Task
 from cm_tui.engine.context.assembly.sections import MARK, blocks, joined, within
-from cm_tui.engine.context.definitions.library import Library
-from cm_tui.engine.context.definitions.loaded import Loaded
-from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
-from cm_tui.engine.context.definitions.shapes.rules import Rule
+from cm_tui.engine.context.assembly.steps import Outcome, SourceRequest, Task
+from cm_tui.engine.context.definitions.library import Library, Loaded
+from cm_tui.engine.context.definitions.shapes import RetrievalDefinition, Rule
 from cm_tui.engine.platform import tokenizer
 from cm_tui.model import SECTIONS
 from tests.tiers import examples

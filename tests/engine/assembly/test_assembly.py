@@ -16,7 +16,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.context.assembly import steps
 from cm_tui.engine.context.assembly.snapshots import FOLDER, Snapshots
 from cm_tui.engine.context.assembly.steps import keywords
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.engine.platform.shared_results import SharedResults
@@ -314,7 +314,7 @@ def test_a_snapshot_has_no_secret_and_none_is_kept_in_a_pause(engine: Engine, ro
     secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
     kept = engine.assemble(f"why is {secret} here")
     assert secret not in str(engine.assembly(kept.id))
-    pauses.begin(folder_of(root).name, None)
+    gate.begin(folder_of(root).name, None)
     made = engine.assemble("how is the price made")
     assert made.id == ""
     assert any("No snapshot was saved" in note for note in made.notes)

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.context.assembly.rules import Candidate, ReferenceTest, RuleSet, Table
 from cm_tui.engine.context.definitions import operators
-from cm_tui.engine.context.definitions.loaded import Loaded
-from cm_tui.engine.context.definitions.shapes.base import Condition
-from cm_tui.engine.context.definitions.shapes.rules import Rule
+from cm_tui.engine.context.definitions.library import Loaded
+from cm_tui.engine.context.definitions.shapes import Condition, Rule
 from tests.tiers import examples
 
 NAMES = st.text("ab1é.-", max_size=6)

@@ -206,6 +206,16 @@ def test_a_hit_that_a_best_one_calls_comes_before_likelier_ones():
     assert "a.py:70-75" not in places(auto(hits, 400, neighbours=False))
 
 
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [("where is it loaded", "a.py:1-31"), ("loader", "a.py:2-4"), ("how do I load it", "a.py:2-4")],
+)
+def test_short_symbols_are_less_likely_where_the_question_is_where_something_is_done(question: str, shown: str):
+    short = [hit(rank, "b.py", 5 * rank, 5 * rank + 1) for rank in range(3, 8)]
+    hits = [hit(1, "a.py", 70, 75, "helper"), hit(2, "a.py", 2, 4, "Loader"), *short]
+    assert shown in places(auto(hits, 550, neighbours=False, question=question))
+
+
 def test_cut_hits_are_named():
     hits = [hit(1, "a.py", 70, 75), hit(2, "b.py", 1, 40)]
     first = auto(hits[:1], 1000, neighbours=False).tokens
@@ -329,7 +339,7 @@ def test_hits_come_before_neighbours_and_further_hits_after_them(monkeypatch: py
         "called by Loader.read",
     ]
     hits_alone = sum(item.tokens for item in pack.items if item.why.startswith("hit "))
-    small = auto([*listed, hit(11, "a.py", 90, 91)], hits_alone + 10)
+    small = auto([*listed, hit(11, "a.py", 90, 91)], hits_alone + 10, question="reading")
     assert places(small)[:2] == ["a.py:10-20", "b.py:24-40"]
     assert all(item.why.startswith("hit ") for item in small.items)
 

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.context.packs.reminders import MOST, NoteLine, Past, action_of, past_of, reminders
+from cm_tui.engine.context.packs import reminders as reminders_module
+from cm_tui.engine.context.packs.reminders import MOST, Action, Past, past_of, reminders
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import RefusedError
 from cm_tui.model import Category, Entry, EntryEdit, EpisodeEdit, Step
+from cm_tui.model.dates import local_day
 from tests.engine.importers.conftest import Machine
 from tests.planted import GITHUB
 
@@ -32,8 +34,8 @@ def entry(content: str, category: Category = "Rule", title: str = "") -> Entry:
 def kinds(
     known: str, *, line: str = "", path: str = "", category: Category = "Rule", unique: tuple[str, ...] = ()
 ) -> list[str]:
-    action = action_of(line, "/work/shop", [path] if path else [], unique, "now")
-    return [one.kind for one in reminders(action, [entry(known, category)], [], [], NOW)]
+    action = Action(line, "/work/shop", [path] if path else [], unique, "now")
+    return [one.kind for one in reminders(action, [entry(known, category)], [], [])]
 
 
 @pytest.mark.parametrize(
@@ -61,6 +63,7 @@ def test_a_command_is_named(known: str, line: str):
         ("Make the tests pass before a push.", "make test"),
         ("We go with Postgres.", "go build ./..."),
         ("Prices are in cents.", "pytest -q"),
+        ("Tests are run with `go test ./...`", "go test ./... 2>&1 | tail -20"),
     ],
 )
 def test_another_command_is_not(known: str, line: str):
@@ -86,10 +89,10 @@ def test_knowledge_is_no_reminder_and_rules_come_first():
         entry("src/a.py is big", "Knowledge"),
         entry("Keep src/a.py small"),
     ]
-    action = action_of("", "/", ["src/a.py"], (), "")
-    assert [one.kind for one in reminders(action, known, [], [], NOW)] == ["rule", "lesson"]
+    action = Action("", "/", ["src/a.py"], (), "")
+    assert [one.kind for one in reminders(action, known, [], [])] == ["rule", "lesson"]
     many = [entry(f"Rule {number} of src/a.py") for number in range(9)]
-    assert len(reminders(action, many, [], [], NOW)) == MOST
+    assert len(reminders(action, many, [], [])) == MOST
 
 
 def test_of_notes_only_lines_that_last_are_told():
@@ -98,11 +101,11 @@ def test_of_notes_only_lines_that_last_are_told():
         "cart.py was renamed yesterday.",
         'When `pytest` fails with "No module named shop", run `pip install -e .`',
     ]
-    notes = [NoteLine("note/a.md", line) for line in lines]
-    edit = action_of("", "/", ["cart.py"], (), "")
-    assert [one.text for one in reminders(edit, [], notes, [], NOW)] == lines[:1]
-    run = action_of("pytest", "/", [], (), "")
-    assert [one.text for one in reminders(run, [], notes, [], NOW)] == lines[2:]
+    notes = [("note/a.md", line) for line in lines]
+    edit = Action("", "/", ["cart.py"], (), "")
+    assert [one.text for one in reminders(edit, [], notes, [])] == lines[:1]
+    run = Action("pytest", "/", [], (), "")
+    assert [one.text for one in reminders(run, [], notes, [])] == lines[2:]
 
 
 def turn(
@@ -117,15 +120,13 @@ FAILED = "Error: connect ECONNREFUSED 127.0.0.1:5432"
 
 
 def failures(past: list[Past], session: str = "now") -> list[str]:
-    action = action_of("npm run seed", "/work/shop", [], (), session)
-    return [one.text for one in reminders(action, [], [], past, NOW)]
+    action = Action("npm run seed", "/work/shop", [], (), session)
+    return [one.text for one in reminders(action, [], [], past)]
 
 
 def test_a_failure_is_told_until_the_command_runs_again():
     past = past_of([turn(1, "old", "npm run seed", FAILED), turn(2, "old")])
-    assert failures(past) == [
-        "`npm run seed` failed when it was last run, 9 hours ago: Error: connect ECONNREFUSED 127.0.0.1:5432"
-    ]
+    assert failures(past) == [f"`npm run seed` failed when it was last run, on {local_day(NOW - 9 * 3_600)}: {FAILED}"]
     assert failures(past, session="old") == []
     assert failures(past_of([turn(1, "old", "npm run seed", FAILED), turn(2, "other", "npm run seed")])) == []
 
@@ -134,19 +135,79 @@ def test_a_failed_test_is_no_reminder():
     assert failures(past_of([turn(1, "old", "npm run seed", "E   AssertionError: assert 1 == 2")])) == []
 
 
+def test_a_failure_among_several_commands_of_a_line_is_none_of_theirs():
+    past = past_of([turn(1, "old", "npm run seed && npm run lint", FAILED)])
+    assert failures(past) == []
+    past = past_of([turn(1, "old", "npm run seed 2>&1 | tail; npm run lint", FAILED)])
+    assert failures(past) == []
+
+
+def rejected(prompt: str, *files: str, **more: object) -> list[str]:
+    first = turn(1, "old", prompt="add a cache", files=("src/cart.py", *files), patch=ADDED)
+    past = past_of([first, turn(2, "old", prompt=prompt, **more)])
+    action = Action("", "/work/shop", ["src/cart.py"], (), "now")
+    return [one.text.rpartition(": ")[2] for one in reminders(action, [], [], past)]
+
+
+ADDED = "diff --git a/src/cart.py b/src/cart.py\n--- a/src/cart.py\n+++ b/src/cart.py\n@@ -1 +1,2 @@\n x\n+cache = {}\n"
+REMOVED = ADDED.replace("@@ -1 +1,2 @@\n x\n+cache", "@@ -1,2 +1 @@\n x\n-cache")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("No, undo that. Totals must be fresh.", True),
+        ("Why did you touch the cart? Leave it.", True),
+        ("No, I want totals to be fresh.", False),
+        ("NO! I'm still getting duplicate rows!", False),
+        ("no, that did nothing: 404", False),
+        ("no, that does not work", False),
+    ],
+)
+def test_what_did_not_work_yet_is_no_rejection_of_the_file(prompt: str, told: bool):
+    assert bool(rejected(prompt, files=("src/cart.py",), patch=REMOVED)) == told
+
+
+def test_a_rejection_of_many_files_names_none_and_what_was_pasted_is_not_repeated():
+    assert rejected("Undo that, please.", *(f"src/{number}.py" for number in range(9))) == []
+    assert rejected("Undo that. Totals must be fresh.\n\n[12:01] GET /cart 200\n[12:02] GET /cart 500") == [
+        "Undo that. Totals must be fresh."
+    ]
+
+
+def test_a_turn_without_a_prompt_is_read():
+    assert [one.rejected for one in past_of([("e1", NOW, EpisodeRecord(session="old", root="/work/shop"))])] == [
+        frozenset()
+    ]
+
+
+def test_a_commit_is_an_action_and_a_look_is_none():
+    assert kinds("Run the tests before each `git commit`.", line="git add . && git commit -m x") == ["rule"]
+    assert kinds("Never use git worktrees here.", line="git status && git diff | cat") == []
+
+
+def test_a_text_that_names_nothing_is_not_read_for_its_sense(monkeypatch: pytest.MonkeyPatch):
+    read: list[str] = []
+    monkeypatch.setattr(reminders_module, "cues_of", lambda line: read.append(line) or ())
+    notes = [("note/a.md", f"We decided to run pytest for part {number}.") for number in range(9)]
+    notes.append(("note/a.md", "Never run npm here."))
+    assert reminders(Action("npm ci", "/", [], (), ""), [], notes, []) == ()
+    assert read == ["Never run npm here."]
+
+
 def test_a_rejected_change_of_the_file_is_told():
     first = turn(1, "old", prompt="add a cache", files=("src/cart.py",))
     past = past_of([first, turn(2, "else"), turn(3, "old", prompt="No, revert that. Totals must be fresh.")])
-    action = action_of("", "/work/shop", ["src/cart.py"], (), "now")
-    (told,) = reminders(action, [], [], past, NOW)
+    action = Action("", "/work/shop", ["src/cart.py"], (), "now")
+    (told,) = reminders(action, [], [], past)
     assert (told.kind, told.path) == ("rejected", "episode/e3")
     assert "revert that. Totals must be fresh." in told.text
-    assert reminders(action_of("", "/", ["src/other.py"], (), "now"), [], [], past, NOW) == ()
+    assert reminders(Action("", "/", ["src/other.py"], (), "now"), [], [], past) == ()
 
 
 def test_only_an_approved_rule_looks_like_one():
-    notes = [NoteLine("note/a.md", "[Rule] Never ask before you delete cart.py.")]
-    (told,) = reminders(action_of("", "/", ["cart.py"], (), ""), [], notes, [], NOW)
+    notes = [("note/a.md", "[Rule] Never ask before you delete cart.py.")]
+    (told,) = reminders(Action("", "/", ["cart.py"], (), ""), [], notes, [])
     assert "[Rule]" not in told.text
 
 

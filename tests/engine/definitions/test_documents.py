@@ -11,9 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cm_tui.engine.context.definitions.definition_files import listed
-from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
 from cm_tui.engine.context.definitions.library import load
-from cm_tui.engine.context.definitions.parsing import parse
+from cm_tui.engine.context.definitions.parsing import MAX_BYTES, Document, DocumentError, parse
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

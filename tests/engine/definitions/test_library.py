@@ -12,16 +12,14 @@ import jsonschema
 import pytest
 import yaml
 
-from cm_tui.config import trusted_files
+from cm_tui.config import trust
 from cm_tui.engine.api import definition_trust
+from cm_tui.engine.api.assembly import has_definitions
 from cm_tui.engine.api.context import SHIPPED_PACK
-from cm_tui.engine.api.definitions import has_definitions
 from cm_tui.engine.context.definitions import library
-from cm_tui.engine.context.definitions.library import load
-from cm_tui.engine.context.definitions.listing import listed
+from cm_tui.engine.context.definitions.library import list_definitions, load
 from cm_tui.engine.context.definitions.operators import conditions_of, prepared
-from cm_tui.engine.context.definitions.shapes.base import OPERATORS, Condition
-from cm_tui.engine.context.definitions.shapes.retrieval import CodePack
+from cm_tui.engine.context.definitions.shapes import OPERATORS, CodePack, Condition
 from cm_tui.engine.context.definitions.template import MISSING, lookup, render
 from cm_tui.engine.context.definitions.writing import copy_schemas_to, schema, write_new
 from cm_tui.errors import RefusedError, UsageError
@@ -225,9 +223,9 @@ def test_what_sends_runs_or_writes_elsewhere_waits_for_trust(write: Write, tmp_p
     definition_trust.trust(tmp_path, shown)
     assert [one.value.name for one in load(tmp_path).pipelines if one.is_held] == ["i"]
     assert definition_trust.revoke(tmp_path) == 1
-    trusted_files.file().write_text("{damaged")
+    trust.file().write_text("{damaged")
     assert sum(one.is_held for one in (*load(tmp_path).retrieval, *load(tmp_path).pipelines)) == 2
-    assert {info.state for info in listed(load(tmp_path)).items if info.name in ("r", "i")} == {"held"}
+    assert {info.state for info in list_definitions(load(tmp_path)).items if info.name in ("r", "i")} == {"held"}
 
 
 @pytest.mark.parametrize("kind", ["retrieval", "rule", "ingestion"])

@@ -236,7 +236,7 @@ def test_a_pipe_is_not_waited_for(root: Path):
 
 def test_nobody_loses_what_others_write_at_the_same_time(root: Path):
     code = (
-        "import sys; from pathlib import Path; from cm_tui.engine.memory.entries.entries import Entries; from cm_tui.engine.memory.entries.entry_text import Author\n"
+        "import sys; from pathlib import Path; from cm_tui.engine.memory.entries.entries import Entries; from cm_tui.engine.memory.entries.entry_record import Author\n"
         "for n in range(12): Entries(Path(sys.argv[1])).add(f'{sys.argv[2]} {n}', Author())"
     )
     running = [Python(code, str(root), name) for name in ("a", "b", "c")]
@@ -249,7 +249,7 @@ def test_nobody_loses_what_others_write_at_the_same_time(root: Path):
 
 def test_whoever_is_killed_leaves_every_entry_that_was_acknowledged(root: Path):
     code = (
-        "import sys; from pathlib import Path; from cm_tui.engine.memory.entries.entries import Entries; from cm_tui.engine.memory.entries.entry_text import Author\n"
+        "import sys; from pathlib import Path; from cm_tui.engine.memory.entries.entries import Entries; from cm_tui.engine.memory.entries.entry_record import Author\n"
         "for n in range(10_000): print(Entries(Path(sys.argv[1])).add(f'entry {n}', Author())[0].id, flush=True)"
     )
     told: list[str] = []

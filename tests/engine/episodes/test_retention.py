@@ -11,7 +11,7 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.episodes import archived, retention
+from cm_tui.engine.memory.episodes import retention
 from cm_tui.engine.memory.episodes.changes import CONSOLIDATED
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
@@ -165,7 +165,7 @@ def test_what_was_moved_is_counted_as_archived_at_once(engine: Engine):
 
 
 def test_of_a_large_archive_the_rarest_words_are_read(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(archived, "MOST", 2)
+    monkeypatch.setattr(retention, "MOST", 2)
     wanted = record(engine, "the boulder of gneiss", 300)
     for number in range(4):
         record(engine, f"the boulder number {number}", 200)
@@ -179,7 +179,7 @@ KILLED = """
 import os, sys, pathlib
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.platform.journal import archive
-from cm_tui.engine.memory.episodes import archived, retention
+from cm_tui.engine.memory.episodes import retention
 left = [int(sys.argv[2])]
 def dying(function):
     def call(*args, **values):

@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.erasure import state_files
+from cm_tui.engine.memory.erasure import scan
 from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.erasure.conftest import SECRET, index, turn
@@ -77,9 +77,9 @@ def test_the_scan_says_that_a_name_which_looks_like_a_secret_is_left(tmp_path: P
 def test_a_value_is_replaced_where_it_is_no_part_of_a_word(tmp_path: Path, value: str, text: str, becomes: str):
     file = tmp_path / "remembered.json"
     file.write_text(json.dumps({"last": [text]}))
-    assert state_files.clean(file, {value}) is (text != becomes)
+    assert scan.clean(file, {value}) is (text != becomes)
     assert json.loads(file.read_text()) == {"last": [becomes]}
     log = tmp_path / "daemon.log"
     log.write_text(f"{text}\n")
-    state_files.clean(log, {value})
+    scan.clean(log, {value})
     assert log.read_text() == f"{becomes.replace('[erased]', '*' * len(value))}\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.entries import entry_erasure, entry_text, proposals
-from cm_tui.engine.memory.entries.ledger import LedgerFile
+from cm_tui.engine.memory.entries import curation, entry_backup, entry_record
+from cm_tui.engine.memory.entries.entry_file import LedgerFile
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.engine.platform.redaction.redact import Redacted
 from cm_tui.errors import NotFoundError
@@ -33,7 +33,7 @@ def holders(engine: Engine, text: str) -> list[str]:
 
 def test_what_an_earlier_filter_let_in_is_found_and_goes(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     with nothing_redacted(), monkeypatch.context() as earlier:
-        for module in (entry_text, proposals):
+        for module in (entry_record, curation):
             earlier.setattr(module, "redact", lambda text, *_: Redacted(text, 0))
         mine = engine.remember(f"sign in with {GITHUB}")
         engine.remember(f"everywhere {GITHUB}", scope="user")
@@ -91,7 +91,7 @@ def test_what_a_killed_erasure_left_of_an_entry_goes_when_it_is_asked_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as first:
-        first.setattr(entry_erasure, "drop", killed)
+        first.setattr(entry_backup, "drop", killed)
         with pytest.raises(KeyboardInterrupt):
             engine.erase([gone.id])
     assert holders(engine, "xylophone-quartz")

@@ -14,7 +14,7 @@ from watchfiles._rust_notify import RustNotify
 from cm_tui.config import Config
 from cm_tui.engine.code.freshness.scheduler import EVERYTHING, Changes, path_filter
 from cm_tui.engine.code.freshness.watcher import Watcher
-from cm_tui.engine.memory.notes import known_scan
+from cm_tui.engine.memory.notes import scan
 from tests.engine.freshness.waiting import SECONDS, until
 from tests.gitrepo import Repo
 
@@ -172,7 +172,7 @@ def test_a_question_sleeps_while_it_looks(watch):
             looks.append((step, timeout))
             return "timeout"
 
-    watched, notes = watch(), known_scan._Watched()
+    watched, notes = watch(), scan._Watched()
     watched.watcher._events = notes._events = Events()
     watched.watcher.drain()
     assert notes._changed_files() == set()

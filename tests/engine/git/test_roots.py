@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.daemon.open_engine import where_of
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.platform.git.identity import identify
 from cm_tui.engine.platform.git.repository import Repository
@@ -33,6 +34,16 @@ def test_the_current_folder_is_the_default(tmp_path, monkeypatch):
     repo.write("src/a.py")
     monkeypatch.chdir(repo.root / "src")
     assert find_root() == repo.root
+
+
+def test_a_deleted_current_folder_is_no_matter_of_spelling(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for find in (find_root, lambda: where_of(None)):
+        with pytest.raises(NotFoundError, match="Cannot find the current folder") as caught:
+            find()
+        assert caught.value.hint == "Change to another folder, then try again."
 
 
 def test_a_worktree_is_a_root_of_its_own(tmp_path):

@@ -11,9 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from cm_tui.engine.memory.importers.all_projects import all_projects
 from cm_tui.engine.memory.importers.details import with_details
-from cm_tui.engine.memory.importers.plan import plan
+from cm_tui.engine.memory.importers.plan import all_projects, plan
 from cm_tui.engine.memory.projection import episode_source
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from cm_tui.engine.memory.importers import follow
-from cm_tui.engine.memory.importers.follow import Follower, is_wanted
+from cm_tui.engine.memory.importers import run
+from cm_tui.engine.memory.importers.run import Follower, is_wanted
 from cm_tui.model import Cancel, ImportSummary
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import Claude
@@ -19,7 +19,7 @@ def follower(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Follower:
     for name, value in machine.environment.items():
         monkeypatch.setenv(name, value)
     # What a test wrote a moment ago is under way, however long the test takes.
-    monkeypatch.setattr(follow, "REST_SECONDS", 3_600.0)
+    monkeypatch.setattr(run, "REST_SECONDS", 3_600.0)
     return Follower(machine.root)
 
 
@@ -39,17 +39,17 @@ def test_a_few_lines_wait_and_many_are_taken(machine: Machine, follower: Followe
     one = Claude(machine.claude, machine.root)
     one.write(one.turn("First", "One."), old=False)
     assert look(follower) is None
-    for number in range(follow.LINES // 2):
+    for number in range(run.LINES // 2):
         one.write(one.turn(f"Prompt {number}", "Done."), old=False)
     done = look(follower)
     assert done is not None
-    assert done.episodes == follow.LINES // 2 + 1
+    assert done.episodes == run.LINES // 2 + 1
     assert look(follower) is None
 
 
 def test_a_few_lines_of_many_bytes_are_taken(machine: Machine, follower: Follower):
     one = Claude(machine.claude, machine.root)
-    one.write(one.turn("First", "x " * follow.BYTES), old=False)
+    one.write(one.turn("First", "x " * run.BYTES), old=False)
     done = look(follower)
     assert done is not None
     assert done.episodes == 1
@@ -63,7 +63,7 @@ def test_what_came_to_rest_is_taken(machine: Machine, follower: Follower, monkey
     assert done.episodes == 1
     one.write(one.turn("Second", "Two."), old=False)
     assert look(follower) is None
-    monkeypatch.setattr(follow, "REST_SECONDS", -1.0)
+    monkeypatch.setattr(run, "REST_SECONDS", -1.0)
     assert look(follower) is not None
     assert machine.prompts() == ["First", "Second"]
 
@@ -73,12 +73,12 @@ def test_a_turn_that_waits_is_not_read_again_and_again(
 ):
     one = Claude(machine.claude, machine.root)
     file = one.write([one.asked("First"), one.said("I begin.", over=False)], old=False)
-    monkeypatch.setattr(follow, "REST_SECONDS", -1.0)
+    monkeypatch.setattr(run, "REST_SECONDS", -1.0)
     done = look(follower)
     assert done is not None
     assert (done.episodes, done.waiting) == (0, 1)
     assert look(follower) is None
-    rested = time.time() - follow.QUIET_SECONDS - 60
+    rested = time.time() - run.QUIET_SECONDS - 60
     os.utime(file, (rested, rested))
     done = look(follower)
     assert done is not None
@@ -90,12 +90,12 @@ def test_a_prompt_without_an_answer_is_taken_when_nothing_more_came(
 ):
     one = Claude(machine.claude, machine.root)
     file = one.write([one.asked("First")], old=False)
-    monkeypatch.setattr(follow, "REST_SECONDS", -1.0)
+    monkeypatch.setattr(run, "REST_SECONDS", -1.0)
     done = look(follower)
     assert done is not None
     assert (done.episodes, done.waiting) == (0, 1)
     assert look(follower) is None
-    rested = time.time() - follow.QUIET_SECONDS - 60
+    rested = time.time() - run.QUIET_SECONDS - 60
     os.utime(file, (rested, rested))
     done = look(follower)
     assert done is not None

@@ -9,9 +9,8 @@ from itertools import islice
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.erasure import state_files
 from cm_tui.engine.memory.erasure.erase import EraseRequest, erase_events
-from cm_tui.engine.memory.erasure.scan import scan
+from cm_tui.engine.memory.erasure.scan import clean, scan
 from cm_tui.engine.memory.importers import one_transcript
 from cm_tui.engine.memory.importers.run import Import
 from cm_tui.engine.platform.journal.journal import Journal
@@ -176,7 +175,7 @@ def test_a_state_holds_no_secret_and_the_scan_and_the_erasure_look_at_it(machine
     file.write_text(json.dumps(kept))
     found = scan(None, None, None).findings
     assert [one.where for one in found] == [str(file)]
-    assert state_files.clean(file, None)
+    assert clean(file, None)
     assert SECRET not in file.read_text()
     assert machine.run().episodes == 0
 

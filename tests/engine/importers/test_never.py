@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from cm_tui.engine.memory.importers import follow
+from cm_tui.engine.memory.importers import run
 from cm_tui.engine.memory.importers.details import with_details
-from cm_tui.engine.memory.importers.follow import Follower
+from cm_tui.engine.memory.importers.run import Follower
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
@@ -47,7 +47,7 @@ def take(machine: Machine, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "import":
         machine.run()
     else:
-        monkeypatch.setattr(follow, "REST_SECONDS", 0.0)
+        monkeypatch.setattr(run, "REST_SECONDS", 0.0)
         Follower(machine.root).look(Cancel())
 
 
@@ -98,7 +98,7 @@ def test_a_session_that_was_resumed_is_known_by_each_of_its_names(
     one.write(first)
     take(machine, way, monkeypatch)
     # The list of episodes names the session by its first file; what follows stands in another one.
-    pauses.mark_session(one.session, never=True)
+    gate.mark_session(one.session, never=True)
     other = Claude(machine.claude, machine.root, "99999999-aaaa-4aaa-8aaa-111111111111")
     other.clock = one.clock
     other.write([*({**record, "sessionId": other.session} for record in first), *other.turn("Second", "Two.")])
@@ -109,7 +109,7 @@ def test_a_session_that_was_resumed_is_known_by_each_of_its_names(
 
 def test_sub_agents_of_such_a_session_are_not_recorded(machine: Machine):
     one = Claude(machine.claude, machine.root)
-    pauses.mark_session(one.session, never=True)
+    gate.mark_session(one.session, never=True)
     one.write(one.turn("First", "One."))
     side = Claude(machine.claude, machine.root, one.session)
     side.file = side.file.with_name("agent-abc.jsonl")

@@ -20,7 +20,7 @@ from cm_tui.engine.memory.importers.known import origin_of
 from cm_tui.engine.memory.importers.one_transcript import QUIET_SECONDS
 from cm_tui.engine.memory.importers.run import Import
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
@@ -342,8 +342,8 @@ def test_what_is_not_to_be_recorded_is_passed_over(machine: Machine):
     one = Claude(machine.claude, machine.root)
     one.write([*one.turn("First", "One."), *one.turn("Secret", "Two."), *one.turn("Third", "Three.")])
     project = Journal.of(machine.root).folder.name
-    pauses.begin(project, None, now=LONG_AGO + 12)
-    pauses.end(project, now=LONG_AGO + 18)
+    gate.begin(project, None, now=LONG_AGO + 12)
+    gate.end(project, now=LONG_AGO + 18)
     last = list(Import(machine.transcripts()).run(Cancel()))[-1]
     assert last.imported is not None
     assert (last.imported.episodes, last.imported.withheld) == (2, 1)

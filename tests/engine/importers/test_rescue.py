@@ -16,7 +16,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.erasure.scan import scan_files
 from cm_tui.engine.memory.importers.rescue import plan, refused, rescue
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.transcripts import copies
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import StoreError
@@ -192,7 +192,7 @@ def test_nothing_of_folders_and_sessions_that_are_never_recorded(machine: Machin
         one.write(one.turn("hush", "hush"))
     moved.write([*moved.turn("open", "open"), moved.asked("hush", cwd=str(machine.base / "private"))])
     monkeypatch.setenv("CM_MEMORY__NEVER_RECORD", json.dumps([str(machine.base / "private")]))
-    pauses.mark_session(session.session, never=True)
+    gate.mark_session(session.session, never=True)
     done = run(machine)
     assert (done.copied, done.withheld) == (
         0,
@@ -209,8 +209,8 @@ def test_a_session_with_a_turn_in_a_pause_is_not_copied(machine: Machine):
     one.write([*one.turn("before", "yes"), *one.turn("hush", "yes")])
     later.clock = 1_000
     os.utime(later.write(later.turn("after", "yes")), (LONG_AGO + 2_000,) * 2)
-    pauses.begin("", None, now=LONG_AGO + 12)
-    pauses.end("", now=LONG_AGO + 100)
+    gate.begin("", None, now=LONG_AGO + 12)
+    gate.end("", now=LONG_AGO + 100)
     done = run(machine)
     assert (done.copied, done.withheld) == (1, {"recording is paused": 1})
     assert set(copied()) == {later.file.name}
@@ -224,8 +224,8 @@ def test_where_recording_is_off_nothing_is_copied(machine: Machine, monkeypatch:
 
 def test_while_nobody_knows_of_pauses_nothing_is_copied(machine: Machine):
     both(machine)
-    paths.private_dir(pauses.folder())
-    pauses.file().write_text("damaged")
+    paths.private_dir(gate.folder())
+    gate.file().write_text("damaged")
     with pytest.raises(StoreError):
         run(machine)
     assert not copied()
@@ -283,7 +283,7 @@ def test_what_an_agent_removed_from_a_transcript_stays_in_a_copy(machine: Machin
     assert len(copied()) == 3
     assert machine.run().episodes == 3
     assert sorted(machine.prompts()) == ["First", "Second", "Third"]
-    pauses.mark_session(claude.session, never=True)
+    gate.mark_session(claude.session, never=True)
     claude.write(claude.turn("Fourth", "Four."))
     run(machine)
     assert not stored("Second")

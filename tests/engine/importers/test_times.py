@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from cm_tui.engine.memory.importers.plan import plan
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.transcripts.transcript import parse_time
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.engine.importers.conftest import Machine
@@ -60,8 +60,8 @@ def test_a_pause_holds_back_turns_that_do_not_say_when_they_were(
     """The session began before its file was changed last; a pause between may have had the turn in it."""
     _old_codex(machine, meta=True)
     project = Journal.of(machine.root).folder.name
-    pauses.begin(project, None, now=LONG_AGO + begin)
-    pauses.end(project, now=LONG_AGO + end)
+    gate.begin(project, None, now=LONG_AGO + begin)
+    gate.end(project, now=LONG_AGO + end)
     done = machine.run()
     assert (done.episodes, done.withheld) == ((1, 0) if is_kept else (0, 1))
 
@@ -70,6 +70,6 @@ def test_a_pause_holds_back_a_turn_of_which_only_the_files_change_is_known(machi
     one = Claude(machine.claude, machine.root)
     one.write([{**record, "timestamp": None} for record in one.turn("First", "One.")])
     project = Journal.of(machine.root).folder.name
-    pauses.begin(project, None, now=LONG_AGO - 9_000)
-    pauses.end(project, now=LONG_AGO - 8_000)
+    gate.begin(project, None, now=LONG_AGO - 9_000)
+    gate.end(project, now=LONG_AGO - 8_000)
     assert machine.run().withheld == 1

@@ -10,7 +10,7 @@ import pytest
 from cm_tui.engine.memory.erasure.erase import EraseRequest, erase_events
 from cm_tui.engine.memory.importers import unknown as unknown_of
 from cm_tui.engine.memory.importers.unknown import unknown_in
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.model import UnknownRecord
 from tests.engine.importers.conftest import Machine
@@ -104,7 +104,7 @@ def test_what_is_not_to_be_recorded_is_not_kept(machine: Machine, monkeypatch: p
     one.write([*one.turn("First", "One."), strange(1, cwd=str(private / "in")), strange(2, cwd=str(machine.root))])
     never = Claude(machine.claude, machine.root, "33333333-aaaa-4aaa-8aaa-333333333333")
     never.write([*never.turn("Secret plan", "Aye."), strange(3)])
-    pauses.mark_session(never.session, never=True)
+    gate.mark_session(never.session, never=True)
     machine.run()
     assert [json.loads(record.raw)["number"] for record in kept(machine)] == [2]
     assert machine.prompts() == ["First"]

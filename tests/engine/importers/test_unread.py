@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.importers.all_projects import all_projects
-from cm_tui.engine.memory.importers.counts import Counts
-from cm_tui.engine.memory.importers.plan import plan
+from cm_tui.engine.memory.importers.known import Counts
+from cm_tui.engine.memory.importers.plan import all_projects, plan
 from cm_tui.model import TranscriptCounts
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import Claude, Codex, OpenCode

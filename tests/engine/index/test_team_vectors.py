@@ -14,8 +14,9 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.code.index import team_vectors
 from cm_tui.engine.code.index.team_vectors import BRANCH
 from cm_tui.engine.platform.git import orphan_branch
+from cm_tui.engine.search.embed.bundled import BundledProvider
 from cm_tui.engine.search.vectors.embedder import Embedder
-from cm_tui.errors import NotFoundError, RefusedError
+from cm_tui.errors import CmError, NotFoundError, RefusedError
 from tests.gitrepo import Repo
 
 CART = "def total(cart):\n    return sum(cart)\n"
@@ -161,3 +162,47 @@ def test_a_branch_of_that_name_with_other_work_is_not_overwritten(repo: Repo):
         with pytest.raises(RefusedError, match="has other commits"):
             engine.publish_vectors()
     assert repo.git("rev-parse", BRANCH).strip() == own
+
+
+def test_a_model_of_unknown_dimensions_takes_no_vectors_of_another_length(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    packed = team_vectors._packed
+    monkeypatch.setattr(team_vectors, "_packed", lambda rows: packed((name, vector[:7]) for name, vector in rows))
+    published(repo)
+    in_another_home(monkeypatch, tmp_path)
+    monkeypatch.setattr(BundledProvider, "dimensions", 0)
+    with Engine.open(repo.root) as engine:
+        found = engine.pull_vectors()
+        assert (found.vectors, found.damaged) == (0, 3)
+        list(engine.index())
+        assert engine.pull_vectors().vectors == 0, "by those that are stored"
+        assert engine.search("sum of a cart").hits
+
+
+def test_more_than_fits_into_memory_is_refused(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    published(repo)
+    in_another_home(monkeypatch, tmp_path)
+    monkeypatch.setattr(team_vectors, "_MOST_BYTES", 500)
+    with Engine.open(repo.root) as engine, pytest.raises(RefusedError, match="take more than"):
+        engine.pull_vectors()
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_what_was_written_to_the_branch_meanwhile_is_kept(repo: Repo, is_new: bool, monkeypatch: pytest.MonkeyPatch):
+    if not is_new:
+        published(repo)
+        repo.write("shop/more.py", "def more():\n    pass\n")
+        repo.commit("second", at=1_700_000_001)
+    signature = orphan_branch.pygit2.Signature
+
+    def written_meanwhile(*values: object) -> object:
+        repo.git("update-ref", f"refs/heads/{BRANCH}", "HEAD")
+        return signature(*values)
+
+    with Engine.open(repo.root) as engine:
+        list(engine.index())
+        monkeypatch.setattr(orphan_branch.pygit2, "Signature", written_meanwhile)
+        with pytest.raises(CmError, match="cannot be written"):
+            engine.publish_vectors()
+    assert repo.git("rev-parse", BRANCH) == repo.git("rev-parse", "HEAD")

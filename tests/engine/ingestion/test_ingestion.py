@@ -13,7 +13,7 @@ import pytest
 
 from cm_tui.engine.api import definition_trust
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.recording import pauses
+from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from tests.engine.ingestion.conftest import SAID
@@ -122,7 +122,7 @@ def test_what_nobody_trusts_does_not_run(engine: Engine, pipeline: Pipeline, roo
 def test_nothing_is_ingested_in_a_pause(engine: Engine, pipeline: Pipeline, root: Path) -> None:
     pipeline()
     engine.ingest_pending()
-    pauses.begin(Journal.of(root).folder.name, None)
+    gate.begin(Journal.of(root).folder.name, None)
     with pytest.raises(RefusedError, match="Nothing is ingested now"):
         engine.ingest("said", "x")
     Journal.of(root).append("hook.edit", {"session": "s", "paths": ["a"], "root": str(root)})
@@ -169,9 +169,9 @@ def test_what_is_erased_leaves_nothing_that_pipelines_made_of_it(
 
 def killed(root: str, at: str) -> None:
     """Ingest in a process that ends behind a write of some number."""
-    from cm_tui.engine.context.ingestion import destinations
+    from cm_tui.engine.context.ingestion import ledger
 
-    real, count = destinations.Destinations.write, 0
+    real, count = ledger.Destinations.write, 0
 
     def write(*args: object, **values: object) -> str:
         nonlocal count
@@ -181,7 +181,7 @@ def killed(root: str, at: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return said
 
-    destinations.Destinations.write = write  # type: ignore[method-assign, assignment]
+    ledger.Destinations.write = write  # type: ignore[method-assign, assignment]
     with Engine.open(Path(root)) as engine:
         engine.ingest_pending()
 

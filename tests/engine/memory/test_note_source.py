@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.memory.notes import known_scan
-from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
+from cm_tui.engine.memory.notes import scan
+from cm_tui.engine.memory.notes.scan import places_of, scan_notes
 from cm_tui.engine.memory.projection import note_source
 from tests.planted import GITHUB
 from tests.waiting import until
@@ -109,8 +109,8 @@ def test_another_file_with_the_same_content_keeps_its_passages(engine: Engine):
 def test_a_process_that_stays_is_told_instead_of_looking(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ):
-    request.addfinalizer(lambda: known_scan.forget(engine.root))
-    monkeypatch.setattr(known_scan, "_LONG_LIVED_S", -1.0)
+    request.addfinalizer(lambda: scan.forget(engine.root))
+    monkeypatch.setattr(scan, "_LONG_LIVED_S", -1.0)
     file = write(engine, ".cm/notes/a.md", "one")
     places = places_of(engine.root)
     # Once what was written before has been told, nothing has changed, and nothing is looked at.
@@ -131,8 +131,8 @@ def test_a_folder_in_place_of_a_watched_one_is_watched_too(
     request: pytest.FixtureRequest,
     removed: Callable[[Path], object],
 ):
-    request.addfinalizer(lambda: known_scan.forget(engine.root))
-    monkeypatch.setattr(known_scan, "_LONG_LIVED_S", -1.0)
+    request.addfinalizer(lambda: scan.forget(engine.root))
+    monkeypatch.setattr(scan, "_LONG_LIVED_S", -1.0)
     folder = write(engine, ".cm/notes/a.md", "one").parent
     places = places_of(engine.root)
     for _ in range(2):

@@ -14,9 +14,9 @@ import pytest
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.notes import overwritten
-from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
 from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.scan import places_of, scan_notes
 from cm_tui.engine.memory.projection import episode_sync
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError

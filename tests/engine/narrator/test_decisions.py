@@ -117,12 +117,12 @@ def test_rejected_is_never_proposed_again_in_any_wording(engine: Engine):
 
 
 def test_a_fact_with_another_name_is_known_by_its_claims(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.memory.narrator import facts
+    from cm_tui.engine.memory.narrator import proposals
 
     first, second = one_of(engine, "quokka"), one_of(engine, "sign")
     decided(engine, first.id, "reject")
     approved(engine, second.id)
-    monkeypatch.setattr(facts, "id_of", lambda group, taken: f"nother{len(taken)}")
+    monkeypatch.setattr(proposals, "id_of", lambda group, taken: f"nother{len(taken)}")
     engine.close()
     with Engine.open(engine.root) as again:
         assert states(again) == {"always boil the quokka": "rejected", "always sign tags": "approved"}

@@ -17,8 +17,7 @@ from cm_tui.engine.api import links
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.backup import make, restore
 from cm_tui.engine.memory.narrator import decisions
-from cm_tui.engine.memory.narrator.facts import FactProposal
-from cm_tui.engine.memory.narrator.proposals import Proposals
+from cm_tui.engine.memory.narrator.proposals import FactProposal, Proposals
 from cm_tui.engine.memory.projection.narrated import DECIDED, WORDED
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError
@@ -145,7 +144,7 @@ def test_kill_9_between_any_two_steps_loses_nothing_and_writes_nothing_twice(eng
 
 
 def test_a_failed_decision_is_not_done_later(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.memory.notes import note_undo
+    from cm_tui.engine.memory.notes import note_file
     from cm_tui.errors import StoreError
 
     def fail(*_: object) -> None:
@@ -153,7 +152,7 @@ def test_a_failed_decision_is_not_done_later(engine: Engine, monkeypatch: pytest
 
     one = one_of(engine, "quokka")
     with monkeypatch.context() as patch:
-        patch.setattr(note_undo, "write_data", fail)
+        patch.setattr(note_file, "write_data", fail)
         done = decided(engine, one.id)
         assert (done.done, done.problem) == (False, "The disk is full.")
     passed(engine)

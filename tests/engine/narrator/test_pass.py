@@ -14,7 +14,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.episodes import retention
 from cm_tui.engine.memory.episodes.changes import CONSOLIDATED
 from cm_tui.engine.memory.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.memory.narrator import mining, pass_run, reading
+from cm_tui.engine.memory.narrator import mining, pass_run
 from cm_tui.engine.memory.narrator import tables as narrator_tables
 from cm_tui.engine.memory.narrator.tables import TABLES, NarratorTables
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
@@ -95,7 +95,7 @@ def test_old_ones_that_nobody_consolidated_are_looked_at_first(engine: Engine):
     ids = put(engine.root, [(n, said("why?", f"s{n}", days)) for n, days in enumerate((1, 50, 2, 40, 60))])
     Journal.of(engine.root).append(CONSOLIDATED, {"ids": [ids[1]], "actor": "narrator"})
     engine._episodes.index.follow()
-    items = reading.due(tables(engine), time.time())
+    items = mining.due(tables(engine), time.time())
     assert [item.at.id for item in items] == [ids[4], ids[3], ids[1], ids[2], ids[0]]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
 from cm_tui.engine.memory.narrator.note_blocks import new_head, with_head
-from cm_tui.engine.memory.notes.front_matter import front_matter
+from cm_tui.engine.memory.notes.note_text import front_matter
 
 LINE = st.sampled_from(
     ["", "# One", "# Two", "## Rules", "## Fixes", "### Deep", "- use tabs", "- use spaces", "* run `just test`", "  and more", "Text.",

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.notes import note_file, note_undo
+from cm_tui.engine.memory.notes import note_file
 from cm_tui.engine.memory.notes.hunks import hunks_between, merge, with_kept_lines, without_changes
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
-from cm_tui.engine.memory.notes.note_undo import CHANGED, undo_note_change
+from cm_tui.engine.memory.notes.note_file import CHANGED, undo_note_change
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import START, Journal
@@ -279,7 +279,7 @@ def test_a_moved_note_that_was_edited_comes_back_with_its_edit_even_after_a_kill
 
     for step in ("write_data", "take_away"):
         with monkeypatch.context() as patch:
-            patch.setattr(note_undo, step, dies)
+            patch.setattr(note_file, step, dies)
             with pytest.raises(KeyboardInterrupt):
                 undo_note_change(Notes(root), event)
         assert any("Two." in one.read_text() for one in (file, root / ".cm/notes/topics/router.md") if one.exists())

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 from cm_tui.engine.memory.notes.places import Places
-from cm_tui.engine.memory.notes.scan import scan_folders
+from cm_tui.engine.memory.notes.scan import places_of, scan_folders, scan_notes
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from tests.engine.notes.conftest import write
 

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.notes.front_matter import day_of_path, front_matter, seconds_of
-from cm_tui.engine.memory.notes.headings import headings
-from cm_tui.engine.memory.notes.note_chunks import chunk_note
-from cm_tui.engine.memory.notes.note_reader import MOST_BYTES, read_note
+from cm_tui.engine.memory.notes.note_text import chunk_note, day_of_path, front_matter, headings, seconds_of
+from cm_tui.engine.memory.notes.notes import MOST_BYTES, read_note
 from cm_tui.engine.memory.notes.places import Places
 from cm_tui.engine.memory.notes.scan import stamp_of
 from cm_tui.model import Note

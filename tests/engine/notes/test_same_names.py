@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
-from cm_tui.engine.memory.notes.note_undo import undo_note_change
+from cm_tui.engine.memory.notes.note_file import undo_note_change
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import Places
-from cm_tui.engine.memory.notes.scan import scan_folders
+from cm_tui.engine.memory.notes.scan import places_of, scan_folders, scan_notes
 from cm_tui.engine.platform.git.conflict_marks import conflict_line
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CmError, RefusedError, UsageError

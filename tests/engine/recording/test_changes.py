@@ -12,7 +12,7 @@ from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.journal_consumer import JournalConsumer
 from cm_tui.engine.memory.projection.recorder import record_turn
 from cm_tui.engine.memory.projection.turns import Turn
-from cm_tui.engine.memory.recording import changes, pauses
+from cm_tui.engine.memory.recording import changes, gate
 from cm_tui.engine.platform.journal.event import Event, Position
 from cm_tui.engine.platform.journal.journal import Journal
 from tests.gitrepo import Repo
@@ -138,7 +138,7 @@ def test_a_pause_that_ran_out_is_settled_when_something_happens_next(repo: Repo)
     tick(repo)
     repo.write("b.py", "b = 'hidden'\n")
     tick(repo)
-    pauses.begin(pauses.EVERYWHERE, time.time(), now=began)
+    gate.begin(gate.EVERYWHERE, time.time(), now=began)
     changes.settle(repo.root)
     repo.write("c.py", "c = 'after'\n")
     found = recorded(repo, turn(head))
@@ -149,7 +149,7 @@ def test_a_pause_that_ran_out_is_settled_when_something_happens_next(repo: Repo)
 def test_pauses_of_long_ago_leave_later_changes_in(repo: Repo):
     head = repo.git("rev-parse", "HEAD")
     repo.write("b.py", "b = 'later'\n")
-    pauses.begin(pauses.EVERYWHERE, 2_000.0, now=1_000.0)
+    gate.begin(gate.EVERYWHERE, 2_000.0, now=1_000.0)
     changes.settle(repo.root)
     assert "later" in recorded(repo, turn(head)).patch
 
@@ -208,7 +208,7 @@ def test_files_in_folders_that_are_never_recorded_are_in_no_patch(repo: Repo, mo
 def test_what_cannot_be_read_leaves_no_patch(repo: Repo):
     head = repo.git("rev-parse", "HEAD")
     recording.pause(repo.root)
-    pauses.file().write_text("nonsense")
+    gate.file().write_text("nonsense")
     repo.write("a.py", "a = 2\n")
     assert recorded(repo, turn(head)).patch == ""
 
@@ -221,7 +221,7 @@ def test_the_daemon_settles_a_pause_before_it_records(repo: Repo):
     repo.write("b.py", "b = 'hidden'\n")
     tick(repo)
     # As a pause for a time does, it ends without anybody who looks.
-    pauses.end(journal.folder.name)
+    gate.end(journal.folder.name)
     tick(repo)
     who = {"root": str(repo.root.resolve()), "session": "s", "agent": "codex"}
     journal.append("hook.prompt", {**who, "prompt": "Go on"}, head=head)

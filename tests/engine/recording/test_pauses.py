@@ -11,9 +11,8 @@ import pytest
 from cm_tui import paths
 from cm_tui.engine.api import recording
 from cm_tui.engine.api.events import record_event
-from cm_tui.engine.memory.recording import gate, pauses
-from cm_tui.engine.memory.recording.gate import PastGate, why_not
-from cm_tui.engine.memory.recording.pauses import EVERYWHERE, Pause
+from cm_tui.engine.memory.recording import gate
+from cm_tui.engine.memory.recording.gate import EVERYWHERE, PastGate, Pause, why_not
 from cm_tui.engine.platform.git import identity
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.journal.location import folder_of
@@ -75,7 +74,7 @@ def test_a_pause_holds_while_it_is_unknown_whose_checkout_it_is(repo: Repo, dama
     if content is not None:
         paths.links_file().write_text(content if isinstance(content, str) else json.dumps(content))
     assert say(repo.root) == 0
-    assert PastGate(repo.root).why_not("s", [pauses.read().pauses[0].since + 1.0]) == gate.PAUSED
+    assert PastGate(repo.root).why_not("s", [gate.read().pauses[0].since + 1.0]) == gate.PAUSED
     identity.claim(repo.root)
     assert say(repo.root) == 0
     state = recording.recording_state(repo.root)
@@ -95,10 +94,10 @@ def test_a_pause_everywhere_holds_until_it_is_ended_everywhere(repo: Repo):
 
 def test_a_pause_for_a_time_ends_by_itself_and_stays_known(repo: Repo):
     project = folder_of(repo.root).name
-    pauses.begin(project, 2_000.0, now=1_000.0)
+    gate.begin(project, 2_000.0, now=1_000.0)
     assert say(repo.root) == 1
-    pauses.archive_expired(now=3_000.0)
-    assert pauses.read(past=True) == ((), (), (Pause(project, 1_000.0, 2_000.0),))
+    gate.archive_expired(now=3_000.0)
+    assert gate.read(past=True) == ((), (), (Pause(project, 1_000.0, 2_000.0),))
     for at, why in ((999.0, ""), (1_000.0, "recording is paused"), (1_999.0, "recording is paused"), (2_000.0, "")):
         assert PastGate(repo.root).why_not("s", [at]) == why
     assert PastGate(repo.root).why_not("s", [500.0, 3_000.0]) == "recording is paused", "a pause in the middle of it"
@@ -106,16 +105,16 @@ def test_a_pause_for_a_time_ends_by_itself_and_stays_known(repo: Repo):
 
 
 def test_a_clock_that_is_put_back_ends_no_pause(repo: Repo):
-    pauses.begin(EVERYWHERE, None, now=4_000_000_000.0)
+    gate.begin(EVERYWHERE, None, now=4_000_000_000.0)
     assert say(repo.root) == 0
-    assert pauses.begin(EVERYWHERE, None, now=5.0).since == 5.0
+    assert gate.begin(EVERYWHERE, None, now=5.0).since == 5.0
 
 
 def test_a_pause_that_is_begun_again_keeps_its_beginning(repo: Repo):
-    pauses.begin("p", None, now=100.0)
-    assert pauses.begin("p", 300.0, now=200.0) == Pause("p", 100.0, 300.0)
-    assert pauses.end("p", now=250.0) == Pause("p", 100.0, 250.0)
-    assert pauses.end("p") is None
+    gate.begin("p", None, now=100.0)
+    assert gate.begin("p", 300.0, now=200.0) == Pause("p", 100.0, 300.0)
+    assert gate.end("p", now=250.0) == Pause("p", 100.0, 250.0)
+    assert gate.end("p") is None
 
 
 def test_a_session_is_never_recorded(repo: Repo):
@@ -147,7 +146,7 @@ def test_sessions_that_cannot_be(repo: Repo):
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_stops_recording_until_somebody_resumes(repo: Repo, content: str):
     recording.pause(repo.root)
-    pauses.file().write_text(content)
+    gate.file().write_text(content)
     with pytest.raises(StoreError, match="Nothing is recorded"):
         say(repo.root)
     assert not list(Journal.of(repo.root).read())
@@ -158,7 +157,7 @@ def test_a_file_that_cannot_be_read_stops_recording_until_somebody_resumes(repo:
 def test_what_is_kept_is_private(repo: Repo):
     recording.pause(repo.root, 60.0)
     recording.resume(repo.root)
-    for file in (pauses.folder(), *pauses.folder().rglob("*")):
+    for file in (gate.folder(), *gate.folder().rglob("*")):
         assert file.stat().st_mode & 0o077 == 0
 
 

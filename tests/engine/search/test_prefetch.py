@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,8 +94,9 @@ def test_of_long_records_fewer_are_kept(shop: Project, monkeypatch: pytest.Monke
 
 def test_the_second_question_begins_it_and_closing_ends_it(shop: Project) -> None:
     searcher = Searcher(shop.db, None, Config())
-    first = searcher.search("price of a basket")
-    assert searcher._prefetch._thread is None
+    first = searcher.search("price of a basket", profile=replace(searcher.profile("code"), beside="code"))
+    assert first.beside
+    assert searcher._prefetch._thread is None, "two profiles, and still one query"
     searcher.search("basket")
     searcher._prefetch._thread.join()
     assert searcher._keyword._base is not None

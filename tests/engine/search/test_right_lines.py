@@ -9,6 +9,7 @@ import pytest
 from cm_tui.config import Config
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
+from cm_tui.engine.search.ranking import tokens
 from cm_tui.engine.search.ranking.passage_cache import PassageRecord
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.signals import measure
@@ -487,6 +488,48 @@ def test_a_question_in_another_language_is_of_the_same_kind(english: str, transl
         return query.documents, query.asks_for_reasons
 
     assert kind(Query(translated)) == kind(Query(english))
+
+
+@pytest.mark.parametrize(
+    ("question", "english"),
+    [
+        ("where is the session closed", []),
+        ("wo werden Dateinamen der Sitzung gelesen", ["file", "name", "session", "read"]),
+        ("où les fichiers de parse_config sont-ils lus", ["file", "parse_config", "read"]),
+        ("dónde se añade un usuario", ["add", "append", "user"]),
+        ("在哪里读取 parse_config 的文件", ["load", "read", "parse_config", "file"]),
+        ("wo ist der Weihnachtsmann", []),
+        ("gdzie jest zamykana sesja", []),
+    ],
+)
+def test_words_of_code_are_known_in_other_languages(question: str, english: list[str]) -> None:
+    assert Query(question).english == english
+
+
+def test_every_row_of_the_glossary_can_be_found() -> None:
+    for english, columns in tokens.packaged("glossary").items():
+        assert len(columns) == 4
+        assert english == english.lower()
+        for word in " ".join(columns).split():
+            assert tokens.without_accents(word.lower()) == word, english
+            assert "ß" not in word, english
+            assert word.isalnum(), english
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["wo werden wartende Antworten abgebrochen", "dónde se cancela todo lo que espera", "在哪里取消等待的响应"],
+)
+def test_a_question_in_another_language_finds_code_in_english(engine: Engine, question: str) -> None:
+    found = engine.search(question)
+    assert shows(found.hits[0], "shop/client.py", line_of(CLIENT, "waiting.cancel()"))
+    assert any(note.startswith("Also searched in English: ") and "wait" in note for note in found.notes)
+
+
+def test_a_noun_with_a_capital_is_no_name_in_german() -> None:
+    assert [name.text for name in Query("wo wird die Sitzung von Client_Session geschlossen").names] == [
+        "Client_Session"
+    ]
 
 
 @pytest.mark.parametrize(

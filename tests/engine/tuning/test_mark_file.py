@@ -11,7 +11,7 @@ import pytest
 
 from cm_tui.engine.search.tuning.mark_file import MOST_MARKS, MarkFile
 from cm_tui.errors import CmError, RefusedError, StoreError, UsageError
-from cm_tui.model.tuning import Mark, places_of
+from cm_tui.model.profile import Mark, places_of
 
 MARK = Mark("how is it paid", "shop/cart.py", "Cart.pay", 10, 20, True)
 

@@ -35,6 +35,8 @@ _LENGTHS = struct.Struct("<HH")
 _DIGEST_BYTES = 16
 _FURTHEST = 20_000
 """Commits back in which a version is looked for."""
+_MOST_BYTES = 1 << 30
+"""Bytes that are taken from a version: 250,000 vectors of 4,096 dimensions."""
 _OF_FILES = f"""
 SELECT DISTINCT b.oid, p.hash FROM passage p JOIN blob b ON b.id = p.blob WHERE p.source = '{CODE}' ORDER BY ALL
 """  # noqa: S608 - a constant
@@ -54,13 +56,9 @@ class SharedVectors:
     def versions(self) -> list[TeamVectors]:
         """Return the versions on the branch, the newest first. Raises RefusedError without git."""
         branch = self._branch()
-        found = []
-        for one in branch.versions():
-            model = _model_of(branch, one)
-            found.append(
-                TeamVectors(one.of, model_name(model), time=one.time, usable=model == self._provider.fingerprint)
-            )
-        return found
+        found = ((one, _model_of(branch, one)) for one in branch.versions())
+        own = self._provider.fingerprint
+        return [TeamVectors(one.of, model_name(model), time=one.time, usable=model == own) for one, model in found]
 
     def publish(self, *, dry_run: bool = False) -> TeamVectors:
         """Write the vectors of HEAD to the branch; the user pushes it.
@@ -97,7 +95,8 @@ class SharedVectors:
     def pull(self) -> TeamVectors:
         """Take the vectors of the nearest version that this checkout can use; existing ones stay.
 
-        Raises NotFoundError without a version; RefusedError if all are of another model, or there is no model.
+        Raises NotFoundError without a version; RefusedError if all are of another model or too large, or there is no
+        model; ModelError if only the model has the length of its vectors, and cannot be used.
         """
         branch, head = self._branch(), self._repository.head().sha
         usable = self._usable(branch)
@@ -107,21 +106,30 @@ class SharedVectors:
             (-1, next(iter(usable.values()))),
         )
         oids = sorted({entry.oid for entry in self._repository.tree(head).values()})
-        found: dict[str, bytes] = {}
-        files = damaged = 0
+        provider, found = self._provider, dict[str, bytes]()
+        # A model of unknown dimensions is asked for a vector, unless some are stored.
+        known = provider.dimensions or cache.vector_bytes(self._db, provider.fingerprint)
+        length, files, damaged, size = known or len(provider.embed_query(BRANCH)), 0, 0, 0
         for path in (_PATHS, *(f"{oid[:2]}/{oid[2:]}" for oid in oids)):
             data = branch.read(version, path)
             if data is None:
                 continue
+            size += len(data)
+            if size > _MOST_BYTES:
+                raise RefusedError(
+                    f"The shared vectors of {version.of[:10]} take more than {_MOST_BYTES >> 20:,} MB.",
+                    hint=f"Check who pushed the branch {BRANCH}; nothing was taken from it.",
+                )
             try:
-                found.update(_unpacked(data, self._provider.dimensions))
+                # Whole: of a damaged file nothing is taken.
+                found |= dict(_unpacked(data, length))
                 files += path != _PATHS
             except ValueError:
                 damaged += 1
         if found:
             with WriterLock.of(self._db).question():
-                cache.store(self._db, self._provider.fingerprint, found)
-        name = model_name(self._provider.fingerprint)
+                cache.store(self._db, provider.fingerprint, found)
+        name = model_name(provider.fingerprint)
         return TeamVectors(version.of, name, files, len(found), damaged, behind, version.time)
 
     def _usable(self, branch: OrphanBranch) -> dict[str, Version]:
@@ -172,7 +180,7 @@ def default_branch(repository: pygit2.Repository) -> str:
 def _model_of(branch: OrphanBranch, version: Version) -> str:
     """Return the model of a version; empty: unknown."""
     try:
-        found = json.loads(branch.read(version, _MODEL) or b"null")
+        found = json.loads((branch.read(version, _MODEL) or b"null")[:2_000])
         return str(found["model"])[:200] if found["format"] == _FORMAT else ""
     except (ValueError, TypeError, KeyError, RecursionError):
         return ""
@@ -185,19 +193,18 @@ def _packed(rows: Iterable[tuple[str, bytes]]) -> bytes:
     return blake2b(body, digest_size=_DIGEST_BYTES).digest() + body
 
 
-def _unpacked(data: bytes, dimensions: int) -> Iterator[tuple[str, bytes]]:
-    """Yield names and vectors. Raises ValueError if they are damaged, or not vectors of this model."""
+def _unpacked(data: bytes, length: int) -> Iterator[tuple[str, bytes]]:
+    """Yield names and vectors. Raises ValueError if they are damaged, or the vectors have another length in bytes."""
     body = data[_DIGEST_BYTES:]
     if blake2b(body, digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
         raise ValueError("its digest differs")
     at = 0
     while at < len(body):
-        try:
-            long, wide = _LENGTHS.unpack_from(body, at)
-        except struct.error as error:
-            raise ValueError("it is truncated") from error
+        if at + _LENGTHS.size > len(body):
+            raise ValueError("it is truncated")
+        long, wide = _LENGTHS.unpack_from(body, at)
         at += _LENGTHS.size
-        if not long or at + long + wide > len(body) or wide != (dimensions or wide):
+        if not long or at + long + wide > len(body) or wide != length:
             raise ValueError("its vectors have a wrong length")
         yield body[at : at + long].decode(), body[at + long : at + long + wide]
         at += long + wide

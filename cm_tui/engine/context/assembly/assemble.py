@@ -14,11 +14,10 @@ from typing import Any
 
 from cm_tui.engine.context.assembly.mentions import Names, found_in
 from cm_tui.engine.context.assembly.rules import Candidate, RuleSet, Ruling, Verdict, canonical
-from cm_tui.engine.context.assembly.run_state import Outcome, Reader, SourceRequest, Task
 from cm_tui.engine.context.assembly.sections import digest, within, without_known
-from cm_tui.engine.context.definitions.library import Library
-from cm_tui.engine.context.definitions.loaded import SHIPPED, Loaded
-from cm_tui.engine.context.definitions.shapes.retrieval import CodePack, RetrievalDefinition
+from cm_tui.engine.context.assembly.steps import Outcome, Reader, SourceRequest, Task
+from cm_tui.engine.context.definitions.library import SHIPPED, Library, Loaded
+from cm_tui.engine.context.definitions.shapes import CodePack, RetrievalDefinition
 from cm_tui.engine.platform import tokenizer
 from cm_tui.model import SECTIONS, Assembly, AssemblySource, Section
 from cm_tui.model.text import one_line, unapproved

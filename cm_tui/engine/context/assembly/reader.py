@@ -10,11 +10,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cm_tui.engine.context.assembly.run_state import Means, Outcome, RunState, SourceRequest, Task
-from cm_tui.engine.context.assembly.steps import RUN
-from cm_tui.engine.context.definitions.library import Library
-from cm_tui.engine.context.definitions.loaded import Loaded
-from cm_tui.engine.context.definitions.shapes.retrieval import DeriveQuery, RetrievalDefinition
+from cm_tui.engine.context.assembly.steps import RUN, Means, Outcome, RunState, SourceRequest, Task
+from cm_tui.engine.context.definitions.library import Library, Loaded
+from cm_tui.engine.context.definitions.shapes import DeriveQuery, RetrievalDefinition
 from cm_tui.engine.context.layers.layers import Layers
 from cm_tui.engine.context.layers.ports import MemoryPorts, paths_of
 from cm_tui.engine.platform.shared_results import SharedResults

@@ -14,10 +14,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from cm_tui.engine.context.definitions.loaded import Loaded
+from cm_tui.engine.context.definitions.library import Loaded
 from cm_tui.engine.context.definitions.operators import Check, compiled, prepared, tester
-from cm_tui.engine.context.definitions.shapes.base import Condition
-from cm_tui.engine.context.definitions.shapes.rules import Action, Rule
+from cm_tui.engine.context.definitions.shapes import Action, Condition, Rule
 from cm_tui.engine.context.definitions.template import MISSING
 from cm_tui.model import AppliedRule, Section
 

@@ -1,34 +1,87 @@
-"""All definitions of a project: the built-in ones, and those in `.cm`."""
+"""All definitions of a project: the built-in ones and those in `.cm`, with place, permissions and state."""
 
 from __future__ import annotations
 
 import errno
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
-from cm_tui.config import trusted_files
+from cm_tui.config import trust
 from cm_tui.counts import count
 from cm_tui.engine.context.definitions import lint
 from cm_tui.engine.context.definitions.definition_files import FOLDERS, MOST_FILES, DefinitionFile, listed
-from cm_tui.engine.context.definitions.document import MAX_BYTES, Document, DocumentError
-from cm_tui.engine.context.definitions.document import Path as DocumentPath
-from cm_tui.engine.context.definitions.loaded import SHIPPED, Loaded, T, required_permissions
-from cm_tui.engine.context.definitions.parsing import parse
-from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline
-from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
-from cm_tui.engine.context.definitions.shapes.rules import Rule, SingleRule
+from cm_tui.engine.context.definitions.parsing import MAX_BYTES, Document, DocumentError, parse
+from cm_tui.engine.context.definitions.parsing import Path as DocumentPath
+from cm_tui.engine.context.definitions.shapes import (
+    Action,
+    Custom,
+    DeriveQuery,
+    LlmExtract,
+    Pipeline,
+    RetrievalDefinition,
+    Rule,
+    SingleRule,
+    VectorEmbed,
+)
 from cm_tui.engine.context.definitions.validation import problem, validated
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.files import stamp_of
 from cm_tui.lru import LRU
-from cm_tui.model import DefinitionKind, DefinitionProblem
+from cm_tui.model import DefinitionInfo, DefinitionKind, DefinitionProblem, Definitions, DefinitionState
+
+# --- A definition with its place and the permissions that it requests ---
+
+T = TypeVar("T", RetrievalDefinition, Rule, Pipeline)
+
+SHIPPED = "shipped:"
+"""How the names of files begin that come with cm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded(Generic[T]):
+    """A definition, a rule or a pipeline, and where it was read."""
+
+    value: T
+    file: str
+    """Relative to the root, with `/`; a shipped one begins with `shipped:`."""
+    line: int
+    digest: str
+    """Of the file's content."""
+    asks: tuple[str, ...] = ()
+    """Permissions that need the user's trust: endings of a sentence that begins with `It wants to`."""
+    is_held: bool = False
+    """It requests permissions, and exactly this file is not trusted."""
+
+
+def required_permissions(one: RetrievalDefinition | Pipeline) -> tuple[str, ...]:
+    """Return the permissions that need the user's trust: to send data, run code, or write outside `.cm`."""
+    return tuple(dict.fromkeys(_of_pipeline(one) if isinstance(one, Pipeline) else _of_retrieval(one)))
+
+
+def _of_retrieval(one: RetrievalDefinition) -> Iterator[str]:
+    if any(isinstance(step, DeriveQuery) and step.method == "llm_rephrase" for step in one.steps):
+        yield "send prompts to the language model of your settings"
+
+
+def _of_pipeline(pipeline: Pipeline) -> Iterator[str]:
+    for processor in pipeline.processors:
+        if isinstance(processor, LlmExtract):
+            yield "send what it ingests to the language model of your settings"
+        elif isinstance(processor, Custom):
+            yield f"run the processor {processor.entry_point}"
+        elif isinstance(processor, VectorEmbed):
+            yield f"write into the memory of this project: vector://{processor.index}"
+    for route in pipeline.routes:
+        if not route.write_to.startswith("kv://"):
+            yield f"write into the memory of this project: {route.write_to[:80]}"
+
 
 # --- one file of definitions: read, understood, and every mistake with its place ---
 
@@ -205,12 +258,12 @@ def load(root: Path) -> Library:
     Never raises for a file's content: that is a problem with its place.
     """
     found, is_cut = listed(root)
-    state = (found, is_cut, stamp_of(trusted_files.file()))
+    state = (found, is_cut, stamp_of(trust.file()))
     with _lock:
         kept = _kept.get(root)
         if kept is None or kept[0] != state:
             contents = [_read_once(root, file) for file in found]
-            kept = state, _together(found, contents, trusted_files.trusted(root), is_cut)
+            kept = state, _together(found, contents, trust.trusted(root), is_cut)
             _kept.put(root, kept)
         return kept[1]
 
@@ -285,3 +338,70 @@ def _shipped() -> tuple[FileContent, ...]:
     return tuple(
         read_content(folder.joinpath(name).read_bytes(), kind, f"{SHIPPED}{name}") for name, kind in _SHIPPED_FILES
     )
+
+
+# --- definitions for lists: kind, place, and state ---
+
+_LONGEST = 200
+
+
+def list_definitions(library: Library) -> Definitions:
+    """Return all definitions of a project, and the problems of its files."""
+    items = [*_retrieval(library), *_rule_rows(library), *_pipelines(library)]
+    known = {item.file for item in items}
+    broken = {one.file: one for one in library.problems if one.severity == "error" and one.file not in known}
+    items += [
+        DefinitionInfo(
+            id=one.file, kind=_kind_of(one.file), name=one.file.rpartition("/")[2].rpartition(".")[0], file=one.file,
+            line=one.line, state="broken", summary=f"{one.message} {one.hint}".strip(),
+        )
+        for one in broken.values()
+    ]  # fmt: skip
+    return Definitions(tuple(items), library.problems, library.files)
+
+
+def _retrieval(library: Library) -> Iterator[DefinitionInfo]:
+    for one in library.retrieval:
+        steps = " → ".join(step.type for step in one.value.steps)
+        yield _info(one, "retrieval", "definition", one.value.description or steps)
+
+
+def _rule_rows(library: Library) -> Iterator[DefinitionInfo]:
+    for one in library.rules:
+        yield _info(one, "rule", "rule", one.value.description or _description(one.value))
+
+
+def _pipelines(library: Library) -> Iterator[DefinitionInfo]:
+    for one in library.pipelines:
+        steps = [str(getattr(trigger, "type", trigger)) for trigger in one.value.triggers]
+        targets = ", ".join(route.write_to for route in one.value.routes)
+        yield _info(one, "ingestion", "pipeline", one.value.description or f"{', '.join(steps)} → {targets}")
+
+
+def _info(one: Loaded[T], kind: DefinitionKind, scheme: str, summary: str) -> DefinitionInfo:
+    state: DefinitionState = "held" if one.is_held else "counts" if one.value.enabled else "off"
+    return DefinitionInfo(
+        id=f"{scheme}://{one.value.name}", kind=kind, name=one.value.name, file=one.file, line=one.line, state=state,
+        summary=" ".join(summary.split())[:_LONGEST], asks=one.asks, shipped=one.file.startswith(SHIPPED),
+    )  # fmt: skip
+
+
+def _description(rule: Rule) -> str:
+    conditions = " and ".join(f"{one.field} {one.op} {one.value!r}" for one in rule.conditions) or "always"
+    return f"{conditions}: {'; '.join(map(_action, rule.actions))}"
+
+
+def _action(action: Action) -> str:
+    names = ("include", "exclude", "cap", "priority", "section")
+    parts = [f"{name} {_names(value)}" for name in names if (value := getattr(action, name)) is not None]
+    return ", ".join(parts) + (f" for {_names(action.for_)}" if action.for_ is not None else "")
+
+
+def _names(value: object) -> str:
+    return (
+        ", ".join(map(str, value)) if isinstance(value, tuple) else "what it is about" if value is True else str(value)
+    )
+
+
+def _kind_of(file: str) -> DefinitionKind:
+    return "rule" if "/rules/" in file else "ingestion" if "/ingestion/" in file else "retrieval"

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from cm_tui.engine.context.definitions import operators
-from cm_tui.engine.context.definitions.document import Document, Path
-from cm_tui.engine.context.definitions.shapes.base import Condition
-from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, TriggerWhen, When
-from cm_tui.engine.context.definitions.shapes.retrieval import (
+from cm_tui.engine.context.definitions.parsing import Document, Path
+from cm_tui.engine.context.definitions.shapes import (
+    Condition,
     DeriveQuery,
     Filter,
     Format,
     GraphViewRead,
+    Pipeline,
     RetrievalDefinition,
+    Rule,
+    TriggerWhen,
+    When,
 )
-from cm_tui.engine.context.definitions.shapes.rules import Rule
 from cm_tui.engine.context.definitions.template import variables
 from cm_tui.engine.context.definitions.validation import with_suggestions
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cm_tui.engine.context.definitions.shapes.base import Condition
-from cm_tui.engine.context.definitions.shapes.ingestion import When
+from cm_tui.engine.context.definitions.shapes import Condition, When
 from cm_tui.engine.context.definitions.template import MISSING, lookup
 
 # --- conditions as one line, as routes and triggers write them: `score > 0.7` ---

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from cm_tui.engine.context.definitions.document import Document, Path
-from cm_tui.engine.context.definitions.shapes import ingestion, retrieval, rules
-from cm_tui.engine.context.definitions.shapes.base import FIELD, NAME, OPERATORS
+from cm_tui.engine.context.definitions import shapes
+from cm_tui.engine.context.definitions.parsing import Document, Path
+from cm_tui.engine.context.definitions.shapes import FIELD, NAME, OPERATORS
 from cm_tui.model import DefinitionProblem
 
 S = TypeVar("S", bound=BaseModel)
@@ -43,8 +43,8 @@ _WORDS = {
 }
 _PATTERNS = {
     NAME: "expected letters, digits, - and _, at most 64",
-    retrieval.SINCE: "expected a time span, such as -7d, 3h or 2 weeks",
-    ingestion.DESTINATION: "expected a destination: graph://, vector://, kv://, log:// or blob://",
+    shapes.SINCE: "expected a time span, such as -7d, 3h or 2 weeks",
+    shapes.DESTINATION: "expected a destination: graph://, vector://, kv://, log:// or blob://",
     FIELD: "expected the name of a field, such as task.text",
 }
 
@@ -189,9 +189,8 @@ def _plain(message: str) -> str:
 @cache
 def _keys() -> list[str]:
     """Return every key of every shape."""
-    shapes: list[Any] = [retrieval.RetrievalDefinition, rules.RuleFile, rules.SingleRule, ingestion.Pipeline]
     found: dict[str, None] = {}
-    for shape in shapes:
+    for shape in (shapes.RetrievalDefinition, shapes.RuleFile, shapes.SingleRule, shapes.Pipeline):
         schema = TypeAdapter(shape).json_schema(by_alias=True)
         for part in (schema, *schema.get("$defs", {}).values()):
             found |= dict.fromkeys(part.get("properties", {}))

@@ -14,10 +14,7 @@ from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
 from cm_tui.engine.context.definitions.definition_files import FOLDERS
-from cm_tui.engine.context.definitions.shapes.base import NAME
-from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline
-from cm_tui.engine.context.definitions.shapes.retrieval import RetrievalDefinition
-from cm_tui.engine.context.definitions.shapes.rules import Rule, RuleFile, SingleRule
+from cm_tui.engine.context.definitions.shapes import NAME, Pipeline, RetrievalDefinition, Rule, RuleFile, SingleRule
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.files import read_regular, users_umask, write_atomically
 from cm_tui.model import DefinitionKind

@@ -11,15 +11,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.context.definitions.library import Library
-from cm_tui.engine.context.definitions.loaded import Loaded
+from cm_tui.engine.context.definitions.library import Library, Loaded
 from cm_tui.engine.context.definitions.operators import conditions_of, prepared
-from cm_tui.engine.context.definitions.shapes.ingestion import Pipeline, Route, TriggerWhen
+from cm_tui.engine.context.definitions.shapes import Pipeline, Route, TriggerWhen
 from cm_tui.engine.context.definitions.template import render
 from cm_tui.engine.context.ingestion import inputs
-from cm_tui.engine.context.ingestion.destinations import Destinations
 from cm_tui.engine.context.ingestion.inputs import LONGEST_TEXT, Batch, Input, Item, Means, digest_of
-from cm_tui.engine.context.ingestion.ledger import Entry, Ledger
+from cm_tui.engine.context.ingestion.ledger import Destinations, Entry, Ledger
 from cm_tui.engine.context.ingestion.processors import RUN
 from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.kv import KvStore

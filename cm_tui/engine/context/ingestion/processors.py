@@ -14,12 +14,11 @@ from typing import Any
 from cm_tui.engine.code.parse.markdown import Heading
 from cm_tui.engine.code.parse.parse_blob import parse_blob
 from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
-from cm_tui.engine.context.definitions.document import DocumentError
-from cm_tui.engine.context.definitions.parsing import parse
-from cm_tui.engine.context.definitions.shapes import ingestion as shapes
+from cm_tui.engine.context.definitions import shapes
+from cm_tui.engine.context.definitions.parsing import DocumentError, parse
 from cm_tui.engine.context.definitions.template import parsed_value
 from cm_tui.engine.context.ingestion.inputs import MOST_ITEMS, Batch, Item, Means, numbered
-from cm_tui.engine.memory.notes.headings import headings
+from cm_tui.engine.memory.notes.note_text import headings
 from cm_tui.engine.platform import tokenizer
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError, ModelError, NotFoundError, RefusedError, UsageError

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cm_tui.engine.context.definitions.document import Document
+from cm_tui.engine.context.definitions.parsing import Document
 from cm_tui.engine.context.layers import json_file
 from cm_tui.errors import UsageError
 from cm_tui.lru import LRU

@@ -140,6 +140,8 @@ class Widths:
     symbol_at: SymbolAt
     is_called: bool = False
     """By one of the best hits."""
+    must_work: bool = False
+    """Whether the question is where something is done, which short symbols seldom do."""
 
     @cached_property
     def symbol(self) -> Symbol | None:
@@ -285,7 +287,8 @@ def auto_pack(
     result = search(question)
     builder = Builder(question, budget, source, symbol_at)
     prepare(hit.path for hit in result.hits)
-    hits = [Widths(hit, symbol_at) for hit in _without_copies(result.hits)]
+    must_work = Query(question).documents < 0
+    hits = [Widths(hit, symbol_at, must_work=must_work) for hit in _without_copies(result.hits)]
     if neighbours:
         called = _called(hits[:_SEEDS], callees)
         hits = [replace(one, is_called=one.symbol is not None and _place(one.symbol) in called) for one in hits]
@@ -369,6 +372,8 @@ class _Offer:
         self._open = widths.extents
         self._all = widths.worth(widths.whole)
         self._chance = number**-_FALL * (_CALLED if widths.is_called else 1)
+        if widths.must_work:
+            self._chance *= min(1.0, self._all / _DIVIDED)
         snippet = widths.hit.snippet.rstrip("\n")
         self._a_line = (weight(snippet) + _LEAST_A_LINE) / (1 + snippet.count("\n"))
         self.rank = widths.hit.rank

@@ -10,11 +10,20 @@ from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.entries.entry_file import EntryFile, Stamps, writing
-from cm_tui.engine.memory.entries.entry_record import checked_category, digest, has_same_content, new_id
-from cm_tui.engine.memory.entries.entry_text import Details, changed_by, checked_scope, edited, new_entry, one_named
+from cm_tui.engine.memory.entries.entry_file import DigestSets, EntryFile, LedgerFile, Stamps, writing
+from cm_tui.engine.memory.entries.entry_record import (
+    Details,
+    changed_by,
+    checked_category,
+    checked_scope,
+    digest,
+    edited,
+    has_same_content,
+    new_entry,
+    new_id,
+    one_named,
+)
 from cm_tui.engine.memory.entries.entry_writing import CHANGED, Change, State, Writer, head_at
-from cm_tui.engine.memory.entries.ledger import DigestSets, LedgerFile
 from cm_tui.errors import UsageError
 from cm_tui.files import stamp_of
 from cm_tui.lru import LRU

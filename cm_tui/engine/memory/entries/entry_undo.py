@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from cm_tui.counts import noun
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_record import has_same_content, storable
-from cm_tui.engine.memory.entries.entry_text import all_named, changed_by
+from cm_tui.engine.memory.entries.entry_record import all_named, changed_by, has_same_content, storable
 from cm_tui.engine.memory.entries.entry_writing import CHANGED, REVERTED, State, states_of
 from cm_tui.engine.platform.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.platform.journal.event import Event

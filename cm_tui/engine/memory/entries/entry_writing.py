@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cm_tui.engine.memory.entries.entry_file import Content, EntryFile
+from cm_tui.engine.memory.entries.entry_file import RULE, Content, EntryFile, LedgerFile, entry_in
 from cm_tui.engine.memory.entries.entry_record import IF_SAID, digest, entry_data, has_same_content, read_entry
-from cm_tui.engine.memory.entries.ledger import RULE, LedgerFile, entry_in
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import Journal

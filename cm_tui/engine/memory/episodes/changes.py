@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from cm_tui.engine.memory.entries.entry_writing import APPROVED, CHANGED
-from cm_tui.engine.memory.notes.note_undo import CHANGED as NOTE_CHANGED
+from cm_tui.engine.memory.notes.note_file import CHANGED as NOTE_CHANGED
 from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.narrated import DECIDED

@@ -268,23 +268,17 @@ class Episodes:
             )
         return str(session)
 
-    def newest_places(self, session: str, limit: int) -> list[tuple[str, float, int, int]]:
-        """Return the newest visible episodes of a session, the newest first: id, time, and place in the journal.
+    def newest_of(self, session: str, limit: int) -> list[tuple[str, float, EpisodeRecord]]:
+        """Return the newest visible episodes of a session from the journal, the oldest first: id, time, record.
 
         `session`: empty: of all sessions. Raises StoreError if the journal cannot be read.
         """
-        return self._reading.now().tables.rows(
+        places = self._reading.now().tables.rows(
             "SELECT id, time, segment, place FROM episode WHERE ? IN ('', session) AND state = 'shown' ORDER BY time DESC, seq DESC LIMIT ?",
             [storable(session), limit],
         )
-
-    def newest_of(self, session: str, limit: int) -> list[tuple[str, float, EpisodeRecord]]:
-        """Return the same from the journal, the oldest first: id, time, record.
-
-        Raises StoreError if the journal cannot be read.
-        """
         found = []
-        for id_, when, segment, place in reversed(self.newest_places(session, limit)):
+        for id_, when, segment, place in reversed(places):
             event = next(self.journal.read(Position(segment, place)), None)
             if event is not None and storable(event.id) == id_:
                 found.append((str(id_), float(when), EpisodeRecord.from_event(event)))

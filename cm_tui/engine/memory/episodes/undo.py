@@ -22,9 +22,9 @@ from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.notes import hunks, marked_lines
 from cm_tui.engine.memory.notes.marked_lines import Written
 from cm_tui.engine.memory.notes.note_changes import NoteChanges
-from cm_tui.engine.memory.notes.note_undo import CHANGED as NOTE_CHANGED
-from cm_tui.engine.memory.notes.note_undo import redo_note_change
-from cm_tui.engine.memory.notes.note_undo import undo_note_change as take_note_back
+from cm_tui.engine.memory.notes.note_file import CHANGED as NOTE_CHANGED
+from cm_tui.engine.memory.notes.note_file import redo_note_change
+from cm_tui.engine.memory.notes.note_file import undo_note_change as take_note_back
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.notes.topic_undo import undo_topic_change as take_topics_back

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.entries import entry_erasure
+from cm_tui.engine.memory.entries import entry_backup
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.erasure import state_files
+from cm_tui.engine.memory.erasure import scan
 from cm_tui.engine.memory.erasure.selection import Chosen, Selection, secrets_in
 from cm_tui.engine.memory.importers.withheld import remove_copies
 from cm_tui.engine.memory.notes import note_file, overwritten
@@ -232,7 +232,7 @@ def erase_events(
         lines, ids = _erase_lines(journal, selection, traces, again)
         cleaned = redact_files(store, traces.secrets)
         if entries is not None:
-            dropped = entry_erasure.drop(entries, selection.entries, again)
+            dropped = entry_backup.drop(entries, selection.entries, again)
             cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, traces.secrets))))
         note_file.forget_saved((*again, *ids))
         overwritten.remove_last_texts()
@@ -240,7 +240,7 @@ def erase_events(
         removed = remove_copies(journal, traces.sessions, {line.origin for line in lines}, interrupted=bool(again))
         notes = [*make_again()]
         if entries is not None and selection.entries:
-            notes += [_DAMAGED.format(file) for file in entry_erasure.set_aside(entries)]
+            notes += [_DAMAGED.format(file) for file in entry_backup.set_aside(entries)]
         if removed:
             notes.append(_COPIES.format(count(removed, "rescued copy", "rescued copies")))
         erasure.ERASING.forget(journal)
@@ -294,8 +294,8 @@ def _clean_entries(entries: Entries, secrets: Collection[str] | None) -> tuple[s
     """Redact secrets in the remaining entries; return the changed files."""
     if secrets is not None and not secrets:
         return ()
-    damaged = (file for file in entry_erasure.set_aside(entries) if state_files.clean(file, secrets))
-    return (*entry_erasure.clean(entries, state_files.changing(secrets)), *map(str, damaged))
+    damaged = (file for file in entry_backup.set_aside(entries) if scan.clean(file, secrets))
+    return (*entry_backup.clean(entries, scan.changing(secrets)), *map(str, damaged))
 
 
 def redact_files(store: Path, secrets: Collection[str] | None) -> tuple[str, ...]:
@@ -306,7 +306,7 @@ def redact_files(store: Path, secrets: Collection[str] | None) -> tuple[str, ...
     """
     if secrets is not None and not secrets:
         return ()
-    return tuple(str(file) for file in state_files.files(store) if state_files.clean(file, secrets))
+    return tuple(str(file) for file in scan.files(store) if scan.clean(file, secrets))
 
 
 def _secrets(journal: Journal, lines: Iterable[Line]) -> set[str]:
@@ -330,7 +330,7 @@ def _report(selection: Selection, asked: EraseRequest, others: tuple[str, ...], 
 def _reasons(selection: Selection, asked: EraseRequest, events: Sequence[ErasedEvent]) -> Iterable[str]:
     """Yield reasons why more is erased than was named."""
     standing = {one.event.id for one in selection.dependent_events if one.event is not None}
-    proposed = entry_erasure.EVENTS | {WORDED, PROPOSED}
+    proposed = entry_backup.EVENTS | {WORDED, PROPOSED}
     others = [event for event in events if event.kind not in proposed and event.id not in standing]
     if standing:
         yield _STANDING

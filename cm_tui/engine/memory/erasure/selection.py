@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple, Self
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.entries.entry_erasure import entry_ids
+from cm_tui.engine.memory.entries.entry_backup import entry_ids
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.ingested import origins_of

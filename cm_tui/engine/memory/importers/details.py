@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cm_tui.config import load_config
-from cm_tui.engine.memory.importers.known import origin_of_turn, words_of
-from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION
+from cm_tui.engine.memory.importers.known import NAMED_IN_SESSION, origin_of_turn, words_of
 from cm_tui.engine.memory.importers.project import FORMATS
 from cm_tui.engine.memory.importers.record import Heads, Session, record_of
 from cm_tui.engine.memory.importers.state import ImportState

@@ -8,9 +8,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.importers.counts import KINDS, OTHERS, Counts
-from cm_tui.engine.memory.importers.known import UNKNOWN, Seen, origin_of, origin_of_turn
-from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION, Memory, Unanswered, naming_session
+from cm_tui.engine.memory.importers.known import (
+    KINDS,
+    NAMED_IN_SESSION,
+    OTHERS,
+    UNKNOWN,
+    Counts,
+    Memory,
+    Seen,
+    Unanswered,
+    naming_session,
+    origin_of,
+    origin_of_turn,
+)
 from cm_tui.engine.memory.importers.project import Found
 from cm_tui.engine.memory.importers.record import Session, record_of, shortened
 from cm_tui.engine.memory.importers.state import VERSION, ReadFile, TranscriptState

@@ -9,8 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from cm_tui.config import load_config
-from cm_tui.engine.memory.importers.known import JournalContent, origin_of, origin_of_turn
-from cm_tui.engine.memory.importers.memory import NAMED_IN_SESSION
+from cm_tui.engine.memory.importers.known import NAMED_IN_SESSION, JournalContent, origin_of, origin_of_turn
 from cm_tui.engine.memory.importers.project import formats_of
 from cm_tui.engine.memory.importers.project_folders import left_of
 from cm_tui.engine.memory.importers.state import ImportState

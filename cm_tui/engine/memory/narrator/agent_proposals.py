@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.entries.entry_record import TITLE_CHARACTERS, storable
-from cm_tui.engine.memory.entries.entry_text import checked_scope, keywords_of
+from cm_tui.engine.memory.entries.entry_record import TITLE_CHARACTERS, checked_scope, keywords_of, storable
 from cm_tui.engine.memory.episodes.episodes import Episodes
 from cm_tui.engine.memory.narrator import targets
 from cm_tui.engine.memory.narrator.confidence import Candidate, Tally

@@ -15,20 +15,18 @@ from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.entries.entry_record import digest
-from cm_tui.engine.memory.entries.entry_text import changed_by
+from cm_tui.engine.memory.entries.entry_file import RULE
+from cm_tui.engine.memory.entries.entry_record import changed_by, digest
 from cm_tui.engine.memory.entries.entry_writing import CHANGED as ENTRY_CHANGED
 from cm_tui.engine.memory.entries.entry_writing import changed_ids
-from cm_tui.engine.memory.entries.ledger import RULE
 from cm_tui.engine.memory.episodes.edits import append_of_many, new_change
 from cm_tui.engine.memory.episodes.undo import UndoRequest, events_of, refuse_elsewhere, undo_decision
 from cm_tui.engine.memory.narrator import decisions, line_changes, policy, topic_changes
 from cm_tui.engine.memory.narrator.decisions import STATES, Decision, Open, object_in, read_worded
-from cm_tui.engine.memory.narrator.facts import FactProposal
 from cm_tui.engine.memory.narrator.line_changes import changed_since
 from cm_tui.engine.memory.narrator.note_lines import note_text
-from cm_tui.engine.memory.narrator.proposals import Parts, Proposals
-from cm_tui.engine.memory.notes.note_undo import CHANGED as NOTE_CHANGED
+from cm_tui.engine.memory.narrator.proposals import FactProposal, Parts, Proposals
+from cm_tui.engine.memory.notes.note_file import CHANGED as NOTE_CHANGED
 from cm_tui.engine.memory.notes.topic_files import CHANGED as TOPIC_CHANGED
 from cm_tui.engine.memory.projection.narrated import DECIDED, STANDS_ON, WORDED
 from cm_tui.engine.memory.projection.visibility import UNDONE

@@ -26,9 +26,9 @@ from typing import NamedTuple
 from cm_tui.engine.memory.entries.entries import Entries
 from cm_tui.engine.memory.narrator.confidence import Candidate
 from cm_tui.engine.memory.narrator.wording import code_of, polarity, terms_of
-from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
-from cm_tui.engine.memory.notes.note_reader import read_note
+from cm_tui.engine.memory.notes.notes import read_note
 from cm_tui.engine.memory.notes.places import Found
+from cm_tui.engine.memory.notes.scan import places_of, scan_notes
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError
 from cm_tui.files import Stamp

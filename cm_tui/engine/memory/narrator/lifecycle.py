@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.entries.entry_text import keywords_of
+from cm_tui.engine.memory.entries.entry_record import keywords_of
 from cm_tui.engine.memory.narrator import topic_text
 from cm_tui.engine.memory.narrator.confidence import day_of
 from cm_tui.engine.memory.narrator.lists import words

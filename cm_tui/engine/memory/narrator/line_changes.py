@@ -17,10 +17,8 @@ from typing import Any, Literal, NamedTuple
 from cm_tui.engine.memory.narrator import note_lines, topic_text
 from cm_tui.engine.memory.narrator.note_lines import Changed
 from cm_tui.engine.memory.notes.marked_lines import digest_of, mark_of, marked, marks_in, without_marks
-from cm_tui.engine.memory.notes.note_file import MOST_WRITTEN, refuse_conflict, refuse_locked, writing
-from cm_tui.engine.memory.notes.note_reader import refuse_links
-from cm_tui.engine.memory.notes.note_undo import NoteSaves
-from cm_tui.engine.memory.notes.notes import NoteFile, Notes
+from cm_tui.engine.memory.notes.note_file import MOST_WRITTEN, NoteSaves, refuse_conflict, refuse_locked, writing
+from cm_tui.engine.memory.notes.notes import NoteFile, Notes, refuse_links
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import NarratedProposal

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cm_tui.engine.memory.narrator import mining, reading, weighing
+from cm_tui.engine.memory.narrator import mining, weighing
 from cm_tui.engine.memory.narrator.grouping import Embed
 from cm_tui.engine.memory.narrator.mining import Lookers, Observations
 from cm_tui.engine.memory.narrator.tables import WORDED, NarratorTables, Position, number_of
@@ -44,7 +44,7 @@ def drop_invisible(tables: NarratorTables, embed: Embed) -> None:
         return
     try:
         at = tables.position()
-        if at.reading and (gone := reading.invisible_episodes(tables)):
+        if at.reading and (gone := mining.invisible_episodes(tables)):
             _remove_invisible(tables, at.reading, gone)
             weighing.weigh(tables, at.reading, embed, Cancel(), time.time())
             with tables.writing():
@@ -92,9 +92,9 @@ class Pass:
         at = tables.begin(mining.VERSION)
         state = tables.state()
         if at.state != state:
-            due = reading.due(tables, now())
+            due = mining.due(tables, now())
             yield Progress("read", 0, len(due))
-            _remove_invisible(tables, at.reading, reading.invisible_episodes(tables))
+            _remove_invisible(tables, at.reading, mining.invisible_episodes(tables))
             yield from self._look(due, at.reading, cancel)
         if at.state != state or weighing.is_due(tables):
             yield Progress("weigh", 0, 1)
@@ -106,7 +106,7 @@ class Pass:
         if self.episodes >= _BATCH:
             tables.episodes.settle()
 
-    def _look(self, due: Sequence[reading.Item], reading_name: str, cancel: Cancel) -> Iterator[Progress]:
+    def _look(self, due: Sequence[mining.Item], reading_name: str, cancel: Cancel) -> Iterator[Progress]:
         lookers = Lookers(self._folder)
         batch, written = Observations(), 0
         try:

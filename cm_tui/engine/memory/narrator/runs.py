@@ -111,8 +111,8 @@ def _runs(line: str, root: str, number: int, output: str, *, failed: bool) -> It
 
 
 @lru_cache(maxsize=8_192)
-def commands_of(line: str, root: str) -> tuple[Command, ...]:
-    """Return the commands of a line, without those that only look around. `line`: input of a shell."""
+def commands_of(line: str, root: str, *, looking: bool = False) -> tuple[Command, ...]:
+    """Return the commands of a line. `line`: input of a shell; `looking`: also those that only look around."""
     simples = simples_of(line)
     found: list[Command] = []
     last = len(simples) - 1
@@ -131,7 +131,7 @@ def commands_of(line: str, root: str) -> tuple[Command, ...]:
         if place is None or simple.joined in ("|", "|&", "||") or (number == last and len(line) >= _CUT):
             continue
         rest = simples[number + 1 :]
-        command = _command(simple, rest, root, place)
+        command = _command(simple, rest, root, place, looking=looking)
         if command is not None:
             found.append(command)
     return tuple(found)
@@ -152,7 +152,7 @@ def _is_shell_of(words: Sequence[str]) -> bool:
     )
 
 
-def _command(simple: Simple, rest: Sequence[Simple], root: str, place: str) -> Command | None:
+def _command(simple: Simple, rest: Sequence[Simple], root: str, place: str, *, looking: bool) -> Command | None:
     words, env = _unwrapped(simple.words, simple.env)
     if not words:
         return None
@@ -160,7 +160,7 @@ def _command(simple: Simple, rest: Sequence[Simple], root: str, place: str) -> C
     system = _SYSTEM.fullmatch(words[0])
     words = (system[1], *words[1:]) if system is not None else words
     kind = kind_of(words)
-    if kind == "looking":
+    if kind == "looking" and not looking:
         return None
     is_hidden, more = False, []
     for other in rest:

@@ -29,10 +29,9 @@ from cm_tui.engine.memory.narrator.lifecycle import claim_of
 from cm_tui.engine.memory.narrator.lists import pattern
 from cm_tui.engine.memory.narrator.tables import id_of
 from cm_tui.engine.memory.narrator.topics import origins_of
-from cm_tui.engine.memory.notes.known_scan import scan_notes
-from cm_tui.engine.memory.notes.note_reader import ReadNote, read_note
-from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.notes import Notes, ReadNote, read_note
 from cm_tui.engine.memory.notes.places import Found
+from cm_tui.engine.memory.notes.scan import scan_notes
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.model import NOTES, CommitPoint, ConfidencePart, Mention, NarratedProposal
 from cm_tui.model.history import SHORT_SHA

@@ -14,7 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from cm_tui.engine.memory.entries.entry_text import keywords_of
+from cm_tui.engine.memory.entries.entry_record import keywords_of
 from cm_tui.engine.memory.mentions.recognise import Named, named_in
 from cm_tui.engine.memory.narrator.confidence import Candidate
 from cm_tui.engine.memory.narrator.lists import pattern

@@ -18,8 +18,7 @@ from cm_tui.engine.memory.narrator.note_blocks import new_head
 from cm_tui.engine.memory.narrator.topic_names import MOST_TITLE, name_of, new_topic, retired_named, topic_named
 from cm_tui.engine.memory.narrator.topics import origins_of, tags_of
 from cm_tui.engine.memory.notes.note_file import refuse_locked, writing
-from cm_tui.engine.memory.notes.note_reader import ReadNote, parse_note, text_of, written_like
-from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.notes import Notes, ReadNote, parse_note, text_of, written_like
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.engine.memory.notes.topic_files import (
     FileChange,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 
-from cm_tui.engine.memory.notes.known_scan import scan_notes
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import USER, Found
-from cm_tui.engine.memory.notes.scan import scan_folders
+from cm_tui.engine.memory.notes.scan import scan_folders, scan_notes
 from cm_tui.engine.memory.notes.topic_files import ArchivedTopics, is_archived
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model.ids import ambiguous, quoted

@@ -20,9 +20,8 @@ from cm_tui.engine.memory.narrator.note_blocks import (
     with_marks,
     without,
 )
-from cm_tui.engine.memory.notes.front_matter import front_matter
-from cm_tui.engine.memory.notes.headings import headings
 from cm_tui.engine.memory.notes.marked_lines import without_blank_end
+from cm_tui.engine.memory.notes.note_text import front_matter, headings
 
 _DEEPEST = 6
 

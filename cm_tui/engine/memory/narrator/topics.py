@@ -20,14 +20,13 @@ from typing import NamedTuple
 import pygit2
 
 from cm_tui import paths
-from cm_tui.engine.memory.entries.entry_text import keywords_of
+from cm_tui.engine.memory.entries.entry_record import keywords_of
 from cm_tui.engine.memory.narrator.targets import PROJECT_NOTE, USER_NOTE, share_of, whole_keys
-from cm_tui.engine.memory.notes.headings import headings
-from cm_tui.engine.memory.notes.known_scan import scan_notes
 from cm_tui.engine.memory.notes.marked_lines import without_marks
-from cm_tui.engine.memory.notes.note_reader import ReadNote, read_note
-from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.note_text import headings
+from cm_tui.engine.memory.notes.notes import Notes, ReadNote, read_note
 from cm_tui.engine.memory.notes.places import Found
+from cm_tui.engine.memory.notes.scan import scan_notes
 from cm_tui.engine.memory.notes.topic_files import ArchivedTopics
 from cm_tui.engine.memory.projection.note_source import path_of
 from cm_tui.engine.memory.recalls.recall_log import RecallLog

@@ -8,13 +8,11 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from cm_tui.engine.memory.notes import hunks
-from cm_tui.engine.memory.notes.front_matter import front_matter
-from cm_tui.engine.memory.notes.headings import headings
-from cm_tui.engine.memory.notes.known_scan import scan_notes
-from cm_tui.engine.memory.notes.note_file import refuse_locked, writing
-from cm_tui.engine.memory.notes.note_undo import REVERTED, NoteSaves, joined, text_before
+from cm_tui.engine.memory.notes.note_file import REVERTED, NoteSaves, joined, refuse_locked, text_before, writing
+from cm_tui.engine.memory.notes.note_text import front_matter, headings
 from cm_tui.engine.memory.notes.notes import NoteFile, Notes
 from cm_tui.engine.memory.notes.places import Found
+from cm_tui.engine.memory.notes.scan import scan_notes
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.errors import CmError
 from cm_tui.model import Conflict, Undone

@@ -7,9 +7,8 @@ import re
 
 from cm_tui.engine.memory.notes import note_file
 from cm_tui.engine.memory.notes.hunks import merge
-from cm_tui.engine.memory.notes.note_reader import read_data
-from cm_tui.engine.memory.notes.note_undo import NoteSaves
-from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.note_file import NoteSaves
+from cm_tui.engine.memory.notes.notes import Notes, read_data
 from cm_tui.engine.memory.notes.places import Found, day_note
 from cm_tui.engine.memory.notes.scan import stamp_of
 from cm_tui.engine.platform.redaction.redact import redact

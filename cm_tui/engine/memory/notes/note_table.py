@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cm_tui.engine.memory.notes.note_reader import ReadNote
+from cm_tui.engine.memory.notes.notes import ReadNote
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.files import Stamp
 from cm_tui.model import Note

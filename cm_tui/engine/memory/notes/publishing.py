@@ -6,8 +6,7 @@ import difflib
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from cm_tui.engine.memory.notes.note_file import writing
-from cm_tui.engine.memory.notes.note_undo import NoteSaves
+from cm_tui.engine.memory.notes.note_file import NoteSaves, writing
 from cm_tui.engine.memory.notes.notes import Notes
 from cm_tui.engine.memory.notes.places import Found
 from cm_tui.errors import NotFoundError

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from cm_tui import paths
 from cm_tui.engine.memory.notes.hunks import merge, with_kept_lines
 from cm_tui.engine.memory.notes.note_file import refuse_conflict, refuse_locked, saved_file, take_away, write_data
-from cm_tui.engine.memory.notes.note_reader import read_data, refuse_links, text_of, written_like
-from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.notes import Notes, read_data, refuse_links, text_of, written_like
 from cm_tui.engine.memory.notes.places import NOTES_FOLDER, USER, Folder, Found, Places
 from cm_tui.engine.memory.notes.scan import scan_folders
 from cm_tui.engine.platform.journal.event import Event, Position

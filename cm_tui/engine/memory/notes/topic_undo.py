@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from cm_tui.engine.memory.notes.front_matter import front_matter
-from cm_tui.engine.memory.notes.headings import headings
 from cm_tui.engine.memory.notes.hunks import lines_of, merge
 from cm_tui.engine.memory.notes.note_file import refuse_locked, saved_file, writing
-from cm_tui.engine.memory.notes.note_reader import text_of
-from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.note_text import front_matter, headings
+from cm_tui.engine.memory.notes.notes import Notes, text_of
 from cm_tui.engine.memory.notes.topic_files import (
     CHANGED,
     REVERTED,

@@ -7,10 +7,10 @@ from itertools import islice
 from pathlib import Path
 
 from cm_tui.engine.memory.notes import note_table
-from cm_tui.engine.memory.notes.known_scan import places_of, scan_notes
-from cm_tui.engine.memory.notes.note_chunks import chunk_note
-from cm_tui.engine.memory.notes.note_reader import ReadNote, read_note
+from cm_tui.engine.memory.notes.note_text import chunk_note
+from cm_tui.engine.memory.notes.notes import ReadNote, read_note
 from cm_tui.engine.memory.notes.places import Found
+from cm_tui.engine.memory.notes.scan import places_of, scan_notes
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking.source import Changes, SourceContext, SourcePassage

@@ -16,9 +16,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.memory.recording import pauses
-from cm_tui.engine.memory.recording.gate import patterns
-from cm_tui.engine.memory.recording.pauses import Pause
+from cm_tui.engine.memory.recording import gate
+from cm_tui.engine.memory.recording.gate import Pause, patterns
 from cm_tui.engine.platform.git import safe_git
 from cm_tui.engine.platform.git.git_dir import git_folders, head_of
 from cm_tui.engine.platform.journal.location import folder_of
@@ -62,13 +61,13 @@ def settle(root: Path, *, now: float | None = None) -> None:
     Raises CmError if the data on pauses cannot be read or written.
     """
     now = time.time() if now is None else now
-    if not pauses.folder().is_dir():
+    if not gate.folder().is_dir():
         return
-    pauses.archive_expired(now)
+    gate.archive_expired(now)
     project = folder_of(root).name
     known = _read(project)
     left = known.get(str(root), PauseRemains())
-    kept = pauses.read(past=True)
+    kept = gate.read(past=True)
     projects = kept.projects(root)
     over = [one for one in kept.past if one.project in projects]
     new = [one for one in over if (one.until or 0.0) > left.until]
@@ -82,7 +81,7 @@ def settle(root: Path, *, now: float | None = None) -> None:
 def may_be_left_out() -> bool:
     """Return whether a patch may exclude anything; true if unknown."""
     try:
-        return pauses.folder().is_dir() or bool(patterns())
+        return gate.folder().is_dir() or bool(patterns())
     except ConfigError:
         return True
 
@@ -94,11 +93,11 @@ def left_out(root: Path, base: str | None, files: Sequence[str], *, began: float
     `began`: start of the patch's turn. `now`: seconds since the epoch. Raises CmError if the data on pauses cannot be
     read.
     """
-    if not pauses.folder().is_dir():
+    if not gate.folder().is_dir():
         return frozenset()
     project = folder_of(root).name
     found: set[str] = set()
-    pause = pauses.read().on(root, now)
+    pause = gate.read().on(root, now)
     if pause is not None:
         found.update(_changed(root, files, pause.since, now))
     left = _read(project).get(str(root))
@@ -119,7 +118,7 @@ def held_back(root: Path, *, now: float | None = None) -> tuple[str, ...] | None
 
     Raises CmError if the data on pauses cannot be read.
     """
-    if not pauses.folder().is_dir():
+    if not gate.folder().is_dir():
         return ()
     at = time.time() if now is None else now
     folders = git_folders(root)
@@ -207,7 +206,7 @@ def _git(root: Path, *words: str) -> bytes:
 
 
 def _file(project: str) -> Path:
-    return pauses.folder() / "changes" / f"{project}.json"
+    return gate.folder() / "changes" / f"{project}.json"
 
 
 def _read(project: str) -> dict[str, PauseRemains]:

@@ -17,13 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.memory.transcripts.files import (
-    dashed,
-    folder_among,
-    folders_called,
-    paths_in,
-    unknown_folder,
-)
+from cm_tui.engine.memory.transcripts.files import dashed, folder_among, folders_called, paths_in, unknown_folder
 from cm_tui.engine.memory.transcripts.format import FolderFormat
 from cm_tui.engine.memory.transcripts.line_reading import OneTurnReading
 from cm_tui.engine.memory.transcripts.lines import Line, as_id, as_kind, as_list, as_record, as_text

@@ -53,20 +53,15 @@ class Identity:
         """True when a run has ended with a store for it."""
         return (self.folder / paths.STORE_MANIFEST).is_file()
 
-    @property
-    def indexed_root(self) -> Path | None:
-        """The checkout that its store was last made from."""
-        return manifest_root(self.folder)
-
     def store_of(self, root: Path) -> Path:
-        """Return the folder of a checkout's store: a worktree's own one where it has that, else the project's."""
+        """Return the folder of a checkout's store: its own one where it has that, else the project's."""
         own = paths.worktree_store(self.folder, root)
         return own if (own / paths.STORE_MANIFEST).is_file() else self.folder
 
     def write_manifest(self, root: Path, store: Path | None = None) -> None:
         """Record the store's owner, so that stores can be listed without opening them, unless that is done already.
 
-        `store`: a worktree's own one; default: the project's.
+        `store`: a checkout's own one; default: the project's.
         """
         manifest, store = {"identity": self.text, "name": self.name, "root": str(root)}, store or self.folder
         if _manifest(store) != manifest:

@@ -76,8 +76,8 @@ class OrphanBranch:
         except (OSError, pygit2.GitError) as error:
             raise self._unwritten(error) from error
 
-    def put(self, versions: Sequence[Version]) -> bool:
-        """Make the branch of the newest of these versions; return whether it changed.
+    def put(self, versions: Sequence[Version]) -> None:
+        """Make the branch of the newest of these versions.
 
         Raises RefusedError if the branch has commits of another kind, which would be lost; CmError if git cannot.
         """
@@ -92,15 +92,16 @@ class OrphanBranch:
                 author = pygit2.Signature("cm", "cm@localhost", one.time, 0)
                 words = f"{self._what} of {one.of}\n"
                 parents = [str(self._repository.create_commit(None, author, author, words, one.tree, parents))]
-            if before is not None and str(before.target) == parents[0]:
-                return False
-            self._repository.references.create(reference, parents[0], force=True)
+            # Both fail if the branch was written meanwhile.
+            if before is None:
+                self._repository.references.create(reference, parents[0])
+            elif str(before.target) != parents[0]:
+                before.set_target(parents[0])
         except (OSError, ValueError, pygit2.GitError) as error:
             raise self._unwritten(error) from error
-        return True
 
     def _refuse_other(self, reference: pygit2.Reference) -> None:
-        """Raise RefusedError if a commit of the branch is not one of ours: writing makes the branch anew."""
+        """Raise RefusedError if a commit of the branch is not one of ours: writing makes the branch again."""
         for commit in self._repository.walk(reference.target):
             if _SUBJECT.fullmatch(commit.message) is None:
                 raise RefusedError(
@@ -110,7 +111,7 @@ class OrphanBranch:
 
     def _unwritten(self, error: Exception) -> CmError:
         return CmError(
-            f"The branch {self._name} cannot be written: {error}", hint="Check the repository with `git fsck`."
+            f"The branch {self._name} cannot be written: {error}", hint="Try again; if that fails too, run `git fsck`."
         )
 
     def _tips(self) -> list[pygit2.Commit]:

@@ -10,7 +10,7 @@ import pygit2
 from cm_tui.engine.platform.git.identity import Identity, identify, manifest_root
 from cm_tui.engine.platform.git.opening import UnreadableGit, open_around
 from cm_tui.engine.platform.git.special_files import refuse_special_ignores
-from cm_tui.errors import NotFoundError, RefusedError
+from cm_tui.errors import NotFoundError, RefusedError, no_current_folder
 from cm_tui.paths import PROJECT_FOLDER
 
 # Refused themselves, although a project may be below them.
@@ -98,7 +98,9 @@ def _folder(start: Path | str | None) -> Path:
         if folder.exists():
             return folder.parent
     except OSError as error:
-        said = f"{str(start)[:_SHOWN]}: {error.strerror or error}" if start else f"the current folder: {error}"
+        if start is None:
+            raise no_current_folder(error) from error
+        said = f"{str(start)[:_SHOWN]}: {error.strerror or error}"
         raise NotFoundError(f"Cannot find {said}.", hint="Check the spelling and the permissions.") from error
     except (RuntimeError, ValueError) as error:
         raise NotFoundError(f"Cannot find {start}: {error}.", hint="Check the spelling.") from error

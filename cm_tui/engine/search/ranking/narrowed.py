@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from cm_tui.engine.search.ranking.documents import Documents
 from cm_tui.engine.search.ranking.filters import Filter
 from cm_tui.engine.search.ranking.passage_cache import PassageRecord
 from cm_tui.engine.search.ranking.query import Query
-from cm_tui.engine.search.ranking.retrieve import Ids, Nearness, Vectors
+from cm_tui.engine.search.ranking.retrieve import Ids, Nearness
 from cm_tui.engine.search.ranking.traits import Definition
 
 
@@ -81,5 +81,5 @@ class _AllPassages(Nearness):
         return np.full(len(ids), np.nan)
 
 
-_EVERYTHING = _AllPassages(cast("Vectors", None), np.zeros((1, 0), np.float32))
+_EVERYTHING = _AllPassages(cast("Any", None), np.zeros((1, 0), np.float32))
 """Compares nothing, so it needs no vectors."""

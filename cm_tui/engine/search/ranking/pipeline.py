@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,29 +36,18 @@ from cm_tui.engine.search.ranking.spelling import Spelling, known_names, said
 from cm_tui.engine.search.ranking.stale import FlagsOf, flagged
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import CODE, Candidates, Mode, Profile, SearchResult
+from cm_tui.model.profile import ProfileReset
 from cm_tui.model.search import HOLDS_NONE
-from cm_tui.model.tuning import ProfileReset
 from cm_tui.paths import project_config_file
+
+if TYPE_CHECKING:
+    from cm_tui.engine.search.vectors.index import VectorIndex
 
 _NO_RERANKER = "the profile asks for it, but `search.reranker` of the configuration is not set."
 _PLURALS = {"note": "notes", "entry": "entries", "episode": "episodes", "transcript": "transcripts"}
 
 
-class VectorSearch(Protocol):
-    """The part of the vector index that the pipeline needs."""
-
-    def frozen(self) -> retrieve.Vectors:
-        """Return the current vectors."""
-
-    @property
-    def notes(self) -> list[str]:
-        """Messages on damaged or stale data."""
-
-    def coverage(self) -> tuple[int, int]:
-        """Return how many passages have a vector, of how many."""
-
-
-Sides = Callable[[str], tuple[VectorSearch | None, Provider | None]]
+Sides = Callable[[str], "tuple[VectorIndex | None, Provider | None]"]
 
 
 class Searcher:
@@ -79,7 +68,7 @@ class Searcher:
     """
 
     def __init__(
-        self, db: Database, vectors: VectorSearch | None, config: Config, *, provider: Provider | None = None,
+        self, db: Database, vectors: VectorIndex | None, config: Config, *, provider: Provider | None = None,
         sides: Sides | None = None, root: Path | None = None, flags_of: FlagsOf | None = None, marks_of: MarksOf | None = None,
         reranker: Reranker | None = None, languages: Mapping[str, tuple[str, ...]] | None = None, clock: Clock = SYSTEM,
     ) -> None:  # fmt: skip
@@ -123,7 +112,7 @@ class Searcher:
 
     def retrieve(
         self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", only: Sequence[str] | None = None,
-        also: retrieve.Ids | None = None,
+        also: retrieve.Ids | None = None, is_beside: bool = False,
     ) -> Candidates:  # fmt: skip
         """Retrieve the candidates of both sides; the result contains the actual mode.
 
@@ -133,6 +122,7 @@ class Searcher:
             mode: which sides.
             only: paths; all others are ignored.
             also: passages that are always candidates.
+            is_beside: they are shown next to another profile's, for the same query.
 
         Raises:
             UsageError: the mode or the profile is unknown.
@@ -173,9 +163,11 @@ class Searcher:
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; {HOLDS_NONE}")
-        self._prefetch.asked(documents.generation)
+        if not is_beside:
+            self._prefetch.asked(documents.generation)
         if asked.only is None and (beside := self._comparison(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)
+        notes += [f"Also searched in English: {', '.join(question.english)}."] if question.english else []
         notes += [described(dates)] if dates else []
         notes += [said(meant)] if meant else []
         notes += [report.described(len(table.terms))] if report else []
@@ -200,7 +192,7 @@ class Searcher:
             return None
         # Only one level: that profile shows no further one.
         asked = replace(other, beside="", limit=profile.beside_limit, min_score=profile.beside_min_score)
-        return self.retrieve(query, profile=asked, mode=mode), asked
+        return self.retrieve(query, profile=asked, mode=mode, is_beside=True), asked
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
         """Rank candidates by a profile; needs neither store nor embedding model."""
@@ -277,7 +269,7 @@ class Searcher:
         return found, "keyword" if reasons and not found else mode
 
     def _near(
-        self, query: Query, vectors: VectorSearch | None, provider: Provider | None, notes: list[str]
+        self, query: Query, vectors: VectorIndex | None, provider: Provider | None, notes: list[str]
     ) -> tuple[Nearness | None, str]:
         """The vectors of one model with the query's; else why there are none."""
         if vectors is None or provider is None:

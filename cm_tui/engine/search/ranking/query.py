@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 
 from cm_tui.engine.search.ranking import tokens
-from cm_tui.engine.search.ranking.kinds import Kinds, kinds_of
+from cm_tui.engine.search.ranking.kinds import Kinds, in_english, kinds_of, language_of
 from cm_tui.engine.search.ranking.report import MOST_CHARS, NAMES, Report, is_report, read
 from cm_tui.engine.search.ranking.wording import CODE_WORDING, Wording
 
@@ -87,7 +87,9 @@ class Query:
     @cached_property
     def embedding_texts(self) -> list[str]:
         """Return the texts to embed: the question, or a report's prose."""
-        return [self._asked] if self.report is None else self.report.embedding_texts()
+        if self.report is not None:
+            return self.report.embedding_texts()
+        return [*filter(None, [" ".join(self.english)]), self._asked]
 
     @cached_property
     def words(self) -> list[str]:
@@ -95,9 +97,18 @@ class Query:
         return tokens.content_words(_CONTRACTION.sub(" ", self._asked)) or tokens.content_words(self._asked)
 
     @cached_property
+    def english(self) -> list[str]:
+        """Return what to look for in code where the question is in another language; empty: in English."""
+        return in_english(self._asked, self._language) if self.report is None else []
+
+    @cached_property
     def terms(self) -> list[str]:
         """Return index terms, each once."""
         return self.terms_in(CODE_WORDING)
+
+    def _words_in(self, wording: Wording) -> list[str]:
+        """Return its words; in code also English ones."""
+        return [*dict.fromkeys([*self.words, *self.english])] if wording is CODE_WORDING else self.words
 
     def terms_in(self, wording: Wording) -> list[str]:
         """Return index terms of a wording, each once."""
@@ -107,7 +118,7 @@ class Query:
         """Return index terms of a wording with their weights, from 0 to 1: equal in a question."""
         if self.report is not None:
             return {term: one.weight for term, one in self.report.terms(wording).items()}
-        words = wording.kept(self.words)
+        words = wording.kept(self._words_in(wording))
         return {term: _FAINT if word in self.faint else 1.0 for word in words for term in wording.split(word)}
 
     def parts_in(self, wording: Wording) -> dict[str, str]:
@@ -117,7 +128,7 @@ class Query:
     def written_in(self, wording: Wording, wanted: AbstractSet[str]) -> dict[str, str]:
         """Return wanted index terms as written in the query: `color` for `col`; of several words, the first."""
         found: dict[str, str] = {}
-        for word in dict.fromkeys([*self.words, *chain(*(self.report.words if self.report else ()))]):
+        for word in dict.fromkeys([*self._words_in(wording), *chain(*(self.report.words if self.report else ()))]):
             if wanted.isdisjoint(split := wording.split(word)):
                 continue
             pieces = tokens.parts(word)
@@ -130,7 +141,7 @@ class Query:
     @cached_property
     def plain_pieces(self) -> list[str]:
         """The words' pieces as written, in lower case, for matching abbreviations."""
-        return list(dict.fromkeys(piece for word in self.words for piece in tokens.parts(word)))
+        return list(dict.fromkeys(piece for word in self.english or self.words for piece in tokens.parts(word)))
 
     @cached_property
     def is_name(self) -> bool:
@@ -167,7 +178,11 @@ class Query:
 
     @cached_property
     def _kinds(self) -> Kinds:
-        return kinds_of(self.plain)
+        return kinds_of(self._language)
+
+    @cached_property
+    def _language(self) -> str:
+        return language_of(self.plain)
 
     @cached_property
     def _asked(self) -> str:
@@ -184,7 +199,9 @@ class Query:
         found: dict[str, Name] = {}
         for number, match in enumerate(_QUALIFIED.finditer(self._asked)):
             text = match.group()
-            strength = _strength(text, called=self._asked[match.end() : match.end() + 1] == "(", first=not number)
+            # German nouns have capitals wherever they are.
+            first = not number or self._language == "de"
+            strength = _strength(text, called=self._asked[match.end() : match.end() + 1] == "(", first=first)
             if strength and text not in found:
                 found[text] = _name(text, strength)
         return sorted(found.values(), key=lambda name: -name.strength)

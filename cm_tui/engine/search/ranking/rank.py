@@ -22,7 +22,7 @@ from cm_tui.engine.search.ranking.snippet import snippet
 from cm_tui.engine.search.ranking.stale import decay, penalise
 from cm_tui.engine.search.ranking.wording import wording_of
 from cm_tui.model import CODE, Candidates, Hit, Mode, Profile, ScorePart, SearchResult
-from cm_tui.model.tuning import Mark, places_of
+from cm_tui.model.profile import Mark, places_of
 
 # --- relevance: how often a hit with a given score and cosine was correct ---
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.traits import TYPES, Definition, Owner
 from cm_tui.engine.search.ranking.wording import CODE_WORDING, LENGTH_SHARE, Wording, wording_of
 from cm_tui.model import CODE, Profile
+
+if TYPE_CHECKING:
+    from cm_tui.engine.search.vectors.index import FrozenVectors
 
 # --- BM25: how well passages and whole files answer, term by term ---
 
@@ -89,22 +92,10 @@ _AGAIN = 4
 """Factor for requesting more when the nearest passages are from other sources."""
 
 
-class Vectors(Protocol):
-    """The part of the vector index that retrieval needs."""
-
-    @property
-    def search(self) -> Callable[[Scores, int], tuple[Ids, Scores]]:
-        """Passages nearest to any of some vectors, best first, with their cosines."""
-
-    @property
-    def vectors_for(self) -> Callable[[Ids], Scores]:
-        """Unit rows; zeros where a passage has none."""
-
-
 class Nearness(NamedTuple):
     """The vector side of one question."""
 
-    vectors: Vectors
+    vectors: FrozenVectors
     asked: Scores
     """One unit row per embedded text; a passage is as near as to the nearest of them."""
 

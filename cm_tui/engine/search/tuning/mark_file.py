@@ -12,7 +12,7 @@ from cm_tui.counts import count, noun
 from cm_tui.engine.platform.list_file import VERSION, ListContent, ListFile, dumped
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError, RefusedError, StoreError, UsageError
-from cm_tui.model.tuning import Mark, is_same, normal
+from cm_tui.model.profile import Mark, is_same, normal
 from cm_tui.state_file import holding
 
 FILE = "marks.json"

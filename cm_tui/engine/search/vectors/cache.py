@@ -113,15 +113,20 @@ def lookup(db: Database, hashes: Iterable[str], fingerprint: str) -> dict[str, b
         return dict(cursor.execute(sql, [fingerprint]).fetchall())
 
 
+def vector_bytes(db: Database, fingerprint: str) -> int:
+    """Return the length of a model's stored vectors; 0: none is stored."""
+    return int(db.value("SELECT octet_length(vector) FROM embedding WHERE fingerprint = ? LIMIT 1", [fingerprint]) or 0)
+
+
 def store(db: Database, fingerprint: str, vectors: Mapping[str, bytes]) -> None:
-    """Store vectors that a passage needs; existing ones are unchanged.
+    """Store vectors that a passage needs, all of one length; existing ones are unchanged.
 
     Raises ModelError: their length differs from the stored ones'.
     """
     length = len(next(iter(vectors.values())))
     with db.transaction():
-        before = db.value("SELECT octet_length(vector) FROM embedding WHERE fingerprint = ? LIMIT 1", [fingerprint])
-        if before not in (None, length):
+        before = vector_bytes(db, fingerprint)
+        if before not in (0, length):
             raise ModelError(
                 f"The model now gives {length} dimensions, the stored vectors have {before}: "
                 "it has changed under its name.",

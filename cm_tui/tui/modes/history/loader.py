@@ -329,7 +329,7 @@ class TabsPanel(TabPanel):
         end_waiting(self)
         filled = self._pages[self.tabs.active]
         first = next((index for index, row in enumerate(filled.rows) if row.mark), 0)
-        same = [row.name for row in filled.rows] == [row.name for row in self.rows.rows]
+        same = [(row.lead, row.name) for row in filled.rows] == [(row.lead, row.name) for row in self.rows.rows]
         self.rows.set_rows(filled.rows, cursor=self.rows.cursor if same else first, empty=filled.note)
         self.label(subtitle=filled.note if filled.rows else "")
         if not filled.rows:

@@ -21,6 +21,7 @@ from cm_tui.tui.widgets.text import (
     count,
     elide_end,
     elide_middle,
+    fit,
     name_and_place,
     number_of,
     one_line,
@@ -37,6 +38,8 @@ EVENT_MARKS = {
 }  # fmt: skip
 MOST_LIFELINE = 100
 """Cells of a life's commits."""
+_ROOM_FOR_PLACE = 40
+"""Cells from which on the place of an event stands beside its subject."""
 DRIFT_MARKS = {"tombstoned": ("−", "$error"), "drifted": ("~", "$warning"), "unindexed": ("+", "$success")}
 
 
@@ -74,6 +77,8 @@ class HistoryRow:
     """What is shown of it instead of a difference between two revisions."""
     patch: bool = False
     """The body is a patch; else it is prose."""
+    lead: str = ""
+    """Stands whole before the name."""
 
     @property
     def key(self) -> model.SymbolKey | None:
@@ -146,9 +151,9 @@ def _of_event(life: model.SymbolHistory, event: model.SymbolEvent) -> HistoryRow
     way = "to" if event.what == "left" else "from"
     word = f"{way} {event.other.path} {event.other.qualname}" if event.other else event.word
     return HistoryRow(
-        mark, style, f"#{event.moment.ordinal:,} {day(event.moment.time)} {event.moment.subject}", "",
-        f"{event.path}:{event.line}", word, style, spot, None if event.what in ("came", "returned") else earlier,
-        event.moment, event.signature,
+        mark, style, event.moment.subject, "", f"{event.path}:{event.line}", word, style, spot,
+        None if event.what in ("came", "returned") else earlier, event.moment, event.signature,
+        lead=f"#{event.moment.ordinal:,} {day(event.moment.time)} ",
     )  # fmt: skip
 
 
@@ -200,12 +205,14 @@ class HistoryList(RowList[HistoryRow]):
         if not row.mark:
             return Content.styled(f" {elide_end(one_line(row.name), width - 2)}", row.style)
         letter, style = kind_mark(row.kind) if row.kind else (" ", "")
-        word = elide_middle(one_line(row.word), max(8, width // 3))
+        lead, word = cell_len(row.lead), elide_middle(one_line(row.word), max(8, width // 3))
         # The last cell is left to the border.
-        room = width - 6 - (cell_len(word) + 2 if word else 0)
+        room = width - 6 - lead - (cell_len(word) + 2 if word else 0)
         name, place, gap = name_and_place(one_line(row.name), one_line(row.place), room)
+        if lead and room < _ROOM_FOR_PLACE:
+            name, place, gap = fit(one_line(row.name), room), "", ""
         return Content.assemble(
-            (f" {row.mark} ", f"bold {row.style}" if row.style else ""), (f"{letter} ", style), name, gap,
+            (f" {row.mark} ", f"bold {row.style}" if row.style else ""), (f"{letter} ", style), row.lead, name, gap,
             (place, "$muted"), (f"  {word}" if word else "", row.word_style),
         )  # fmt: skip
 

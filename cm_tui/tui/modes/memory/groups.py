@@ -239,7 +239,10 @@ def entry_facts(entry: Entry, width: int, about: About, doubles: Sequence[Duplic
         lines.append([(f"{DOUBLE} {pair.likeness:.0%} like {other.id} “{title_of(other)}”: x merges them", "$accent")])
     lines += _stale(about)
     lines.append([(entry.id, "$muted"), *_tags(entry.keywords)])
-    return _wrapped_facts(title_of(entry), lines, width)
+    title = title_of(entry)
+    # A title that the text begins with would stand there twice.
+    is_said = " ".join(one_line(entry.content).split()).startswith(title.rstrip("…"))
+    return _wrapped_facts("" if is_said else title, lines, width)
 
 
 def _state(entry: Entry) -> list[Piece]:
@@ -320,7 +323,7 @@ def _tags(words: Sequence[str]) -> list[Piece]:
 def _wrapped_facts(title: str, lines: Sequence[Sequence[Piece]], width: int) -> Content:
     """Return a title, then lines whose pieces go on in the next line where there is no room."""
     room = max(8, width - 2)
-    rows = [Content.styled(f" {elide_end(title, room)}", "bold")]
+    rows = [Content.styled(f" {elide_end(title, room)}", "bold")] if title else []
     for pieces in lines:
         line, used = Content(" "), 0
         for words, style in pieces:

@@ -202,7 +202,7 @@ def _memory(view: ProjectView) -> str:
 def _review(view: ProjectView) -> str:
     if view.waiting and (items := view.waiting.items):
         return f"{count(items, 'item')} {noun(items, 'waits', 'wait')} for your decision"
-    return "Review: proposals, requests by agents, memories to check"
+    return "Review: proposals, agents' requests, stale memories"
 
 
 def _sessions(view: ProjectView) -> Iterator[tuple[str, str]]:
@@ -234,7 +234,7 @@ def next_text(view: ProjectView, width: int) -> Content:
             ("5", "Episodes: sessions of agents and users"),
             ("6", _memory(view)),
             ("7", _review(view)),
-            ("8", "Context: what agents receive; P: the pack for a chat"),
+            ("8", "Context: what agents receive; P: a pack for a chat"),
         ]
     elif view.progress is None and view.status:
         rows.append(("i", "Start indexing"))

@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.errors import CmError
-from cm_tui.model import Pack, PackItem, PackRequest
+from cm_tui.model import NOTES, Pack, PackItem, PackRequest
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.authors import is_remembered, title_of, who
 from cm_tui.tui.tasks.ask import Engine
@@ -25,6 +25,7 @@ from cm_tui.tui.widgets.split import FittedLine, Panel, Split, Words
 from cm_tui.tui.widgets.text import count, elide_end, name_and_place, one_line
 
 DEFAULT_BUDGET = 4000
+WHOLE = "it is the whole file"
 
 
 def lengthened(request: PackRequest, by: int) -> tuple[int, int]:
@@ -68,6 +69,12 @@ class PackRow:
         return self.item is not None and not self.item.text
 
     @property
+    def is_whole(self) -> bool:
+        """True when it is known to be all of a file: it has fewer lines than were asked for."""
+        item = self.item
+        return item is not None and item.start_line == 1 and bool(item.text) and item.end_line < self.request.end_line
+
+    @property
     def tokens(self) -> str:
         """What it costs."""
         if self.item is None:
@@ -105,7 +112,7 @@ def _names(row: PackRow, room: int) -> tuple[str, str, str]:
     request = row.request
     start, end = (row.item or request).start_line, (row.item or request).end_line
     name = one_line(request.title) or one_line(request.path.rpartition("/")[2])
-    where = f"{one_line(request.path)}:{start}-{end}"
+    where = f"{one_line(request.path).removeprefix(f'{NOTES}/')}:{start}-{end}"
     if is_remembered(request.path):
         name, where = _remembered_names(row, room)
         return name, where, " " * max(1, room - cell_len(name) - cell_len(where))
@@ -150,6 +157,8 @@ class PackView(ModeScreen):
         self._seen: object = None
         self._piece: PackRequest | None = None
         """The piece under the cursor."""
+        self.grown_from: PackRequest | None = None
+        """The piece that got more lines, as it was before; how many there are is known once it is read."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Budget above; pieces and preview below."""
@@ -226,6 +235,9 @@ class PackView(ModeScreen):
         self._show_piece()
         much = f"{count(len(lines), 'line')} · about {pack.tokens:,} tokens" if lines else ""
         self.label("pack-preview-panel", subtitle=much)
+        before, self.grown_from = self.grown_from, None
+        if before is not None and before == self.current:
+            self.cm.refuse(f"Grow: {WHOLE}")
         self.say(" ".join(pack.notes), wrong=any(not item.included for item in pack.items))
         self.refresh_keys()
 

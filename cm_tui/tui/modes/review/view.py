@@ -10,6 +10,7 @@ from textual import events, getters, on
 from textual.widget import Widget
 from textual.widgets import Input
 
+from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedProposal, Topic, TopicMap
 from cm_tui.tui.modes.review.detail_panel import DetailList, DetailPanel
@@ -344,7 +345,10 @@ class ReviewView(ListMode):
         if found is not None and not found.has_episodes:
             return NO_EPISODES
         notes = " ".join(found.notes) if found is not None else ""
-        put_off = f" {self.stock.deferred:,} are deferred; s lists them." if self.stock.deferred else ""
+        deferred = self.stock.deferred
+        put_off = (
+            f" {count(deferred, 'is', 'are')} deferred; s lists {noun(deferred, 'it', 'them')}." if deferred else ""
+        )
         return f"{NOTHING}{put_off} {notes}".strip()
 
     # --- room ---

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.model import Hit, Page, Profile, Standing
-from cm_tui.model.tuning import Mark, ProfileReset, mark_of, marks_of_hits, normal, places_of
+from cm_tui.model.profile import Mark, ProfileReset, mark_of, marks_of_hits, normal, places_of
 from cm_tui.tui.modes.search.rows import signs_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.commands import Command, unless, with_target
@@ -37,16 +37,18 @@ def read_marks(screen: SearchView) -> None:
 
 
 Reason = Callable[[SearchView], str | None]
-no_hit: Reason = unless(lambda screen: screen.hit, "no result")
+
+
+def unless_found(holds: Callable[[SearchView], object], why: str) -> Reason:
+    """Make the reason why a command is not possible, which is unknown until the query is answered."""
+    return lambda screen: None if holds(screen) else "still searching" if screen.session.waiting else why
+
+
+no_hit = unless_found(lambda screen: screen.hit, "no result")
 no_file: Reason = unless(lambda screen: not is_memory(screen.hit), "a memory is not a file")
 no_knobs: Reason = unless(lambda screen: screen.has_class("-tuning"), "open the profile's numbers with t first")
 _unread: Reason = unless(lambda screen: screen.session.factory, "the profiles are being read")
 FACTORY = (no_knobs, _unread)
-
-
-def hit_of(screen: SearchView) -> Hit | None:
-    """Return the hit under the cursor."""
-    return screen.hit
 
 
 def _mark(screen: SearchView, hit: Hit, *, right: bool) -> None:
@@ -152,9 +154,9 @@ _all_factory: Reason = unless(
 
 MARK_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.right", "plus", "Right", "Mark the result right for this query, or remove the mark",
-            with_target(hit_of, partial(_mark, right=True)), bar=False, blocked=(no_hit, no_file)),
+            with_target("hit", partial(_mark, right=True)), bar=False, blocked=(no_hit, no_file)),
     Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark",
-            with_target(hit_of, partial(_mark, right=False)), bar=False, blocked=(no_hit, no_file)),
+            with_target("hit", partial(_mark, right=False)), bar=False, blocked=(no_hit, no_file)),
     Command("search.unsave", "R", "Unsave", "Remove the project's saved numbers of the profile", reset_saved,
             bar=False, blocked=(*FACTORY, _all_factory)),
 )  # fmt: skip
@@ -258,5 +260,5 @@ WHY_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.why-not", "n", "Why not", "Show the rank of a file, a path:line or a symbol for this query",
             ask_why_not, bar=False, blocked=(_no_query, knobs_closed)),
     Command("search.compare", "x", "Compare", "Mark the result to compare it with others",
-            with_target(hit_of, mark_for_comparison), bar=False, blocked=(no_hit, _separate, knobs_closed)),
+            with_target("hit", mark_for_comparison), bar=False, blocked=(no_hit, _separate, knobs_closed)),
 )  # fmt: skip

@@ -97,7 +97,7 @@ class ResultList(RowList[ResultRow]):
         rows = rows_of(code, memories, most, beside_first=beside_first)
         best = tuple(file.hits[0] for file in files) or hits
         self.limit = limit
-        self._top = max((group_sums(hit.parts).gained for hit in best[:200]), default=1.0)
+        self._top = max((group_sums(hit.parts).gained for hit in best[:200] if not is_memory(hit)), default=0.0)
         self._by_file = bool(files)
         self._set_row_height()
         self.set_rows(rows, cursor=0 if old is None else self._place_of(old, rows), empty=empty)
@@ -173,8 +173,10 @@ class ResultList(RowList[ResultRow]):
             return Content.assemble("    ", answering_line(hit, width - 5).stylize_before("$muted"))
         if not self._is_wide:
             return Content.assemble(rank, facts(hit, author, width - 4 - 8 - 1), " ", score)
-        name_width = max(34, (width - 32) * 3 // 5)
-        room = max(0, width - 4 - 2 - name_width - 8 - 17)
+        # Scores stand below each other where code, which has a bar behind its score, is listed too.
+        bar = 17 if self._top else 1
+        name_width = max(34, (width - 15 - bar) * 3 // 5)
+        room = max(0, width - 4 - 2 - name_width - 8 - bar)
         line_ = answering_line(hit, room).stylize_before("$muted").truncate(room, pad=True)
         return Content.assemble(rank, facts(hit, author, name_width), "  ", line_, " ", score)
 

@@ -12,18 +12,18 @@ from textual.widgets import Input
 from cm_tui.engine.api.authors import Author
 from cm_tui.model import Hit, PackRequest, SymbolKey
 from cm_tui.model.dates import local_day
-from cm_tui.model.tuning import ProfileReset
+from cm_tui.model.profile import ProfileReset
 from cm_tui.tui.modes.search.mark_commands import (
     FACTORY,
     MARK_COMMANDS,
     WHY_COMMANDS,
     after_answer,
-    hit_of,
     knobs_closed,
     no_file,
     no_hit,
     no_knobs,
     read_marks,
+    unless_found,
     write_profile,
 )
 from cm_tui.tui.modes.search.mark_commands import close as close_why
@@ -57,7 +57,7 @@ def memory_title(hit: Hit, author: Author | None) -> str:
 
 
 Reason = Callable[[SearchView], str | None]
-_no_memory: Reason = unless(lambda screen: (result := screen.session.result) and result.beside, "no matching memories")
+_no_memory = unless_found(lambda screen: (result := screen.session.result) and result.beside, "no matching memories")
 _nothing_tuned: Reason = unless(lambda screen: screen.session.tuned, "nothing was changed")
 _no_suggestion: Reason = unless(
     lambda screen: (result := screen.session.result) and result.suggestions, "every name in the query is known"
@@ -208,9 +208,9 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.suggested", "ctrl+b,c", "Correct", "Use the suggested name in the query", take_suggestion,
             bar="possible", blocked=_no_suggestion),
     Command("search.open", "o", "Open",
-            "Show the symbol and its callers; for a memory its session or entry", with_target(hit_of, open_hit),
+            "Show the symbol and its callers; for a memory its session or entry", with_target("hit", open_hit),
             shown_as="⏎", blocked=no_hit),
-    Command("search.add", "a,space", "Pack", "Add the result to the pack", with_target(hit_of, add_hit), blocked=no_hit),
+    Command("search.add", "a,space", "Pack", "Add the result to the pack", with_target("hit", add_hit), blocked=no_hit),
     Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),
     Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why",
             lambda screen: screen.set_side("why" if screen.shown_side == "preview" else "preview"),
@@ -219,9 +219,9 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", next_profile),
     Command("search.by", "w", "Files", "Passages, or files with their best passages",
             lambda screen: screen.session.next_by(screen.results.current_hit)),
-    Command("search.copy", "y", "Copy", "Copy path and lines; for a memory its id", with_target(hit_of, copy_place),
+    Command("search.copy", "y", "Copy", "Copy path and lines; for a memory its id", with_target("hit", copy_place),
             blocked=no_hit),
-    Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", with_target(hit_of, edit_hit),
+    Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", with_target("hit", edit_hit),
             blocked=(no_file, no_hit)),
     Command("search.memory", "b", "Memory", "Go to the matching memories, and back to the first result", to_memory,
             bar=False, blocked=_no_memory),

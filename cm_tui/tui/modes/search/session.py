@@ -8,9 +8,10 @@ from typing import Any
 
 from cm_tui.errors import CmError, DaemonError
 from cm_tui.model import By, Candidates, FileHits, Hit, Mode, Profile, SearchResult
-from cm_tui.model.tuning import Mark, marks_of_hits
+from cm_tui.model.profile import Mark, marks_of_hits
 from cm_tui.tui.modes.search.profile_panel import Setting, settings_of
 from cm_tui.tui.modes.search.rows import LEAST_BEFORE, Before, Moves, before, moves
+from cm_tui.tui.state.filter_line import following
 from cm_tui.tui.tasks.ask import Ask, Engine
 
 PAGE = 40
@@ -54,8 +55,6 @@ class SearchSession:
         """What is marked right or wrong in the project, for whatever question."""
         self.answer: SearchAnswer | None = None
         self.problem: CmError | None = None
-        self.waiting = False
-        """A question is under way, and what is shown answers an older one."""
         self._limit = PAGE
         self._before = ""
 
@@ -92,6 +91,12 @@ class SearchSession:
         answer = self.answer
         return moves(answer.result, answer.before) if answer and answer.before else None
 
+    @property
+    def waiting(self) -> bool:
+        """A question is under way, and what is shown, if anything, answers an older one."""
+        is_answered = self.answer is not None and self.answer.candidates.query == self.query
+        return bool(self.query) and not is_answered and self.problem is None
+
     # --- questions ---
 
     def search(self, query: str, *, delay: float = 0.0) -> None:
@@ -108,12 +113,12 @@ class SearchSession:
         self._drop("rank")
         if not query:
             self._drop("search")
-            self.answer, self.problem, self.waiting = None, None, False
+            self.answer, self.problem = None, None
             self._answered(False)
             return
         if self.profile is None:
             return
-        self.waiting = self.answer is not None and self.answer.candidates.query != query
+        self.problem = None
         profile, mode, ranked = self.profile, self.mode, self._ranked()
 
         def call(engine: Engine) -> SearchAnswer:
@@ -157,13 +162,12 @@ class SearchSession:
 
     def _got(self, answer: SearchAnswer) -> None:
         same = answer.candidates.query == self._before
-        self._before, self.waiting = answer.candidates.query, False
+        self._before = answer.candidates.query
         self.answer, self.problem = answer, None
         self._answered(same)
 
     def _failed(self, error: CmError) -> None:
         """Keep the results when the daemon was lost; search again once it is back."""
-        self.waiting = False
         lost = isinstance(error, DaemonError) and self.answer is not None
         self.answer, self.problem = self.answer if lost else None, error
         self._answered(lost)
@@ -183,14 +187,12 @@ class SearchSession:
 
     def next_mode(self) -> None:
         """Hybrid, keyword, vector, and round again."""
-        self.mode = SEARCH_MODES[(SEARCH_MODES.index(self.mode) + 1) % len(SEARCH_MODES)]
+        self.mode = following(self.mode, SEARCH_MODES)
 
     def next_profile(self) -> None:
         """The next profile, with its saved numbers."""
-        names = list(self.profiles)
-        if self.profile and names:
-            place = names.index(self.profile.name) if self.profile.name in names else -1
-            self.profile = self.profiles[names[(place + 1) % len(names)]]
+        if self.profile and self.profiles:
+            self.profile = self.profiles[following(self.profile.name, [*self.profiles])]
 
     def take_profiles(self, profiles: Mapping[str, Profile], name: object, default: str, tuned: object) -> None:
         """The profiles are known: choose one by name, with the numbers that were tuned but not saved."""

@@ -100,7 +100,7 @@ class SearchView(ModeScreen):
         """Which of the two panels is on screen where there is room for one."""
         self._news = -1
         """What was known of the index when the query was asked last; -1: it could not be asked yet."""
-        self._config_news = 0
+        self._config_news, self._edits = 0, ""
         self.authors = Authors(self.ask, self._named)
         """Who wrote what is remembered, by path, as far as that was asked."""
 
@@ -169,8 +169,9 @@ class SearchView(ModeScreen):
         if view.searchable and self._news != view.index_news:
             self._news = view.index_news
             self.refresh_results()
-        elif not self.session.answer:
-            self._show()
+        elif not self.session.answer or self._edits != view.edits:
+            self._show(True)
+        self._edits = view.edits
         if self.restored and self._config_news != view.config_news:
             self._config_news = view.config_news
             self.read_profiles()
@@ -228,7 +229,7 @@ class SearchView(ModeScreen):
 
     def _dim(self) -> None:
         """Dim what answers an older question, where a newer one takes longer than a moment."""
-        if self.session.waiting:
+        if self.session.waiting and self.session.answer:
             show_waiting(self.query_one("#results-panel"), "Searching…")
 
     # --- showing ---
@@ -263,9 +264,11 @@ class SearchView(ModeScreen):
         if not found and not memories:
             self.hit_panel.clear(*([""] if self.session.problem else []))
         self.show_facts()
+        edits = self.cm.project.edits
         words = [
             *[self._with_key(note, len(result.suggestions) if result else 0) for note in notes if note not in coverage],
             *([str(self.session.problem.message)] if self.session.problem and found else []),
+            *([f"{edits}; {self.cm.keys_of(self.command('app.index'))} indexes them"] if edits else []),
         ]
         self.show_words("notes", "\n".join(f"▲ {note}" for note in words))
         self.refresh_keys()

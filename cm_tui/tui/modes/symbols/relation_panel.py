@@ -24,6 +24,7 @@ from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import elide_end, number_of, one_line
 
 LOOKING = "Looking…"
+UNASKED = "Callers, callees and imports of a symbol are listed here."
 
 
 DEPTHS = (1, 2, 3)
@@ -49,14 +50,14 @@ class RelationPanel(TabPanel, ModePart):
     def __init__(self) -> None:
         super().__init__(id="relations-panel")
         self._pages: dict[str, tuple[Sequence[Relation], str]] = {}
-        self._words = LOOKING
+        self._words = UNASKED
         self._again: set[str] = set()
         """Tabs that are asked about once more while what they show stays."""
 
     def compose(self) -> ComposeResult:
         """Tabs, rows, a line of source."""
         yield TabLine(id="tabs")
-        yield RelationList(id="relations", empty="")
+        yield RelationList(id="relations", empty=UNASKED)
         yield Words(id="relation-note")
 
     rows = getters.query_one("#relations", RelationList)

@@ -15,7 +15,7 @@ from textual.widgets import Input
 from cm_tui.errors import CmError
 from cm_tui.model import FileEntry, Page, Symbol
 from cm_tui.tui.modes.symbols.code_tree import CodeTree
-from cm_tui.tui.modes.symbols.relation_panel import DEPTHS, LifeLine, RelationPanel
+from cm_tui.tui.modes.symbols.relation_panel import DEPTHS, UNASKED, LifeLine, RelationPanel
 from cm_tui.tui.screens.list_mode import InputMode
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.symbol_content import SymbolContent, SymbolPlace, load_content
@@ -241,6 +241,7 @@ class SymbolsView(InputMode):
     def on_mount(self) -> None:
         """Restore the state of the last run."""
         self._at = self.finder.at = self.relations.at = self.cm.revision.at
+        self.show_words("symbol-head", "")
         self.relations.depth = self.choices["depth"] if self.choices.get("depth") in DEPTHS else 1
         path, line = self.choices.get("path"), self.choices.get("line")
         if isinstance(path, str) and path and isinstance(line, int):
@@ -323,7 +324,7 @@ class SymbolsView(InputMode):
             self._left = (before.place, self.code.cursor)
         if self.place is None:
             return
-        self.query_one("#symbol-head", Words).update(waiting_head(before, words))
+        self.show_words("symbol-head", waiting_head(before, words))
         # What stood here may not be there at the other revision.
         self.source_panel.show_title("", "")
         self.code.set_rows((), empty=words)
@@ -363,10 +364,10 @@ class SymbolsView(InputMode):
 
     def _cannot_show(self, error: CmError) -> None:
         self.shown, self._left, self._asked = None, (None, 0), None
-        self.query_one("#symbol-head", Words).update(Content(""))
+        self.show_words("symbol-head", Content(""))
         self.source_panel.label(subtitle="")
         self.code.set_rows((), empty=error.one_line)
-        self.relations.empty()
+        self.relations.empty(words=UNASKED)
         self._life.show(None)
 
     def _show(self, content: SymbolContent) -> None:
@@ -376,7 +377,7 @@ class SymbolsView(InputMode):
         # A place that was cleared for another revision is refilled with the same cursor.
         again, again_shown = left == content.place, self.shown is not None and left == content.place
         self.shown = content
-        self.query_one("#symbol-head", Words).update(head_text(content))
+        self.show_words("symbol-head", head_text(content))
         self.source_panel.show_path(content.place.path)
         stale = "changed since it was indexed" if content.stale else ""
         self.source_panel.label(subtitle=" · ".join(filter(None, (content.note, stale))))
