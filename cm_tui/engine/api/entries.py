@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cm_tui import model
 from cm_tui.engine.api.memory import MemoryMethods
@@ -413,8 +413,7 @@ class EntryMethods(MemoryMethods):
 
         if who.actor != "person" and self._entries().is_protected(entry):
             return _waits_as(self._proposals().add_change(entry, None, who, reason))
-        more: dict[str, Any] = {"change": whole} if whole else {}
-        change = self._entries().put([State(entry, None)], who, reason=reason, **more)
+        change = self._entries().put([State(entry, None)], who, reason=reason, change=whole)
         self._sync_memory()
         return model.MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", whole or change.event)
 

@@ -88,8 +88,7 @@ def restore(entries: Entries, name: str, author: Author, whole: str = "") -> tup
         )
     # Restoring a Rule does not approve it.
     is_approved = entries.is_approved(replace(found, held=False))
-    more = {"change": whole} if whole else {}
-    change = entries.put([State(None, changed_by(found, author))], author, approves=is_approved, **more)
+    change = entries.put([State(None, changed_by(found, author))], author, approves=is_approved, change=whole)
     assert change.after is not None
     return change.after, whole or change.event
 

@@ -57,7 +57,8 @@ def event_data(states: Sequence[State], author: Author, more: Mapping[str, Any])
     first, *others = states
     told = {"also": [_plain(one) for one in others]} if others else {}
     who = {"actor": author.actor, "agent": author.agent, "session": author.session}
-    return {"scope": first.told.scope, "id": first.told.id, **_plain(first), **told, **who, **more}
+    given = {name: value for name, value in more.items() if value != ""}
+    return {"scope": first.told.scope, "id": first.told.id, **_plain(first), **told, **who, **given}
 
 
 def states_of(data: Mapping[str, Any]) -> tuple[State, ...]:

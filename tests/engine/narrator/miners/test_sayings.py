@@ -30,6 +30,9 @@ def found(prompt: str, answer: str = "", **fields: object) -> set[tuple[str, str
         ("I'm colour blind, so never use red and green alone", "I'm colour blind, so never use red and green alone."),
         ("Treat compiler warnings as errors everywhere in this repo", "Treat compiler warnings as errors everywhere in this repo."),
         ("fix the flaky login test, and never commit directly to main", "Never commit directly to main."),
+        ("don't paste whole stack traces at me", "Don't paste whole stack traces at me."),
+        ("talk to me in Portuguese", "Talk to me in Portuguese."),
+        ("ask me before you delete anything", "Ask me before you delete anything."),
     ],
 )  # fmt: skip
 def test_a_statement(prompt: str, text: str) -> None:
@@ -44,6 +47,11 @@ def test_a_statement(prompt: str, text: str) -> None:
         ("after some discussion we agreed on Stripe for payments", "After some discussion we agreed on Stripe for payments."),
         ("the team settled on server-sent events for live updates", "The team settled on server-sent events for live updates."),
         ("Postgres got the nod for the job queue", "Postgres got the nod for the job queue."),
+        ("TLS is terminated at the proxy, that's the agreement", "TLS is terminated at the proxy, that's the agreement."),
+        ("we've gone for trunk-based development", "We've gone for trunk-based development."),
+        ("releases are monthly, all have agreed", "Releases are monthly, all have agreed."),
+        ("one schema for each tenant was decided in the last planning", "One schema for each tenant was decided in the last planning."),
+        ("YAML for the pipelines, final", "YAML for the pipelines, final."),
     ],
 )  # fmt: skip
 def test_a_decision(prompt: str, text: str) -> None:
@@ -58,8 +66,12 @@ def test_a_decision(prompt: str, text: str) -> None:
         ("MongoDB is not an option for the ledger", "MongoDB is not an option for the ledger."),
         ("hard pass on microservices", "Hard pass on microservices."),
         ("Elasticsearch was rejected because of its licence", "Elasticsearch was rejected because of its licence."),
+        ("our own message broker isn't an option", "Our own message broker isn't an option."),
+        ("we're not going to use stored procedures", "We're not going to use stored procedures."),
+        ("a second web framework was voted down by the team", "A second web framework was voted down by the team."),
+        ("we stay away from native modules", "We stay away from native modules."),
     ],
-)
+)  # fmt: skip
 def test_a_rejected_alternative(prompt: str, text: str) -> None:
     assert found(prompt) == {("rejected", text)}
 
