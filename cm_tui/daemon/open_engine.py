@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -103,41 +103,24 @@ def with_edits(engine: Engine, command: str) -> Engine:
     lock = threading.Lock()
 
     def follow(need: Need) -> str:
-        try:
-            with lock:
-                why = engine.stale_reason() or (engine.follow_edits() if need == "files" else "")
-        except NotIndexedError:
-            return ""
-        return f"The index is behind: {why}; {command} brings it up to date." if why else ""
-
-    return _checked(engine, follow)
-
-
-def with_news(engine: Engine, requested: Callable[[], object]) -> Engine:
-    """Return an engine that calls a function before each request that should reflect edited files.
-
-    The daemon follows edits by itself; `requested` is then never called.
-    """
-
-    def note(need: Need) -> str:
-        if need == "files":
-            requested()
+        with lock, suppress(NotIndexedError):
+            if why := engine.stale_reason() or (engine.follow_edits() if need == "files" else ""):
+                return f"The index is behind: {why}; {command} brings it up to date."
         return ""
 
-    return _checked(engine, note)
+    return with_check(engine, follow)
 
 
-def _checked(engine: Engine, check: Callable[[Need], str]) -> Engine:
+def with_check(engine: Engine, check: Callable[[Need], str]) -> Engine:
+    """Return an engine that calls `check` before each request that needs HEAD or the files on disk.
+
+    `check`: gets the need, and returns a note for the response. Not called for the daemon, which does that itself.
+    """
     return engine if engine.uses_daemon else cast("Engine", _CheckedEngine(engine, check))
 
 
 class _CheckedEngine:
-    """An engine in this process that checks the index before each request that needs HEAD or the files on disk.
-
-    Args:
-        engine: answers.
-        check: gets the need, and returns a note for the response.
-    """
+    """An engine in this process, for `with_check`."""
 
     def __init__(self, engine: Engine, check: Callable[[Need], str]) -> None:
         self._engine, self._check = engine, check

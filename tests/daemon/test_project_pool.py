@@ -67,7 +67,7 @@ def test_projects_that_nobody_uses_are_closed_and_their_memory_is_given_back(
     assert trimmed == [clock.monotonic()]
     assert not tokenizer._encoding.cache_info().currsize
     assert not tokens.stem.cache_info().currsize
-    assert tokens.word_lists.cache_info().currsize, "what is read once stays"
+    assert tokens.packaged.cache_info().currsize, "what is read once stays"
 
 
 def test_caches_are_emptied_once_while_only_the_history_of_a_project_is_read(cm_home: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_listeners_are_told_of_each_method_that_writes(
     told: list[str] = []
     where = ProjectRef(str(indexed.root))
     monkeypatch.setattr(dispatching, "ask", lambda *_: Page((), 0))
-    monkeypatch.setattr(dispatching.policy, "prepare", lambda *_: "")
+    monkeypatch.setattr(dispatching.IndexCheck, "prepare", lambda *_: "")
     monkeypatch.setattr(Method, "unpack", lambda _, arguments: dict(arguments))
     monkeypatch.setattr(state.events, "publish", lambda name, /, **_: told.append(name))
     monkeypatch.setattr(state.dispatcher._work, "embed_recorded", lambda _: None)

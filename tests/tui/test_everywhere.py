@@ -65,28 +65,31 @@ async def test_search_and_episodes_ask_all_projects_and_read_what_they_remember(
         await driver.type("boats")
         await driver.press("escape")
         screen = await asked(driver)
-        await driver.until(lambda: len(screen.hits.rows) == 3)
+        await driver.until(lambda: len(screen.list.rows) == 3)
         assert "Everywhere · 3 hits of 3 projects" in driver.text
         assert "holds none" not in driver.text, "one of them remembers nothing"
-        names = {row.project.name for row in screen.hits.rows}
+        names = {row.project.name for row in screen.list.rows}
         assert names == {other.name, project.name}
-        assert [row.hit.rank for row in screen.hits.rows] == [1, 2, 3]
+        assert [row.hit.rank for row in screen.list.rows] == [1, 2, 3]
         assert other.name in driver.text
-        place = next(n for n, row in enumerate(screen.hits.rows) if row.hit.source == "episode")
-        screen.hits.cursor = place
+        place = next(n for n, row in enumerate(screen.list.rows) if row.hit.source == "episode")
+        screen.list.cursor = place
         await driver.until(lambda: "wet them before" in text_of(screen))
         await driver.press("enter", "d", "e", "p", "u")
         assert driver.app.screen is screen, "no key changes anything here"
         await driver.press("escape", "slash")
         await driver.type("paper")
-        await driver.until(lambda: bool(screen.hits.rows) and screen.hits.rows[0].project.name == project.name)
+        await driver.until(lambda: bool(screen.list.rows) and screen.list.rows[0].project.name == project.name)
         await driver.until(lambda: "Boats of paper" in text_of(screen))
         await driver.press("slash", *["backspace"] * 10)
         await driver.type("sails")
         await driver.until(lambda: "sailmaking  note" in driver.text)
         await driver.press("enter", "S")
         assert isinstance(driver.app.screen, SearchScreen)
-        await driver.press("escape")
+        driver.app.screen.query_input.show_query("boats\nof paper")
+        screen = await asked(driver)
+        assert screen.query_one(Input).value == "boats of paper"
+        await driver.press("escape", "escape")
         await episodes_asks_all_projects_for_the_words_of_its_filter(driver, other)
     with Engine.open(other) as engine:
         assert [entry.content for entry in engine.entries().rows] == before
@@ -104,8 +107,8 @@ async def episodes_asks_all_projects_for_the_words_of_its_filter(driver: Driver,
     assert driver.app.screen.filter_input.has_focus, "nothing here matches: it is typed on"
     await driver.press("escape")
     screen = await asked(driver)
-    await driver.until(lambda: bool(screen.hits.rows))
-    assert {(row.project.name, row.hit.source) for row in screen.hits.rows} == {(other.name, "episode")}
+    await driver.until(lambda: bool(screen.list.rows))
+    assert {(row.project.name, row.hit.source) for row in screen.list.rows} == {(other.name, "episode")}
     await driver.press("escape")
     assert isinstance(driver.app.screen, EpisodesScreen)
     assert driver.app.screen.filter_input.value == "leak outcome:unsaid"

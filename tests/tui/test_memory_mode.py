@@ -11,7 +11,7 @@ from textual.widgets import Input, TextArea
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model import Entry, EntryEdit, Note
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
-from cm_tui.tui.modes.memory.groups import MemoryFilter, read_line
+from cm_tui.tui.modes.memory.groups import About, MemoryFilter, entry_facts, read_line
 from cm_tui.tui.modes.memory.inventory import PAGE
 from cm_tui.tui.modes.memory.item_list import HeadingRow, ItemRow
 from cm_tui.tui.modes.memory.screen import MemoryScreen
@@ -149,6 +149,12 @@ async def the_text_of_strangers_is_never_markup(driver, told):
     assert "[bold]load[/foo]" in driver.text
     assert "codex" in driver.text
     assert not {"\x1b", "\x07", "\u202e"} & {*driver.text}
+
+
+def test_a_title_that_the_text_begins_with_is_not_shown_twice():
+    for content, is_shown in (("Names have no slash at the end.", False), ("Because of windows.", True)):
+        entry = Entry("abcdefg", "Knowledge", "Names have no slash", content, (), "project", 1)
+        assert ("Names have no slash" in entry_facts(entry, 60, About()).plain) is is_shown
 
 
 async def nothing_was_written_down_yet(driver, project):

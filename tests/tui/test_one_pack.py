@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cm_tui.model import PackRequest
 from cm_tui.tui.app.kept_choices import PackSync
-from cm_tui.tui.state.pack_selection import PackFile, PackSelection, merged
+from cm_tui.tui.state.pack_selection import PackChange, PackFile, PackSelection, merged
 from cm_tui.tui.state.remembered import AppState, save_state, state_file
 from tests.tui.mode_driver import connected, driving, through_daemon
 
@@ -33,6 +33,11 @@ def pieces(names: str) -> tuple[PackRequest, ...]:
 def test_both_additions_are_kept_each_behind_what_stands_ahead_of_it():
     assert named(merged(pieces("ab"), pieces("abx"), pieces("aby"))) == "abxy"
     assert named(merged(pieces("ab"), pieces("axb"), pieces("yab"))) == "yaxb"
+
+
+def test_a_change_of_a_piece_without_a_title_names_its_file():
+    before, after = PackRequest("src/deep/in/here.py", 1, 3), PackRequest("src/deep/in/here.py", 1, 9)
+    assert PackChange((before,), (after,)).words == "changed the lines of here.py in the pack"
 
 
 def test_what_either_took_out_is_out():

@@ -153,3 +153,13 @@ async def test_badges_and_a_long_branch_take_no_names_from_modes(width, named, f
         assert cell_len(text) <= width
         assert [label for label in labels if label.split()[0] in text] == list(labels[:named])
         assert "index behind" in text if behind else fact in text
+
+
+@given(st.integers(36, 160), st.sampled_from(["added", "from src/somewhere/else.py Thing.name"]))
+def test_the_number_and_the_date_of_an_event_stay_whole(width, word):
+    lead = "#1,234 2017-03-04 "
+    row = HistoryRow("+", "$success", "Count lines once more", "", PATH, word, lead=lead)
+    drawn = HistoryList().draw(row, width).plain
+    assert lead in drawn
+    assert cell_len(drawn) <= width
+    assert word[:3] in drawn

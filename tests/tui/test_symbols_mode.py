@@ -205,6 +205,14 @@ async def tree_opens_folders_files_and_classes(driver, project):
     assert [node.name for node in tree.rows if node.symbol] == ["Store"]
 
 
+async def without_a_symbol_every_tab_says_what_is_listed_there(driver, project):
+    await driver.anew("3")
+    for _ in range(2):
+        assert "Callers, callees and imports of a symbol are" in driver.text
+        assert "Looking" not in driver.text
+        await driver.press("t")
+
+
 async def names_with_brackets_are_shown_as_they_are(driver, project):
     await find(driver, "odd")
     assert "x[b]y.py" in driver.text
@@ -369,6 +377,7 @@ async def test_symbols_are_found_followed_and_taken(project):
         ambiguous_call_opens_its_candidates,
         imports_and_importers_jump_to_files,
         tree_opens_folders_files_and_classes,
+        without_a_symbol_every_tab_says_what_is_listed_there,
         names_with_brackets_are_shown_as_they_are,
         add_row_and_symbol_to_the_pack,
         copy_place,

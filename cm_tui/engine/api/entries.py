@@ -432,9 +432,8 @@ class EntryMethods(MemoryMethods):
             ) from error
         try:
             wish = model.EpisodeEdit(forgotten=True)
-            done = edits.edit_episodes(
-                self._episodes, [id_], wish, who.actor, agent=who.agent, reason=reason, change=change
-            )
+            more = {"agent": who.agent, "reason": reason, "change": change}
+            done = edits.edit_episodes(self._episodes, [id_], wish, who.actor, **more)
             self._read_soon()
         except RefusedError:
             episode = self.episode(id_)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cm_tui.config import Config
 from cm_tui.counts import count
 from cm_tui.errors import CmError
+from cm_tui.model import Need
 from cm_tui.tui.app.kept_choices import SavedChoices
 from cm_tui.tui.app.mode_app import ModeApp
 from cm_tui.tui.app.settings_in_force import SettingsInForce
@@ -90,9 +91,14 @@ class CmApp(ModeApp):
 
     def _open(self) -> Engine:
         """Open the engine, on a worker thread; edited files are looked for with each request that should reflect them."""
-        from cm_tui.daemon.open_engine import with_news
+        from cm_tui.daemon.open_engine import with_check
 
-        return with_news(self._open_engine(), lambda: self.post_message(Answer("", 0, self.lifecycle.follow_edits)))
+        def check(need: Need) -> str:
+            if need == "files":
+                self.post_message(Answer("", 0, self.lifecycle.follow_edits))
+            return ""
+
+        return with_check(self._open_engine(), check)
 
     # --- the beginning and the end ---
 

@@ -296,9 +296,6 @@ class ModeApp(App[int]):
     def refuse(self, text: str) -> None:
         """Show in the bottom line why something is not done; over a dialog, which has none, in a message."""
         self.activity_log.add(text, "warning")
-        if not isinstance(self.screen, ModeScreen):
-            self.notify(text, severity="warning", markup=False)
-            return
         self._say_below(text, "$warning")
 
     def report(self, text: str) -> None:
@@ -306,10 +303,7 @@ class ModeApp(App[int]):
         self.activity_log.add(text, "ok")
         # A message of what was done may be about what is undone now.
         self.clear_information(past=True)
-        if isinstance(self.screen, ModeScreen):
-            self._say_below(text, "$success")
-        else:
-            self.notify(text, markup=False)
+        self._say_below(text, "$success")
 
     def show_undone(self) -> None:
         """Have every mode show what there is now: the engine undid or redid a change."""
@@ -318,6 +312,9 @@ class ModeApp(App[int]):
                 screen.show_undone()
 
     def _say_below(self, text: str, style: str) -> None:
+        if not isinstance(self.screen, ModeScreen):
+            self.notify(text, severity="warning" if style == "$warning" else "information", markup=False)
+            return
         self._notice, self._notice_style, self._noticed = text, style, time.monotonic()
         if self._notice_timer is not None:
             self._notice_timer.stop()

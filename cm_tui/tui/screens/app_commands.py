@@ -76,29 +76,20 @@ def undo_last(screen: AnyMode) -> None:
 def redo_last(screen: AnyMode) -> None:
     """Redo the change that was undone last; one of another mode after a confirmation."""
     change = screen.cm.history.next_redo
-    if change is None or screen.is_doing(UNDO):
-        return
-
-    def redo() -> None:
-        with naming(screen, "Redo"):
-            change.redo(screen, done)
-
-    def done(words: str) -> None:
-        screen.cm.history.redone(change)
-        screen.cm.report(words or f"Redone: {change.label}")
-
-    _confirmed(screen, change, "Redo", redo)
+    if change is not None and not screen.is_doing(UNDO):
+        _confirmed(screen, change, "Redo", partial(undo_change, screen, change, redo=True))
 
 
-def undo_change(screen: AnyMode, change: UndoableChange) -> None:
-    """Undo a change, and say in the bottom line what that was."""
+def undo_change(screen: AnyMode, change: UndoableChange, *, redo: bool = False) -> None:
+    """Undo a change, or redo it, and say in the bottom line what that was."""
+    history, word = screen.cm.history, "Redo" if redo else "Undo"
 
     def done(words: str) -> None:
-        screen.cm.history.undone(change)
-        screen.cm.report(words or f"Undone: {change.label}")
+        (history.redone if redo else history.undone)(change)
+        screen.cm.report(words or f"{word[:-1]}one: {change.label}")
 
-    with naming(screen, "Undo"):
-        change.undo(screen, done)
+    with naming(screen, word):
+        (change.redo if redo else change.undo)(screen, done)
 
 
 def list_changes(screen: AnyMode) -> None:
@@ -188,16 +179,10 @@ def stop_index(screen: AnyMode) -> None:
     screen.cm.tell("Stopping the index run. Finished work is kept; the next run continues from there.")
 
 
-def widen(screen: AnyMode) -> None:
-    """Give the first part more room."""
+def widen(screen: AnyMode, by: int) -> None:
+    """Give the first part more room, or less."""
     if screen.split:
-        screen.split.widen(1)
-
-
-def narrow(screen: AnyMode) -> None:
-    """Give the first part less room."""
-    if screen.split:
-        screen.split.widen(-1)
+        screen.split.widen(by)
 
 
 Reason = Callable[[AnyMode], str | None]
@@ -248,10 +233,10 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
             priority=True, blocked=_cannot_index_again),
     Command("app.stop-index", "ctrl+g", "Stop indexing", "Stop the index run; completed work is kept", stop_index,
             bar=False, priority=True, blocked=no_index_run),
-    Command("app.wider", "greater_than_sign", "Wider", "More room for the panel on the left", widen, bar=False,
-            blocked=_no_split),
-    Command("app.narrower", "less_than_sign", "Narrower", "Less room for the panel on the left", narrow, bar=False,
-            blocked=_no_split),
+    Command("app.wider", "greater_than_sign", "Wider", "More room for the panel on the left", partial(widen, by=1),
+            bar=False, blocked=_no_split),
+    Command("app.narrower", "less_than_sign", "Narrower", "Less room for the panel on the left", partial(widen, by=-1),
+            bar=False, blocked=_no_split),
     Command("app.theme", "ctrl+t", "Theme", "Choose a theme: dark, light or another", lambda screen: screen.app.search_themes(), bar=False),
     Command("app.trust", "T", "Trust", "Review what needs your trust", lambda screen: screen.cm.show_trust(),
             bar=False),

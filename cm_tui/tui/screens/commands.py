@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Generic, Literal, TypeVar
 
 from textual.binding import Binding, BindingType
@@ -86,11 +87,15 @@ def unless(holds: Callable[[S], object], why: str) -> Callable[[S], str | None]:
     return lambda screen: None if holds(screen) else why
 
 
-def with_target(target: Callable[[S], T | None], run: Callable[[S, T], object]) -> Callable[[S], None]:
-    """Make the function of a command that needs something of the screen, such as what is under the cursor."""
+def with_target(target: Callable[[S], T | None] | str, run: Callable[[S, T], object]) -> Callable[[S], None]:
+    """Make the function of a command that needs something of the screen, such as what is under the cursor.
+
+    `target`: finds it, or the attribute that it is, such as `snapshots.current`.
+    """
+    find = attrgetter(target) if isinstance(target, str) else target
 
     def command(screen: S) -> None:
-        if (item := target(screen)) is not None:
+        if (item := find(screen)) is not None:
             run(screen, item)
 
     return command

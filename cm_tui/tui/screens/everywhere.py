@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual import getters, on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual import on
+from textual.binding import BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Input
 
 from cm_tui.counts import count
@@ -25,10 +23,10 @@ from cm_tui.errors import CmError
 from cm_tui.model import EpisodeFilter
 from cm_tui.tui.screens.memory_hit import answering_line, facts
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.question import Finder, ListDialog, ask
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.sourcelist import ProseList, matching
-from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import fit, one_line
 
 
@@ -77,7 +75,7 @@ class FoundList(RowList[FoundElsewhere]):
         )
 
 
-class EverywhereScreen(ModalScreen[None]):
+class EverywhereScreen(ListDialog[FoundElsewhere]):
     """A question to all projects, what answers it, and the text of the hit under the cursor.
 
     Args:
@@ -86,50 +84,42 @@ class EverywhereScreen(ModalScreen[None]):
         where: which episodes are wanted; None: everything that is remembered.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Back"),
-        Binding("S,q", "close", "This project"),
-        Binding("slash", "ask", "Ask"),
-        ("down", "into_list"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "back"), ("slash", "ask"), ("down", "into_list")]
 
     def __init__(self, mode: ModeScreen, question: str, where: EpisodeFilter | None = None) -> None:
-        super().__init__()
-        self._mode = mode
-        self._question = question
-        self._where = where
+        hint = " ⏎ opens · / new query · S this project · read-only "
+        finder = Finder[FoundElsewhere](lambda _: "", _TYPE)
+        super().__init__("", hint, (), FoundList(), empty=_EMPTY, close="S,q", finder=finder, look="everywhere")
+        self._mode, self._question, self._where = mode, question, where
 
-    def compose(self) -> ComposeResult:
-        """The question, notes, the hits, and the text of one."""
-        with Vertical(id="everywhere-box") as box:
-            box.border_subtitle = Content(" ⏎ opens · / new query · S this project · read-only ")
-            yield Input(self._question, placeholder=_TYPE, id="everywhere-question", compact=True)
-            yield Words(id="everywhere-notes")
-            yield FoundList(empty=_EMPTY, id="everywhere-hits")
-            yield ProseList(partial(self._mode.cm.tasks.work, topic="everywhere.prose"), id="everywhere-text")
+    def below(self) -> Iterable[Widget]:
+        """The text of one."""
+        yield ProseList(partial(self._mode.cm.tasks.work, topic="everywhere.prose"))
 
-    def on_mount(self) -> None:
+    def opened(self) -> None:
         """Ask what the mode has asked."""
-        self._title("Everywhere")
-        self.query_one("#everywhere-notes").display = False
-        (self.hits if self._question else self.query_one(Input)).focus()
+        line = self.query_one(Input)
+        with self.prevent(Input.Changed):
+            # Pasted lines are asked as they are; an input shows one.
+            line.value = " ".join(self._question.split())
+        (self.list if self._question else line).focus()
         self._ask(0.0)
-
-    hits = getters.query_one(FoundList)
 
     # --- asking ---
 
-    @on(Input.Changed, "#everywhere-question")
-    def _typed(self, event: Input.Changed) -> None:
-        if event.value.strip() != self._question:
-            self._question = event.value.strip()
+    def narrow(self, text: str) -> None:
+        """Ask what was typed."""
+        if text != self._question:
+            self._question = text
             self._ask(TYPING)
 
-    @on(Input.Submitted, "#everywhere-question")
+    def submit(self, text: str) -> None:  # noqa: ARG002 - it is asked as it is typed
+        """Go from the question to what answers it."""
+        self.list.focus()
+
     def action_into_list(self) -> None:
         """Go from the question to what answers it."""
-        if self.query_one(Input).has_focus:
-            self.hits.focus()
+        self.list.focus()
 
     def _ask(self, delay: float) -> None:
         question, where, root = self._question, self._where, self._mode.cm.root
@@ -138,41 +128,39 @@ class EverywhereScreen(ModalScreen[None]):
             return recall_everywhere(question, MOST, where, partial(engine_at, engine, root))
 
         if question:
-            self._title("Everywhere · asking…")
-            self.hits.say("Asking…")
+            self._entitle("Everywhere · asking…")
+            self.list.say("Asking…")
             self._mode.ask("everywhere", call, self._got, self._failed, delay=delay)
         else:
             self._mode.drop_question("everywhere")
-            self._show((), _EMPTY)
-            self._title("Everywhere")
+            self._show("Everywhere", (), _EMPTY)
 
     def _got(self, result: EverywhereResult) -> None:
-        if self.is_attached:
-            self._title(f"Everywhere · {count(len(result.rows), 'hit')} of {count(result.projects, 'project')}")
-            self._show(result.rows, "No matching memories in any project.")
-            notes = self.query_one("#everywhere-notes", Words)
-            notes.update("\n".join(f"▲ {one_line(note)}" for note in result.notes[:3]))
-            notes.display = bool(result.notes)
+        title = f"Everywhere · {count(len(result.rows), 'hit')} of {count(result.projects, 'project')}"
+        self._show(title, result.rows, "No matching memories in any project.", result.notes[:3])
 
     def _failed(self, error: CmError) -> None:
-        if self.is_attached:
-            self._title("Everywhere")
-            self._show((), f"✖ {error.one_line}")
+        self._show("Everywhere", (), f"✖ {error.one_line}")
 
-    def _show(self, rows: tuple[FoundElsewhere, ...], empty: str) -> None:
-        self.hits.set_rows(rows, empty=empty)
+    def _show(self, title: str, rows: tuple[FoundElsewhere, ...], empty: str, notes: Sequence[str] = ()) -> None:
+        if not self.is_attached:
+            return
+        self._entitle(title)
+        self.list.set_rows(rows, empty=empty)
+        self.note("\n".join(f"▲ {one_line(note)}" for note in notes))
+        self.query_one("#dialog-note").display = bool(notes)
         if not rows:
             self.query_one(ProseList).clear()
 
-    def _title(self, words: str) -> None:
-        self.query_one("#everywhere-box").border_title = Content(f" {words} ")
+    def _entitle(self, words: str) -> None:
+        self.query_one(".list-box").border_title = Content(f" {words} ")
 
     # --- reading ---
 
-    @on(FoundList.Highlighted, "#everywhere-hits")
-    def _came_to(self) -> None:
-        row, root = self.hits.current, self._mode.cm.root
-        if row is None:
+    @on(FoundList.Highlighted)
+    def _came_to(self, event: FoundList.Highlighted) -> None:
+        row, root = self.list.current, self._mode.cm.root
+        if row is None or event.rows is not self.list:
             return
 
         def call(engine: Engine) -> str:
@@ -189,8 +177,8 @@ class EverywhereScreen(ModalScreen[None]):
 
         self._mode.ask("everywhere-text", call, got, failed, delay=SETTLING)
 
-    @on(FoundList.Chosen, "#everywhere-hits")
-    def _read(self) -> None:
+    def choose(self, row: FoundElsewhere) -> None:  # noqa: ARG002 - its text is shown already
+        """Go into the text."""
         self.query_one(ProseList).focus()
 
     # --- back ---
@@ -202,7 +190,7 @@ class EverywhereScreen(ModalScreen[None]):
     def action_back(self) -> None:
         """From the text to the list, from there to the mode."""
         if self.query_one(ProseList).has_focus:
-            self.hits.focus()
+            self.list.focus()
         else:
             self.action_close()
 
@@ -210,7 +198,7 @@ class EverywhereScreen(ModalScreen[None]):
         """Show this project alone again."""
         self._mode.drop_question("everywhere")
         self._mode.drop_question("everywhere-text")
-        self.dismiss()
+        super().action_close()
 
 
 def ask_everywhere(mode: ModeScreen, question: str, where: EpisodeFilter | None = None) -> None:
@@ -221,4 +209,4 @@ def ask_everywhere(mode: ModeScreen, question: str, where: EpisodeFilter | None 
         question: in words.
         where: which episodes are wanted; None: everything that is remembered.
     """
-    mode.app.push_screen(EverywhereScreen(mode, question, replace(where, text="") if where is not None else None))
+    ask(mode, EverywhereScreen(mode, question, replace(where, text="") if where is not None else None))

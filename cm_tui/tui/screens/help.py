@@ -5,14 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
+from cm_tui.tui.screens.question import Option, Question
 from cm_tui.tui.widgets.split import Page, Words
 from cm_tui.tui.widgets.text import fit
 
@@ -32,7 +28,7 @@ class HelpRow:
     """Why it is not possible now."""
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Question):
     """All commands of a mode.
 
     Args:
@@ -42,43 +38,21 @@ class HelpScreen(ModalScreen[None]):
         everywhere: those that every mode has.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,q,f1", "dismiss_help", "Close", show=False),
-    ]
-
     def __init__(self, title: str, intro: str, here: Sequence[HelpRow], everywhere: Sequence[HelpRow]) -> None:
-        super().__init__()
-        self._title = title
-        self._intro = intro
-        self._here = here
-        self._everywhere = everywhere
-
-    def compose(self) -> ComposeResult:
-        """A box with the text; it scrolls."""
-        with Vertical(id="help-box") as box:
-            box.border_title = Content(f" Help · {self._title} ")
-            box.border_subtitle = Content(" esc closes · change keys in config.toml, [tui.keys] ")
-            with Page(id="help-scroll"):
-                yield Words(Content(self._intro.strip()), id="help-intro")
-                yield Words(id="help-mode")
-                yield Words(id="help-everywhere")
-
-    def on_mount(self) -> None:
-        """Arrow keys scroll at once."""
-        self.query_one("#help-scroll").focus()
-
-    def action_dismiss_help(self) -> None:
-        """Back to the mode."""
-        self.dismiss()
+        self._sections = ("In this mode", here), ("Everywhere", everywhere)
+        self._page = Page(Words(Content(intro.strip())), *(Words() for _ in self._sections), id="help-scroll")
+        subtitle = " esc closes · change keys in config.toml, [tui.keys] "
+        closes = Option("", "escape,question_mark,q,f1")
+        super().__init__("", [closes], title=f" Help · {title} ", subtitle=subtitle, body=[self._page])
 
     def on_resize(self) -> None:
         """Wrap to the width there is."""
         self.call_after_refresh(self._fill)
 
     def _fill(self) -> None:
-        width = max(40, self.query_one("#help-scroll").size.width - 2)
-        self.query_one("#help-mode", Words).update(_section("In this mode", self._here, width))
-        self.query_one("#help-everywhere", Words).update(_section("Everywhere", self._everywhere, width))
+        width = max(40, self._page.size.width - 2)
+        for words, (heading, rows) in zip([*self._page.query(Words)][1:], self._sections, strict=True):
+            words.update(_section(heading, rows, width))
 
 
 def _section(heading: str, rows: Sequence[HelpRow], width: int) -> Content:

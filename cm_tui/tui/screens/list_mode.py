@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from textual import events, on
@@ -13,6 +14,7 @@ from textual.widgets import Input
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.undo import undo_earlier
+from cm_tui.tui.state.filter_line import following, with_field
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import one_line
 
@@ -153,6 +155,17 @@ class ListMode(InputMode):
             self.filter_input.value = ""
         else:
             self.list_shown.focus()
+
+
+def next_value(field: str, turn: Sequence[str]) -> Callable[[Any], None]:
+    """Make the function of a command that filters by the values of a field in turn; the first one is not written."""
+
+    def command(screen: Any) -> None:
+        value = following(getattr(screen.stock.where, field), turn)
+        text = with_field(screen.filter_input.value, field, "" if value == turn[0] else value)
+        screen.filter_input.value = text
+
+    return command
 
 
 def find(screen: InputMode) -> None:

@@ -118,7 +118,7 @@ class Question(ModalScreen[Callable[[], object]]):
     def on_mount(self) -> None:
         """Begin at the line, or at the answer that Enter takes."""
         if self._line is None:
-            self.query(Button).first().focus()
+            self.query("Button, Page").first().focus()
         elif self._line.wrong:
             self._reject(self._line.wrong)
 

@@ -182,17 +182,25 @@ class TrustDialog:
     def _work(self, about: str, call: Callable[[], T], then: Then[T]) -> None:
         self._cm.tasks.attempt(call, then, self._cm.tell_error, topic=f"app.trust{about}")
 
+    def _ask(
+        self, about: str, question: Callable[[Callable[[Choice], None]], Question], decide: Callable[[Choice], T],
+        done: Callable[[Choice, T], None], then: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """Ask, write the answer down on a worker thread, and go on."""
+
+        def answered(choice: Choice) -> None:
+            if choice != "later":
+                self._work(about, partial(decide, choice), partial(done, choice))
+            then()
+
+        ask(self._cm, question(answered))
+
     # --- settings ---
 
     def _ask_settings(self, found: RepositoryTrust, then: Callable[[], None]) -> None:
-        def answered(choice: Choice) -> None:
-            if choice != "later":
-                self._work("-settings", partial(_decide, found, choice), lambda _: self._decided(choice))
-            then()
+        self._ask("-settings", partial(about_settings, found), partial(_decide, found), self._decided, then)
 
-        ask(self._cm, about_settings(found, answered))
-
-    def _decided(self, choice: Choice) -> None:
+    def _decided(self, choice: Choice, _: None) -> None:
         engine = self._cm.tasks.engine
         if choice == "refused":
             self._cm.tell("They stay held.")
@@ -206,12 +214,7 @@ class TrustDialog:
     # --- files of definitions ---
 
     def _ask_files(self, found: Waiting, then: Callable[[], None]) -> None:
-        def answered(choice: Choice) -> None:
-            if choice != "later":
-                self._work("-files", partial(_decide_files, found, choice), partial(self._files_decided, choice))
-            then()
-
-        ask(self._cm, about_files(found.files, answered))
+        self._ask("-files", partial(about_files, found.files), partial(_decide_files, found), self._files_decided, then)
 
     def _files_decided(self, choice: Choice, done: int) -> None:
         many = count(done, "file")
@@ -221,11 +224,7 @@ class TrustDialog:
     # --- entries ---
 
     def _ask_entries(self, held: HeldEntries) -> None:
-        def answered(choice: Choice) -> None:
-            if choice != "later":
-                self._work("-entries", partial(_decide_entries, held, choice), partial(self._entries_decided, choice))
-
-        ask(self._cm, about_entries(held, answered))
+        self._ask("-entries", partial(about_entries, held), partial(_decide_entries, held), self._entries_decided)
 
     def _entries_decided(self, choice: Choice, done: int) -> None:
         many = count(done, "entry", "entries")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def pieces_of(text: str) -> list[str]:
@@ -46,6 +49,11 @@ def read_fields(
                 wrong.append(f"{field}: unknown value {one[:40]!r}. Use one of {', '.join(known[field])}.")
     values = {field: tuple(dict.fromkeys(some if field in many else some[-1:])) for field, some in found.items()}
     return " ".join(words), values, " ".join(wrong)
+
+
+def following(value: T, turn: Sequence[T]) -> T:
+    """Return the value after one, in turn; the first one after any other."""
+    return turn[(turn.index(value) + 1) % len(turn)] if value in turn else turn[0]
 
 
 def one_of(values: Collection[str], default: str = "") -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
-from importlib import resources
 
 import pytest
 
 from cm_tui.config import Config
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
-from cm_tui.engine.search import ranking
+from cm_tui.engine.search.ranking import tokens
 from cm_tui.engine.search.ranking.passage_cache import PassageRecord
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.signals import measure
@@ -509,17 +507,13 @@ def test_words_of_code_are_known_in_other_languages(question: str, english: list
 
 
 def test_every_row_of_the_glossary_can_be_found() -> None:
-    rows = (resources.files(ranking) / "glossary.txt").read_text().splitlines()
-    assert len({row.split("|")[0] for row in rows}) == len(rows)
-    for row in rows:
-        english, *columns = row.split("|")
+    for english, columns in tokens.packaged("glossary").items():
         assert len(columns) == 4
         assert english == english.lower()
         for word in " ".join(columns).split():
-            assert unicodedata.normalize("NFKD", word.lower()) == word, row
-            assert "ß" not in word, row
-            assert not any(unicodedata.combining(letter) for letter in word), row
-            assert word.isalnum(), row
+            assert tokens.without_accents(word.lower()) == word, english
+            assert "ß" not in word, english
+            assert word.isalnum(), english
 
 
 @pytest.mark.parametrize(

@@ -55,14 +55,7 @@ _RATINGS = (-1, 0, 1)
 
 
 def edit_episodes(
-    episodes: Episodes,
-    names: Sequence[str],
-    edit: EpisodeEdit,
-    actor: Actor,
-    *,
-    agent: str = "",
-    reason: str = "",
-    change: str = "",
+    episodes: Episodes, names: Sequence[str], edit: EpisodeEdit, actor: Actor, *, change: str = "", **said: str
 ) -> Edited:
     """Change episodes, all of them or none.
 
@@ -71,9 +64,8 @@ def edit_episodes(
         names: ids, or unique prefixes; `last` is the newest.
         edit: the change.
         actor: who changes it.
-        agent: name of the agent, if any.
-        reason: why it is changed.
         change: id of an earlier change that it is part of.
+        said: `agent`: its name, if any; `reason`: why it is changed.
 
     Raises:
         NotFoundError: a name matches no episode.
@@ -91,10 +83,7 @@ def edit_episodes(
     ids = episodes.named_all(names, hidden=edit.forgotten is False)
     if actor != "person":
         _refuse(episodes, ids, forgets=edit.forgotten is not None)
-    change, said = (
-        change or new_change(),
-        {name: value for name, value in (("agent", agent), ("reason", reason)) if value},
-    )
+    change, said = change or new_change(), {name: value for name, value in said.items() if value}
     with episodes.journal.held():
         for kind, data in events.items():
             append_of_many(episodes.journal, kind, {"change": change, **data, "actor": actor, **said}, ids)

@@ -173,14 +173,12 @@ def _without_options(command: str) -> object:
 def _without_paths(command: str) -> object:
     """Return a command without the folders that it is about."""
     _, words = _parts(command)
-    runs_tasks = words[0] in _TASK_RUNNERS
+    is_task = words[0] in _TASK_RUNNERS
     kept = (
-        word
-        for before, word in pairwise(words)
-        if not _QUIET.fullmatch(word)
-        and ("/" not in word or word.startswith("-") or (runs_tasks and not before.startswith("-")))
-    )
-    return words[:1], tuple(kept)
+        word for before, word in pairwise(words)
+        if "/" not in word or word[:1] == "-" or (is_task and before[:1] != "-")
+    )  # fmt: skip
+    return words[:1], tuple(word for word in kept if not _QUIET.fullmatch(word))
 
 
 def _parts(command: str) -> tuple[str, tuple[str, ...]]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from importlib import resources
 from typing import NamedTuple
 
 from cm_tui.engine.search.ranking.date_spans import QUARTER
-from cm_tui.engine.search.ranking.tokens import STOP_WORDS, word_list, word_set
+from cm_tui.engine.search.ranking.tokens import STOP_WORDS, packaged, word_list, word_set
 
 _ENDING, _SHORTEST = 4, 3
 """Most letters of an ending, and fewest of a word that has one."""
@@ -64,11 +62,10 @@ class _Vocabulary(NamedTuple):
 
 @cache
 def _vocabulary() -> _Vocabulary:
-    text = (resources.files("cm_tui.engine.search.ranking") / "date_words.toml").read_text(encoding="utf-8")
     units = {"day": 0, "week": 1, "month": 2, "year": 3, "weekend": 4, "quarter": QUARTER, "half_year": 6, "hour": 7}
     whole: dict[str, dict[str, int]] = {}
     begun: dict[str, dict[str, int]] = {}
-    for kind, rows in tomllib.loads(text).items():
+    for kind, rows in packaged("date_words").items():
         for name, words in rows.items():
             value = units[name] if kind in ("unit", "single") else int(name) if kind != "word" else 1
             for word in words.split():

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -15,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from cm_tui.config import load_config
 from cm_tui.config.mistakes import expectation, nearest
-from cm_tui.engine.search.ranking import adjust
+from cm_tui.engine.search.ranking import adjust, tokens
 from cm_tui.engine.search.ranking.adjust import Stage
 from cm_tui.engine.search.ranking.candidate_table import Column
 from cm_tui.errors import ConfigError
@@ -79,11 +76,9 @@ TABLES = ("quotas", "adjustments", "report")
 """Settings with sections of their own."""
 
 
-@cache
 def packaged() -> dict[str, dict[str, Any]]:
     """Return the packaged numbers of every profile, as their file has them."""
-    text = (resources.files("cm_tui.engine.search.ranking") / "profiles.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tokens.packaged("profiles")
 
 
 def load(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Profile]:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from cm_tui.engine.search.ranking.tokens import STOP_WORDS, word_list, word_lists
+from cm_tui.engine.search.ranking.tokens import STOP_WORDS, packaged, word_list
 
 REPEAT_SECONDS = 60.0
 """The same question of the same session is answered once in this time."""
@@ -49,12 +49,12 @@ class Verdict(NamedTuple):
 _FOLLOW_UP, _PLAIN, _SMALL, _TASKS, _ASKING, _CHORES = map(
     word_list, ("follow_up", "plain", "small", "tasks", "asking", "chores")
 )
-_FOLLOW_UP_UNSPACED = re.compile("|".join(word_lists()["unspaced"].split()))
+_FOLLOW_UP_UNSPACED = re.compile("|".join(packaged("words")["unspaced"].split()))
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _URL = re.compile(r"https?://\S+")
 _COMMAND = re.compile(r"\A(?:/[A-Za-z][\w:-]*(?=\s|\Z)|!)")
 _PROGRAM = re.compile(
-    r"(?:\$ )?(?:(?:" + "|".join(word_lists()["programs"].split()) + r")"
+    r"(?:\$ )?(?:(?:" + "|".join(packaged("words")["programs"].split()) + r")"
     r"|go (?:build|clean|fmt|generate|get|install|list|mod|run|test|tool|vet|work))(?=\s|\Z)"
 )
 _BEFORE_VERB, _BEHIND_VERB = frozenset(("you", "please", "pls", "let", "lets")), frozenset(("a", "an"))

@@ -87,11 +87,9 @@ class Query:
     @cached_property
     def embedding_texts(self) -> list[str]:
         """Return the texts to embed: the question, or a report's prose."""
-        return (
-            list(filter(None, [" ".join(self.english), self._asked]))
-            if self.report is None
-            else self.report.embedding_texts()
-        )
+        if self.report is not None:
+            return self.report.embedding_texts()
+        return [*filter(None, [" ".join(self.english)]), self._asked]
 
     @cached_property
     def words(self) -> list[str]:

@@ -7,6 +7,7 @@ import tomllib
 import unicodedata
 from functools import cache, lru_cache
 from importlib import resources
+from typing import Any
 
 _WORD = re.compile(r"\w+")
 _LATIN_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -29,14 +30,14 @@ def word_set(text: str) -> frozenset[str]:
 
 
 @cache
-def word_lists() -> dict[str, str]:
-    """Return the lists of `words.toml`."""
-    return tomllib.loads((resources.files(__package__) / "words.toml").read_text(encoding="utf-8"))
+def packaged(name: str) -> dict[str, Any]:
+    """Return a table of words or numbers, by the name of its file beside this one."""
+    return tomllib.loads((resources.files(__package__) / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def word_list(name: str) -> frozenset[str]:
     """Return the words of a list in `words.toml`."""
-    return word_set(word_lists()[name])
+    return word_set(packaged("words")[name])
 
 
 STOP_WORDS = word_set(
@@ -95,9 +96,14 @@ def parts(word: str) -> list[str]:
     return pieces + _foreign(word[last:])
 
 
+def without_accents(word: str) -> str:
+    """Return a word without the accents and dots of its letters."""
+    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
+
+
 def _foreign(word: str) -> list[str]:
     """Pieces of a word in any alphabet, without accents and split before a capital after a lower-case letter."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
+    plain = without_accents(word)
     if plain.isascii():
         return [part.lower() for part in _LATIN_PART.findall(plain)]
     spaced = "".join(f" {c}" if i and c.isupper() and plain[i - 1].islower() else c for i, c in enumerate(plain))

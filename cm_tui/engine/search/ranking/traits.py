@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import resources
 from itertools import islice
 from typing import NamedTuple
 
@@ -17,7 +15,7 @@ from cm_tui.engine.search.ranking import tokens
 
 _CONVENTIONS = {
     table: {name: tokens.word_set(words) for name, words in rows.items()}
-    for table, rows in tomllib.loads((resources.files(__package__) / "roles.toml").read_text(encoding="utf-8")).items()
+    for table, rows in tokens.packaged("roles").items()
 }
 _FOLDERS, _FILES, _NAMED_BY = (_CONVENTIONS[table] for table in ("folders", "files", "named_by"))
 WITHOUT_SYMBOLS = _FILES["without_symbols"]

@@ -15,6 +15,7 @@ from cm_tui.tui.modes.context.rows import SnapshotRow, SnapshotRows, SourceRow, 
 from cm_tui.tui.modes.context.view import TABS, TYPING, ContextView
 from cm_tui.tui.screens.commands import Command, unless, with_target
 from cm_tui.tui.screens.save_text import ask_and_save, ask_budget, copy_and_report, note_recalled
+from cm_tui.tui.state.filter_line import following
 from cm_tui.tui.widgets.text import one_line
 
 _SMALL, _STEP, _LEAST = 1_000, 500, 100
@@ -37,18 +38,6 @@ _nothing: Reason = unless(lambda screen: screen.shown, "the context is empty")
 _no_snapshots: Reason = unless(lambda screen: screen.lists_snapshots, "s lists the snapshots first")
 _no_snapshot: Reason = unless(lambda screen: screen.snapshots.current, "no snapshot under the cursor")
 _no_pair: Reason = unless(lambda screen: _pair(screen) is not None, "mark one or two snapshots with m first")
-
-
-def _row(screen: ContextView) -> SourceRow | None:
-    return screen.current
-
-
-def _snapshot(screen: ContextView) -> SnapshotRow | None:
-    return screen.snapshots.current
-
-
-def _shown(screen: ContextView) -> Assembly | None:
-    return screen.shown
 
 
 # --- what is asked ---
@@ -93,7 +82,7 @@ def _set_budget(screen: ContextView, budget: int) -> None:
 
 def next_tab(screen: ContextView) -> None:
     """Show the next of text, reasons, timing and files."""
-    screen.tab = TABS[(TABS.index(screen.tab) + 1) % len(TABS)]
+    screen.tab = following(screen.tab, TABS)
     screen.diff = None
     if screen.tab == "files":
         screen.ask_definitions()
@@ -171,7 +160,7 @@ def edit_file(screen: ContextView, row: SourceRow) -> None:
 CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
     Command("context.prompt", "slash", "Prompt", "Edit the prompt; with snapshots, filter them", ask_prompt),
     Command("context.toggle", "space", "On/off", "Disable the source, or enable it again",
-            with_target(_row, lambda screen, row: _toggle(screen, row.id)), blocked=(_fixed, _no_row)),
+            with_target("current", lambda screen, row: _toggle(screen, row.id)), blocked=(_fixed, _no_row)),
     Command("context.less", "left_square_bracket", "Less", "Decrease the budget",
             lambda screen: _set_budget(screen, max(_LEAST, screen.budget - (_STEP if screen.budget > _SMALL else _LEAST))),
             bar=False),
@@ -181,17 +170,17 @@ CONTEXT_COMMANDS: tuple[Command[ContextView], ...] = (
     Command("context.budget", "b", "Budget", "Set the budget in tokens", set_budget),
     Command("context.view", "v", "View", "Text, reasons, timing, files", next_tab),
     Command("context.snapshots", "s", "Snapshots", "Snapshots of what agents received", switch_to_snapshots),
-    Command("context.copy", "c,y", "Copy", "Copy the context", with_target(_shown, copy_text), blocked=_no_text),
+    Command("context.copy", "c,y", "Copy", "Copy the context", with_target("shown", copy_text), blocked=_no_text),
     Command("context.rule", "r", "Rule", "Disable the rule that applies to the source",
-            with_target(_row, toggle_rule), blocked=(_fixed, _no_row, _no_rule)),
+            with_target("current", toggle_rule), blocked=(_fixed, _no_row, _no_rule)),
     Command("context.all", "A", "Enable all", "Enable everything again", all_on, bar=False, blocked=_nothing_off),
-    Command("context.mark", "m", "Mark", "Mark a snapshot for comparison", with_target(_snapshot, mark), bar=False,
+    Command("context.mark", "m", "Mark", "Mark a snapshot for comparison", with_target("snapshots.current", mark), bar=False,
             blocked=(_no_snapshots, _no_snapshot), shown=lambda screen: screen.lists_snapshots),
     Command("context.compare", "x", "Compare", "Compare two snapshots", with_target(_pair, compare),
             bar=False, blocked=(_no_snapshots, _no_snapshot, _no_pair), shown=lambda screen: screen.lists_snapshots),
     Command("context.keep", "K", "Keep", "Save a snapshot", keep_snapshot, bar=False, blocked=(_past, _nothing)),
-    Command("context.save", "w", "Save", "Write the context to a file", with_target(_shown, save_text), blocked=_no_text),
-    Command("context.edit", "e", "Edit", "Open its definition in $EDITOR", with_target(_row, edit_file),
+    Command("context.save", "w", "Save", "Write the context to a file", with_target("shown", save_text), blocked=_no_text),
+    Command("context.edit", "e", "Edit", "Open its definition in $EDITOR", with_target("current", edit_file),
             blocked=(_no_row, _no_file)),
 )  # fmt: skip
 

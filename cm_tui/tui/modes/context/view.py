@@ -43,13 +43,9 @@ NO_SUCH_SNAPSHOT = "No matching snapshots. / changes the filter; an empty filter
 
 
 class LineList(RowList[Content]):
-    """Read-only lines."""
+    """Read-only lines, which were laid out for the width there is."""
 
     is_text = True
-
-    def draw(self, row: Content, width: int) -> Content:  # noqa: ARG002 - lines were laid out for this width
-        """One line."""
-        return Content.assemble(" ", row)
 
 
 class ContextView(InputMode):
@@ -84,7 +80,11 @@ class ContextView(InputMode):
                 yield SourceRows(id="context-sources", empty=NO_PROMPT)
                 yield SnapshotRows(id="context-snapshots", empty=NO_SNAPSHOTS)
                 yield Words(id="context-notes")
-            yield Panel(LineList(id="context-lines", empty=""), id="context-detail-panel", title=TITLES["text"])
+            yield Panel(
+                LineList(draw=lambda row, _: Content.assemble(" ", row), id="context-lines"),
+                id="context-detail-panel",
+                title=TITLES["text"],
+            )
 
     def on_mount(self) -> None:
         """Restore prompt and budget of the last run."""

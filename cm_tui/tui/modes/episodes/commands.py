@@ -146,10 +146,6 @@ def _no_past(screen: EpisodesView) -> str | None:
     return episode.why or "no commit to show" if episode is not None and episode.moment is None else None
 
 
-def _episode(screen: EpisodesView) -> Episode | None:
-    return screen.episode
-
-
 # --- what is listed ---
 
 
@@ -296,13 +292,13 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     Command("episodes.after", "right_square_bracket", "After", "Next episode",
             partial(step, by=1), bar=False, blocked=_no_turns),
     Command("episodes.replay", "r", "Replay", "Show in History the commit that the agent saw, with its patch",
-            with_target(_episode, replay),
+            with_target("episode", replay),
             blocked=(_no_episode, not_searchable)),
     Command("episodes.resume", "R", "Resume", "Resume this session with its agent in this terminal; for a sub-agent the one "
             "that started it", resume, bar=False, blocked=_cannot_resume),
-    Command("episodes.entry", "w", "Write down", "Save what the episode taught as an entry", with_target(_episode, to_entry), bar=False,
+    Command("episodes.entry", "w", "Write down", "Save what the episode taught as an entry", with_target("episode", to_entry), bar=False,
             blocked=_no_episode),
-    Command("episodes.note", "W", "To a note", "Save what the episode taught in a note", with_target(_episode, to_note), bar=False,
+    Command("episodes.note", "W", "To a note", "Save what the episode taught in a note", with_target("episode", to_note), bar=False,
             blocked=_no_episode),
     Command("episodes.everywhere", "S", "Everywhere", "Search the words of the filter in all projects on this machine; "
             "read-only; S returns", lambda screen: ask_everywhere(screen, screen.where.text, screen.where), bar=False, blocked=not_open),
@@ -310,7 +306,7 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             lambda screen: screen.cm.session_import.start(), bar=False,
             blocked=(_importing, _nothing_to_import)),
     Command("episodes.copy", "c", "Copy", "Copy the story as displayed", copy, bar=False, blocked=_no_story),
-    Command("episodes.erase", "delete", "Erase", "Erase the episode permanently; asks twice", with_target(_episode, erase), bar=False,
+    Command("episodes.erase", "delete", "Erase", "Erase the episode permanently; asks twice", with_target("episode", erase), bar=False,
             blocked=_no_episode),
     Command("episodes.purge", "D", "Purge",
             "Delete archived episodes permanently; lists them and asks twice", purge, bar=False,

@@ -7,7 +7,7 @@ from functools import partial
 
 from textual import on
 
-from cm_tui.model import Episode, ResolvedRevision, SymbolKey
+from cm_tui.model import ResolvedRevision, SymbolKey
 from cm_tui.tui.modes.history.commit_panel import CommitList
 from cm_tui.tui.modes.history.prompts import (
     ask_prune,
@@ -51,10 +51,6 @@ def _symbol(screen: HistoryView) -> SymbolKey | None:
 
 _no_row: Reason = unless(lambda screen: screen.row, "no symbol under the cursor")
 _no_symbol: Reason = unless(_symbol, "no symbol under the cursor")
-
-
-def _episode(screen: HistoryView) -> Episode | None:
-    return screen.loader.episode
 
 
 # --- the point ---
@@ -173,10 +169,10 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
             "Open the recorded episodes; r there shows the commit and patch of one here", show_mode("episodes"),
             blocked=not_searchable),
     Command("history.resume", "R", "Resume", "Resume the session of the episode shown with its agent",
-            with_target(_episode, resume_agent),
+            with_target("loader.episode", resume_agent),
             bar=False, blocked=(not_searchable, _no_episode, lambda screen: cannot_resume(screen.loader.episode))),
     Command("history.erase", "delete", "Erase", "Erase the episode shown permanently; asks twice",
-            with_target(_episode, erase_shown),
+            with_target("loader.episode", erase_shown),
             bar=False, blocked=(not_searchable, _no_episode)),
     Command("history.drop", "d", "Remove history", "Remove history before a revision or an age; counts and asks first",
             drop_history, bar=False, blocked=(_no_mainline, _reading)),

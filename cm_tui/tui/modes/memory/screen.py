@@ -24,10 +24,9 @@ from cm_tui.tui.modes.memory.writing import (
 )
 from cm_tui.tui.screens.app_commands import not_open, undo_last
 from cm_tui.tui.screens.commands import Command, on_item, unless
-from cm_tui.tui.screens.list_mode import find
+from cm_tui.tui.screens.list_mode import find, next_value
 from cm_tui.tui.screens.messages import OpenSearch
 from cm_tui.tui.screens.small_lists import open_names
-from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.widgets.sourcelist import ProseList
 
 # --- why a command is not possible now ---
@@ -127,20 +126,6 @@ def search_memory(screen: MemoryView) -> None:
     screen.post_message(OpenSearch(screen.where.text, profile))
 
 
-def next_show(screen: MemoryView) -> None:
-    """List all, entries alone, notes alone, in turn."""
-    turn = ("", *SHOWS)
-    value = turn[(turn.index(screen.where.show) + 1) % len(turn)]
-    screen.filter_input.value = with_field(screen.filter_input.value, "show", value)
-
-
-def next_scope(screen: MemoryView) -> None:
-    """List both scopes, that of the project alone, that of the user alone, in turn."""
-    turn = ("", "project", "user")
-    value = turn[(turn.index(screen.where.scope) + 1) % len(turn)]
-    screen.filter_input.value = with_field(screen.filter_input.value, "scope", value)
-
-
 # --- what is done with an item ---
 
 
@@ -197,7 +182,7 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             on_item({Entry: edits.forget, Note: edits.forget}), blocked=cannot_forget),
     Command("memory.undo", "u", "Undo", "Undo the last change, of any mode; then your earlier ones in this project",
             undo_last, blocked=not_open),
-    Command("memory.show", "f", "Show", "All, entries only, notes only", next_show, blocked=not_open),
+    Command("memory.show", "f", "Show", "All, entries only, notes only", next_value("show", ("", *SHOWS)), blocked=not_open),
     Command("memory.pin", "p", "Pin", "Agents cannot change a pinned entry; the same key unpins it",
             on_item({Entry: edits.flip_pin}), blocked=cannot_pin),
     Command("memory.move", "m", "Move", "Move it to all projects or to this one; rename a note",
@@ -214,7 +199,8 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             bar=False, blocked=no_item),
     Command("memory.search", "o", "In Search", "Search the code for its title", search_name, bar=False,
             blocked=no_piece),
-    Command("memory.scope", "S", "Scope", "Both scopes, this project only, all projects only", next_scope,
+    Command("memory.scope", "S", "Scope", "Both scopes, this project only, all projects only",
+            next_value("scope", ("", "project", "user")),
             bar=False, blocked=not_open),
     Command("memory.before", "left_square_bracket", "Previous group", "Go to the previous group",
             partial(jump, by=-1), bar=False, blocked=no_rows),

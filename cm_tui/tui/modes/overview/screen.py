@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import partial
 
 from textual import events, on
@@ -13,7 +12,7 @@ from textual.widget import Widget
 
 from cm_tui import model
 from cm_tui.counts import count, noun
-from cm_tui.errors import CmError, StoreDamagedError, StoreTooNewError, UsageError
+from cm_tui.errors import CmError, StoreDamagedError, StoreTooNewError
 from cm_tui.tui.modes.overview import texts as text
 from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, not_open, show_mode, start_index, stop_index
 from cm_tui.tui.screens.commands import Command, unless
@@ -53,12 +52,10 @@ def _no_work(screen: OverviewScreen) -> str | None:
 def _last_session(engine: Engine) -> tuple[model.WorkState, bool]:
     """Return where the last session stopped, and whether its agent can be opened at it."""
     # On the worker, as what knows the agents is slow to import.
-    from cm_tui.integrations.agents.resume import resume_command
+    from cm_tui.tui.screens.episode_commands import cannot_resume
 
     state = engine.work_state()
-    with suppress(UsageError):
-        return state, bool(state.session and resume_command(state.agent, state.session, state.parent))
-    return state, False
+    return state, bool(state.session) and cannot_resume(state) is None
 
 
 def read_work(screen: OverviewScreen) -> None:

@@ -120,6 +120,15 @@ _empty: Callable[[PackView], str | None] = unless(
 _no_text: Callable[[PackView], str | None] = unless(
     lambda screen: screen.pack and screen.pack.markdown, "the pack is empty"
 )
+_memory: Callable[[PackView], str | None] = unless(
+    lambda screen: not screen.pieces.current or not screen.pieces.current.is_memory, "a memory is always included whole"
+)
+_whole: Callable[[PackView], str | None] = unless(
+    lambda screen: not screen.pieces.current or not screen.pieces.current.is_whole, WHOLE
+)
+_single: Callable[[PackView], str | None] = unless(
+    lambda screen: screen.current.start_line < screen.current.end_line, "it is a single line"
+)
 
 
 # --- changes ---
@@ -151,23 +160,6 @@ def _lengthen(screen: PackView, by: int) -> None:
     before = screen.current
     _set_lines(screen, *lengthened(before, by))
     screen.grown_from = before if by > 0 else None
-
-
-def _no_growth(screen: PackView) -> str | None:
-    row = screen.pieces.current
-    if row is None or row.item is None:
-        return None
-    if row.is_memory:
-        return "a memory is always included whole"
-    is_whole = row.item.start_line == 1 and row.item.text and row.item.end_line < row.request.end_line
-    return WHOLE if is_whole else None
-
-
-def _no_shrinking(screen: PackView) -> str | None:
-    row, piece = screen.pieces.current, screen.current
-    if row is not None and row.is_memory:
-        return "a memory is always included whole"
-    return "it is a single line" if piece.start_line == piece.end_line else None
 
 
 def _set_lines(screen: PackView, start: int, end: int) -> None:
@@ -204,12 +196,8 @@ def save_pack(screen: PackView, pack: Pack) -> None:
     ask_and_save(screen, "Save the pack", pack.markdown + "\n", "pack.md", recalled)
 
 
-def _pack(screen: PackView) -> Pack | None:
-    return screen.pack
-
-
 PACK_COMMANDS: tuple[Command[PackView], ...] = (
-    Command("pack.copy", "c,y", "Copy", "Copy the pack as Markdown", with_target(_pack, copy_pack), blocked=_no_text),
+    Command("pack.copy", "c,y", "Copy", "Copy the pack as Markdown", with_target("pack", copy_pack), blocked=_no_text),
     Command("pack.ask", "slash", "Ask", "Choose pieces for a question, replacing these", ask_question,
             blocked=not_searchable),
     Command("pack.drop", "d,delete", "Drop", "Remove the piece", drop, blocked=_empty),
@@ -219,16 +207,16 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
     Command("pack.budget", "b", "Budget", "Set the budget in tokens", set_budget),
     Command("pack.neighbours", "n", "Neighbours", "Add callers, callees and used types", add_neighbours,
             blocked=_empty),
-    Command("pack.save", "w", "Save", "Write the Markdown to a file", with_target(_pack, save_pack), blocked=_no_text),
+    Command("pack.save", "w", "Save", "Write the Markdown to a file", with_target("pack", save_pack), blocked=_no_text),
     Command("pack.agents", "P", "Agents", "Show what agents receive: the other page of this mode", show_mode("context")),
     Command("pack.up", "K,shift+up", "Move up", "Earlier in the pack", partial(_move, by=-1), bar=False,
             blocked=_empty),
     Command("pack.down", "J,shift+down", "Move down", "Later in the pack", partial(_move, by=1), bar=False,
             blocked=_empty),
     Command("pack.grow", "plus,equals_sign", "Grow", f"{STEP} more lines at each end", partial(_lengthen, by=STEP),
-            bar=False, blocked=(_empty, _no_growth)),
+            bar=False, blocked=(_empty, _memory, _whole)),
     Command("pack.shrink", "minus", "Shrink", f"{STEP} fewer lines at each end", partial(_lengthen, by=-STEP),
-            bar=False, blocked=(_empty, _no_shrinking)),
+            bar=False, blocked=(_empty, _memory, _single)),
     Command("pack.lines", "e", "Lines", "Set first and last line", edit_lines, bar=False, blocked=_empty),
     Command("pack.question", "Q", "Question", "Set the question at the top", edit_question, bar=False),
     Command("pack.clear", "X", "Clear", "Remove all pieces", clear, bar=False, blocked=_empty),

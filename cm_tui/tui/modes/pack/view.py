@@ -69,6 +69,12 @@ class PackRow:
         return self.item is not None and not self.item.text
 
     @property
+    def is_whole(self) -> bool:
+        """True when it is known to be all of a file: it has fewer lines than were asked for."""
+        item = self.item
+        return item is not None and item.start_line == 1 and bool(item.text) and item.end_line < self.request.end_line
+
+    @property
     def tokens(self) -> str:
         """What it costs."""
         if self.item is None:

@@ -16,6 +16,7 @@ from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedChange, NarratedProposal, Topic, TopicAction
+from cm_tui.model.text import fence_after
 from cm_tui.tui.modes.review.inbox import flat
 from cm_tui.tui.modes.review.parts import short
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
@@ -149,7 +150,6 @@ def with_reason(reasons: Sequence[str], given: str) -> list[str]:
 
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
-_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
 
 
 @dataclass(frozen=True)
@@ -173,10 +173,8 @@ def sections_of(text: str) -> list[SectionRow]:
 def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     fence = ""
     for number, line in enumerate(lines):
-        if found := _FENCE.match(line):
-            mark = found.group(1)
-            fence = mark[:3] if not fence else "" if mark.startswith(fence) else fence
-        elif not fence and (heading := _HEADING.match(line)) and heading.group(2):
+        fence = fence_after(fence, line)
+        if not fence and (heading := _HEADING.match(line)) and heading.group(2):
             yield number, len(heading.group(1)), heading.group(2)
 
 

@@ -16,7 +16,6 @@ from cm_tui.model.page import MOST_ROWS
 from cm_tui.tui.modes.review.deciding import accept, accept_read, confirm, decide, decline, decline_read
 from cm_tui.tui.modes.review.dialogs import FIRST, LineDialog, RejectDialog, read_in_memory, with_reason
 from cm_tui.tui.modes.review.inbox import (
-    SHOWN,
     Inbox,
     InboxFilter,
     Item,
@@ -301,13 +300,6 @@ def follow(screen: ReviewView, goal: str) -> None:
         screen.topics.go_to(name)
     elif kind == "note" and name:
         screen.post_message(OpenMemory("note" if "." in name else "entry", name))
-
-
-def next_state(screen: ReviewView) -> None:
-    """List those that wait, those that were put off, decided, approved by a policy, or all, in turn."""
-    now = screen.stock.where.state
-    state = SHOWN[(SHOWN.index(now) + 1) % len(SHOWN)] if now in SHOWN else SHOWN[0]
-    screen.filter_input.value = with_field(screen.filter_input.value, "state", "" if state == SHOWN[0] else state)
 
 
 def choose_kind(screen: ReviewView) -> None:

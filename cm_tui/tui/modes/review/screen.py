@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 
 from textual import on
 
-from cm_tui.model import NarratedProposal, Proposal, StaleItem, Topic
+from cm_tui.model import NarratedProposal, Proposal, StaleItem
 from cm_tui.tui.modes.review import proposal_commands as commands
 from cm_tui.tui.modes.review.deciding import open_in_memory, undo_chosen, undo_last_decision
 from cm_tui.tui.modes.review.detail_panel import DetailList
 from cm_tui.tui.modes.review.dialogs import create, merge, retire_or_restore, split
-from cm_tui.tui.modes.review.inbox import OUTDATED, Other, cannot_fix, session_of
+from cm_tui.tui.modes.review.inbox import OUTDATED, SHOWN, Other, cannot_fix, session_of
 from cm_tui.tui.modes.review.parts import TopicList
 from cm_tui.tui.modes.review.proposal_lines import ProposalList
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.app_commands import not_open, undo_last
 from cm_tui.tui.screens.commands import Command, on_item, unless, with_target
-from cm_tui.tui.screens.list_mode import find
+from cm_tui.tui.screens.list_mode import find, next_value
 
 # --- why a command is not possible now ---
 
@@ -150,10 +150,6 @@ def _on_proposals(screen: ReviewView) -> bool:
     return not screen.on_topics
 
 
-def _topic(screen: ReviewView) -> Topic | None:
-    return screen.topics.topic
-
-
 def _cannot_select(screen: ReviewView) -> str | None:
     return _first(screen, CURRENT_TOPIC if screen.on_topics else DECIDE)
 
@@ -178,12 +174,12 @@ REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     Command("review.create", "c", "New topic", "Create a topic with a title and tags", create, bar=False,
             shown=_on_topics, blocked=on_proposals),
     Command("review.merge", "M", "Merge",
-            "Merge the selected topics, or this one with the most similar one", with_target(_topic, merge), bar=False,
+            "Merge the selected topics, or this one with the most similar one", with_target("topics.topic", merge), bar=False,
             shown=_on_topics, blocked=MERGE),
-    Command("review.split", "S", "Split", "Move sections of the topic to a new topic", with_target(_topic, split),
+    Command("review.split", "S", "Split", "Move sections of the topic to a new topic", with_target("topics.topic", split),
             bar=False, shown=_on_topics, blocked=CURRENT_TOPIC),
     Command("review.retire", "D", "Retire", "Retire the topic: kept, not recalled; the same key restores it",
-            with_target(_topic, retire_or_restore), bar=False, shown=_on_topics, blocked=TOPIC),
+            with_target("topics.topic", retire_or_restore), bar=False, shown=_on_topics, blocked=TOPIC),
     Command("review.open", "o", "Evidence", "Show the evidence: the episode under the cursor, or the newest one",
             commands.open_evidence, bar=False, shown=_on_proposals, blocked=EVIDENCE),
     Command("review.run", "n", "Run now", "Run the narrator on new episodes; shows the cost of a model first",
@@ -193,7 +189,7 @@ REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     Command("review.topics", "t", "Topics", "Show topics with size, tags, freshness and overlaps, or proposals again",
             commands.switch_to_topics, blocked=not_open),
     Command("review.state", "s", "State", "Show waiting, deferred, decided, approved by a policy, all in turn",
-            commands.next_state, bar=False, shown=_on_proposals, blocked=on_topics),
+            next_value("state", SHOWN), bar=False, shown=_on_proposals, blocked=on_topics),
     Command("review.kind", "f", "Kind", "Filter by kind, from a list with counts", commands.choose_kind, bar=False,
             shown=_on_proposals, blocked=on_topics),
     Command("review.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find,

@@ -51,11 +51,6 @@ _unread: Reason = unless(lambda screen: screen.session.factory, "the profiles ar
 FACTORY = (no_knobs, _unread)
 
 
-def hit_of(screen: SearchView) -> Hit | None:
-    """Return the hit under the cursor."""
-    return screen.hit
-
-
 def _mark(screen: SearchView, hit: Hit, *, right: bool) -> None:
     session = screen.session
     assert session.answer is not None
@@ -159,9 +154,9 @@ _all_factory: Reason = unless(
 
 MARK_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.right", "plus", "Right", "Mark the result right for this query, or remove the mark",
-            with_target(hit_of, partial(_mark, right=True)), bar=False, blocked=(no_hit, no_file)),
+            with_target("hit", partial(_mark, right=True)), bar=False, blocked=(no_hit, no_file)),
     Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this query, or remove the mark",
-            with_target(hit_of, partial(_mark, right=False)), bar=False, blocked=(no_hit, no_file)),
+            with_target("hit", partial(_mark, right=False)), bar=False, blocked=(no_hit, no_file)),
     Command("search.unsave", "R", "Unsave", "Remove the project's saved numbers of the profile", reset_saved,
             bar=False, blocked=(*FACTORY, _all_factory)),
 )  # fmt: skip
@@ -265,5 +260,5 @@ WHY_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.why-not", "n", "Why not", "Show the rank of a file, a path:line or a symbol for this query",
             ask_why_not, bar=False, blocked=(_no_query, knobs_closed)),
     Command("search.compare", "x", "Compare", "Mark the result to compare it with others",
-            with_target(hit_of, mark_for_comparison), bar=False, blocked=(no_hit, _separate, knobs_closed)),
+            with_target("hit", mark_for_comparison), bar=False, blocked=(no_hit, _separate, knobs_closed)),
 )  # fmt: skip

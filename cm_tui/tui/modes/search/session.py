@@ -11,6 +11,7 @@ from cm_tui.model import By, Candidates, FileHits, Hit, Mode, Profile, SearchRes
 from cm_tui.model.profile import Mark, marks_of_hits
 from cm_tui.tui.modes.search.profile_panel import Setting, settings_of
 from cm_tui.tui.modes.search.rows import LEAST_BEFORE, Before, Moves, before, moves
+from cm_tui.tui.state.filter_line import following
 from cm_tui.tui.tasks.ask import Ask, Engine
 
 PAGE = 40
@@ -186,14 +187,12 @@ class SearchSession:
 
     def next_mode(self) -> None:
         """Hybrid, keyword, vector, and round again."""
-        self.mode = SEARCH_MODES[(SEARCH_MODES.index(self.mode) + 1) % len(SEARCH_MODES)]
+        self.mode = following(self.mode, SEARCH_MODES)
 
     def next_profile(self) -> None:
         """The next profile, with its saved numbers."""
-        names = list(self.profiles)
-        if self.profile and names:
-            place = names.index(self.profile.name) if self.profile.name in names else -1
-            self.profile = self.profiles[names[(place + 1) % len(names)]]
+        if self.profile and self.profiles:
+            self.profile = self.profiles[following(self.profile.name, [*self.profiles])]
 
     def take_profiles(self, profiles: Mapping[str, Profile], name: object, default: str, tuned: object) -> None:
         """The profiles are known: choose one by name, with the numbers that were tuned but not saved."""

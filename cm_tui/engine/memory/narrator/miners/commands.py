@@ -105,25 +105,7 @@ def bare(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(kept) if len(kept) > 1 or len(words) == 1 else words[: head + 1]
 
 
-_FILE_OPTIONS = frozenset(
-    (
-        "-f",
-        "-c",
-        "--config",
-        "--file",
-        "-o",
-        "--output",
-        "-C",
-        "--out",
-        "-r",
-        "--require",
-        "-p",
-        "--project",
-        "--entry",
-        "-t",
-        "--target",
-    )
-)
+_FILE_OPTIONS = words("file_options")
 _ROLES = tuple((re.compile(rf"(?:[\w.:]*[.:])?(?:{form})"), said) for said, form in pairs("roles").items())
 
 
