@@ -59,6 +59,26 @@ def test_approved_is_written_as_shown_and_marks_what_it_stands_on(engine: Engine
     assert evidence_of(engine) == []
 
 
+def test_decisions_are_taken_back_months_later(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    one, other = one_of(engine, "quokka"), one_of(engine, "sign tags")
+    approved(engine, one.id)
+    assert decided(engine, other.id, "reject", reason="not so").done
+    # Meanwhile other things are said, looked at and decided on.
+    later = list(Journal.of(engine.root).read())[-1].time + 60 * 86_400.0
+    monkeypatch.setattr("time.time", lambda: later)
+    taught(engine.root, "feed the emu", first=1_000)
+    passed(engine)
+    approved(engine, one_of(engine, "emu").id)
+    engine.retention(apply=True)
+    for name, text in ((other.id, "sign tags"), (one.id, "quokka")):
+        undone = engine.undo_narrated(name)
+        assert undone.done, undone.problem
+        assert one_of(engine, text).id == name, "it waits again, as the same proposal"
+    assert "quokka" not in note_of(engine)
+    assert "emu" in note_of(engine), "only its own line goes"
+    assert set(engine.undo(dry_run=True).ids) == {one_of(engine, "emu", "approved").id}
+
+
 @pytest.mark.parametrize(
     ("verdict", "more"),
     [

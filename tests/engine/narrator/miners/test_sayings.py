@@ -32,7 +32,6 @@ def found(prompt: str, answer: str = "", **fields: object) -> set[tuple[str, str
         ("fix the flaky login test, and never commit directly to main", "Never commit directly to main."),
         ("don't paste whole stack traces at me", "Don't paste whole stack traces at me."),
         ("talk to me in Portuguese", "Talk to me in Portuguese."),
-        ("ask me before you delete anything", "Ask me before you delete anything."),
     ],
 )  # fmt: skip
 def test_a_statement(prompt: str, text: str) -> None:
