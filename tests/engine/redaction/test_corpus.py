@@ -75,6 +75,13 @@ def test_a_word_glued_to_a_token_hides_nothing(kind: str):
     assert secret not in redact(f"use {secret}end now").text
 
 
+@pytest.mark.parametrize("kind", TOKENS)
+def test_a_token_at_the_end_of_a_sentence_is_found(kind: str):
+    secret = TOKENS[kind](Maker(3))
+    for end in (".", '."', "...", ". Then"):
+        assert secret not in redact(f"Deploy with {secret}{end}").text
+
+
 def test_what_was_redacted_stays_so_and_keeps_its_lines():
     for planted in CORPUS:
         clean = redact(planted.text)
