@@ -129,12 +129,13 @@ def test_only_files_of_the_checkout_the_packages_and_the_framework_are_read(root
     outside = dll(tmp_path / "outside" / "Secret.dll")
     (root / "lib").mkdir()
     (root / "lib" / "link.dll").symlink_to(outside)
-    hints = ["..\\..\\outside\\Secret.dll", "..\\lib\\link.dll", str(outside), "\0", "$(Home)\\x.dll"]
-    put(root / APP, "".join(f"<Reference><HintPath>{hint}</HintPath></Reference>" for hint in hints if hint != "\0"))
+    hints = ["..\\..\\outside\\Secret.dll", "..\\lib\\link.dll", str(outside), "x" * 5000, "$(Home)\\x.dll"]
+    put(root / APP, "".join(f"<Reference><HintPath>{hint}</HintPath></Reference>" for hint in hints))
     assert referenced_assemblies(root, [APP]) == []
     put(
         root / APP,
-        '<PackageReference Include="../../outside" Version=".." /><PackageReference Include=".." Version="*" />',
+        '<PackageReference Include="../../outside" Version=".." /><PackageReference Include=".." Version="*" />'
+        f'<PackageReference Include="{"y" * 5000}" Version="{"1" * 5000}" />',
     )
     assert referenced_assemblies(root, [APP]) == []
     (root / APP).write_text('<!DOCTYPE x [<!ENTITY a "b">]><Project>' + REFERENCE + "</Project>")

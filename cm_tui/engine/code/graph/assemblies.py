@@ -17,6 +17,8 @@ PROJECT_FILE = r"(?i)\.(cs|fs|vb)proj$|(^|/)(directory\.(packages|build)\.props|
 """Regular expression of the paths of files that name references."""
 _PROJECT_BYTES, _RESTORED_BYTES = 1_000_000, 64_000_000
 _MANY_FILES = 4000
+_LONGEST_NAME = 100
+"""Characters of the name or version of a package, as NuGet limits them."""
 _FRAMEWORKS = "packs/*.Ref/*/ref/*/*.dll", "shared/*/*/*.dll"
 
 
@@ -73,19 +75,27 @@ def _read_project(root: Path, path: str) -> Iterator[_Reference]:
 
 def _files_in_repository(root: Path, path: str, references: Iterable[_Reference]) -> Iterator[Path]:
     """Yield the referenced files that are in the checkout, also behind links."""
-    folder, top = posixpath.dirname(path), root.resolve()
+    folder = posixpath.dirname(path)
     for one in references:
         places = [root / posixpath.normpath(posixpath.join(folder, one.file))] if one.file else []
         if path.endswith("packages.config"):
             places = sorted(
                 root.glob(f"packages/{_plain(one.package)}.{_plain(one.version)}/lib/*/*.dll"), key=_newness
             )
-        yield from (file for file in places if file.is_file() and file.resolve().is_relative_to(top))
+        yield from (file for file in places if _is_file_below(file, root))
 
 
 def _plain(text: str) -> str:
     """Return a name without what a path or a pattern of paths gives a meaning."""
-    return re.sub(r"[^\w.+-]|^\.+$", "", text)
+    return re.sub(r"[^\w.+-]|^\.+$", "", text)[:_LONGEST_NAME]
+
+
+def _is_file_below(file: Path, folder: Path) -> bool:
+    """Return whether a file exists and is in a folder, also behind links; False for a path that no file can have."""
+    try:
+        return file.is_file() and file.resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError):
+        return False
 
 
 def _restored(root: Path, path: str, home: Path) -> Iterator[Path]:
@@ -98,7 +108,7 @@ def _restored(root: Path, path: str, home: Path) -> Iterator[Path]:
             for name, package in packages.items():
                 folder = home / str(chosen["libraries"][name].get("path", name.lower()))
                 for file in package.get("compile", ()):
-                    if file.endswith(".dll") and (folder / file).resolve().is_relative_to(home.resolve()):
+                    if file.endswith(".dll") and _is_file_below(folder / file, home):
                         yield folder / file
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return
