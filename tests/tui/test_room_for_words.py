@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App
@@ -156,6 +156,7 @@ async def test_badges_and_a_long_branch_take_no_names_from_modes(width, named, f
 
 
 @given(st.integers(36, 160), st.sampled_from(["added", "from src/somewhere/else.py Thing.name"]))
+@example(36, "from src/somewhere/else.py Thing.name")
 def test_the_number_and_the_date_of_an_event_stay_whole(width, word):
     lead = "#1,234 2017-03-04 "
     row = HistoryRow("+", "$success", "Count lines once more", "", PATH, word, lead=lead)

@@ -150,11 +150,14 @@ class SymbolCheck:
         found: dict[NameRange, Finding] = {}
         ends = self._ends(cases)
         gone = [case for case in cases if not case.now]
-        lost = {standing.key: standing for case in gone for standing in case.then[:_MOST_KEYS]}
+        lost = {
+            one.key: one for case in gone for one in sorted(case.then, key=lambda one: _order(one.key))[:_MOST_KEYS]
+        }
         became = self._traced(lost)
         became |= self._of_same_body([standing for key, standing in lost.items() if key not in became])
         for case in cases:
-            last = max(case.then, key=lambda one: ends.get(one.key, 0))
+            # Of several that ended together, the first by path: the database returns them in any order.
+            last = min(case.then, key=lambda one: (-ends.get(one.key, 0), _order(one.key)))
             ordinal = ends.get(last.key, 0)
             if case.now:
                 best = _best_now(case)

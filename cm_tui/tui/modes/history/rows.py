@@ -205,7 +205,8 @@ class HistoryList(RowList[HistoryRow]):
         if not row.mark:
             return Content.styled(f" {elide_end(one_line(row.name), width - 2)}", row.style)
         letter, style = kind_mark(row.kind) if row.kind else (" ", "")
-        lead, word = cell_len(row.lead), elide_middle(one_line(row.word), max(8, width // 3))
+        lead = cell_len(row.lead)
+        word = elide_middle(one_line(row.word), max(8, min(width // 3, width - 8 - lead)))
         # The last cell is left to the border.
         room = width - 6 - lead - (cell_len(word) + 2 if word else 0)
         name, place, gap = name_and_place(one_line(row.name), one_line(row.place), room)
