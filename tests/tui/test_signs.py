@@ -249,8 +249,11 @@ async def test_what_takes_long_shows_and_is_not_asked_for_twice(project: Path, h
         what_the_same_key_reports_again_takes_the_place_of_what_it_reported,
     )
     steps = *late, *asked, assembling, what_a_command_reads_first, writing_an_entry, an_undo, saving_a_profile
-    steps = *steps, a_refusal_while_something_is_done
     await each(held, why_a_command_is_not_possible_gives_way_to_the_keys_and_to_the_next_command, *steps, root=project)
+
+
+async def test_a_refusal_is_shown_beside_what_is_done(project: Path, held):
+    await each(held, a_refusal_while_something_is_done, root=project)
 
 
 @pytest.mark.deep
