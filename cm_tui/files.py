@@ -23,7 +23,7 @@ _QUIET_S, _MOST_WAIT_S = 0.02, 1.0
 """A file that was not written for so long is whole; and how long one is waited for at most."""
 _MOST_COMPARED = 100_000_000
 _LEFT_S = 3_600.0
-"""After so long nobody writes a new file any more: its process was killed."""
+"""Age in seconds from which an unfinished file belongs to a killed process."""
 
 _FILE = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 _FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC"))
