@@ -194,9 +194,10 @@ class ModeApp(App[int]):
         if isinstance(self.screen, ModeScreen) and not self._screen_stacks.get(mode):
             # Its code is imported now, which may take a second on a busy machine.
             self._say_below(f"◐ Opening {TITLES[mode]}…", "$accent")
+            opening = self._noticed
             await asyncio.sleep(_FRAME_S)
             await self.switch_mode(mode)
-            self.clear_notice()
+            self._end_notice(opening)
         else:
             await self.switch_mode(mode)
         self.remember()
@@ -318,7 +319,7 @@ class ModeApp(App[int]):
         self._notice, self._notice_style, self._noticed = text, style, time.monotonic()
         if self._notice_timer is not None:
             self._notice_timer.stop()
-        self._notice_timer = self.set_timer(_NOTICE_S, self.clear_notice)
+        self._notice_timer = self.set_timer(_NOTICE_S, partial(self._end_notice, self._noticed))
         self._draw_bottom_line()
 
     def clear_notice(self) -> None:
@@ -326,6 +327,11 @@ class ModeApp(App[int]):
         if self._notice:
             self._notice = ""
             self._draw_bottom_line()
+
+    def _end_notice(self, noticed: float) -> None:
+        # A timer that fired is heard of later, even if it was stopped meanwhile for a newer notice.
+        if noticed == self._noticed:
+            self.clear_notice()
 
     def _draw_bottom_line(self) -> None:
         # Below a dialog too: it stays open until what it asked for is done.
