@@ -228,15 +228,14 @@ async def a_refusal_while_something_is_done(driver, held):
 
 
 async def a_notice_ends_with_its_own_timer_alone(driver, held):
-    app = driver.app
-    app.refuse("older")
-    fired = app._notice_timer._callback
-    app.refuse("newer")
-    # Heard of after the newer one, as where the application was busy when the timer fired.
-    fired()
-    await driver.settle()
+    timers = []
+    with mock.patch.object(driver.app, "set_timer", lambda _, ends: timers.append(ends)):
+        driver.app.refuse("older")
+        driver.app.refuse("newer")
+    older, newer = timers
+    older()
     assert bottom(driver).lstrip().startswith("newer")
-    app._notice_timer._callback()
+    newer()
     await driver.settle()
     assert "newer" not in bottom(driver)
 

@@ -135,7 +135,6 @@ class ModeApp(App[int]):
         self._notice = ""
         """What the bottom line says: why something is not done, or what was done."""
         self._notice_style, self._noticed = "$warning", 0.0
-        self._notice_timer: Timer | None = None
         self._told_before: set[str] = set()
         """Messages that were there when the last key or button was pressed."""
 
@@ -317,9 +316,7 @@ class ModeApp(App[int]):
             self.notify(text, severity="warning" if style == "$warning" else "information", markup=False)
             return
         self._notice, self._notice_style, self._noticed = text, style, time.monotonic()
-        if self._notice_timer is not None:
-            self._notice_timer.stop()
-        self._notice_timer = self.set_timer(_NOTICE_S, partial(self._end_notice, self._noticed))
+        self.set_timer(_NOTICE_S, partial(self._end_notice, self._noticed))
         self._draw_bottom_line()
 
     def clear_notice(self) -> None:
@@ -329,7 +326,7 @@ class ModeApp(App[int]):
             self._draw_bottom_line()
 
     def _end_notice(self, noticed: float) -> None:
-        # A timer that fired is heard of later, even if it was stopped meanwhile for a newer notice.
+        # There may be a newer one, with a timer of its own.
         if noticed == self._noticed:
             self.clear_notice()
 
