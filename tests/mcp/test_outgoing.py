@@ -105,7 +105,9 @@ def plant(root: Path) -> None:
     repo.write("shop/deploy.py", CODE)
     repo.write("user.py", USER)
     repo.write("README.md", README)
-    repo.write(f"shop/d1-{AWS}/f_{GITHUB}.py", "from shop.deploy import deploy\n\n\ndef deploy_all():\n    return deploy()\n")
+    repo.write(
+        f"shop/d1-{AWS}/f_{GITHUB}.py", "from shop.deploy import deploy\n\n\ndef deploy_all():\n    return deploy()\n"
+    )
     repo.commit(f'Use {AWS}, password = "{PASSWORD}"')
     repo.git("checkout", "-q", "-b", f"release/{GITHUB}")
     repo.write("user.py", USER + "\n# changed\n")
