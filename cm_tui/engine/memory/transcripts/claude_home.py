@@ -78,7 +78,7 @@ def turns_of(transcript: Transcript, facts: SessionFacts) -> Iterator[Item]:
     with opened_text(transcript.file) as stream:
         for line in read_lines(stream):
             if prompt_of(line.record):
-                yield Read(_turn_of(line, facts), 0, line.end)
+                yield Read(_turn_of(line, facts))
 
 
 def _turn_of(line: Line, facts: SessionFacts) -> Turn:
