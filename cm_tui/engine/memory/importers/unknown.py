@@ -48,9 +48,16 @@ def data_of(item: Skipped, transcript: Transcript, session: str, state: Transcri
         # A shorter one is redacted when it is written.
         raw = redact(whole[: RECORD_CHARACTERS + BEYOND], RECORD_CHARACTERS).text
     data = {
-        "agent": transcript.agent, "session": session, "transcript": transcript.name, "at": item.at,
-        "record": item.kind, "written": item.time, "characters": len(whole), "raw": raw, "origin": origin,
-    }  # fmt: skip
+        "agent": transcript.agent,
+        "session": session,
+        "transcript": transcript.name,
+        "at": item.at,
+        "record": item.kind,
+        "written": item.time,
+        "characters": len(whole),
+        "raw": raw,
+        "origin": origin,
+    }
     return origin, data
 
 
