@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -216,7 +217,8 @@ class Memory:
     """How many turns of a session are known."""
     written: tuple[Position, str] | None = None
     """The last event that was written."""
-    _heads: dict[Path, Heads] = field(default_factory=dict)
+    heads: Callable[[Path], Heads] = field(default_factory=lambda: cache(Heads))
+    """Returns the commits of a checkout by time."""
 
     def add_state(self, state: TranscriptState) -> None:
         """Take in how far a transcript was read."""
@@ -245,10 +247,6 @@ class Memory:
         """Drop a turn that could not be written: the next import takes it."""
         self.taken.discard(origin)
         self.known.sessions.pop(origin, None)
-
-    def heads(self, root: Path) -> Heads:
-        """Return the commits of a checkout by time."""
-        return self._heads.setdefault(root, Heads(root))
 
     def story_of(self, found: Found) -> str:
         """Return the session of a transcript: the earlier one if it continues that."""

@@ -21,7 +21,7 @@ from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.recording.gate import NEVER
 from cm_tui.engine.memory.transcripts import copies
 from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
-from cm_tui.engine.memory.transcripts.claude_home import PROMPTS, prompt_of, session_of
+from cm_tui.engine.memory.transcripts.claude_prompts import PROMPTS, listed_prompt, session_of
 from cm_tui.engine.memory.transcripts.files import FoundFile
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.lines import Line, as_text, read_lines
@@ -258,7 +258,7 @@ class _Work:
         for session, lines in lost.items():
             with copies.changing():
                 may = [line for line in lines if self._may_be_copied(session, line)]
-                if not any(prompt_of(line.record) for line in may):
+                if not any(listed_prompt(line.record) for line in may):
                     continue
                 changed = max(parse_time(line.record.get("timestamp")) or 0.0 for line in may)
                 with copies.writing(copy_of(session), int(changed * 1e9)) as packed:

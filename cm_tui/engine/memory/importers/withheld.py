@@ -15,7 +15,7 @@ from cm_tui.engine.memory.importers.project_folders import left_of
 from cm_tui.engine.memory.importers.state import ImportState
 from cm_tui.engine.memory.recording.gate import PAUSED, PastGate
 from cm_tui.engine.memory.transcripts import copies
-from cm_tui.engine.memory.transcripts.claude_home import PROMPTS
+from cm_tui.engine.memory.transcripts.claude_prompts import PROMPTS
 from cm_tui.engine.memory.transcripts.files import UNKNOWN, FoundFile
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.lines import is_packed

@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.memory.transcripts.claude_home import days_kept, facts_of, lost_prompts, turns_of
 from cm_tui.engine.memory.transcripts.claude_prompts import (
     INTERRUPTED,
     PromptQueue,
+    days_kept,
     earlier_key_of,
+    facts_of,
     is_for_agent,
     key_of,
+    lost_prompts,
     prompt_of,
+    turns_of,
 )
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.line_reading import LineReading, ParentsFirst
