@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.importers.project_folders import Place, ProjectFolders
-from cm_tui.engine.memory.importers.state import VERSION, ImportState, TranscriptState
+from cm_tui.engine.memory.importers.state import VERSION, ImportState, ReadFile, TranscriptState
 from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.memory.transcripts.codex import Codex
 from cm_tui.engine.memory.transcripts.copilot import Copilot
@@ -254,7 +254,8 @@ class ProjectTranscripts:
             self.survey.others[facts.folder] += 1
             return None
         state = self.state.load(transcript.name)
-        return Found(transcript, format_, facts, place, state, has_news(transcript, state))
+        is_new = has_news(transcript, state) or _was_replaced(transcript, state)
+        return Found(transcript, format_, facts, place, state, is_new)
 
     def _by_its_files(self, format_: Format, transcript: Transcript, facts: SessionFacts) -> Place | None:
         """Return the place of a session in a missing folder of this name, if it wrote files of this project."""
@@ -290,3 +291,15 @@ def has_news(transcript: Transcript, state: TranscriptState) -> bool:
     if state.version < VERSION and has_rest:
         return True
     return (transcript.size, transcript.stamp) != (state.size, state.stamp)
+
+
+def _was_replaced(transcript: Transcript, state: TranscriptState) -> bool:
+    """Return whether the read part of a file is another one, also where size and time are the same."""
+    if transcript.is_copy or not state.offset:
+        # It is read as a whole.
+        return False
+    try:
+        with ReadFile.held(transcript.file) as file:
+            return not file.is_appended(state)
+    except OSError:
+        return True
