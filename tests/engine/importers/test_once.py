@@ -93,6 +93,17 @@ def test_a_replacement_of_the_same_size_and_time_is_planned_as_it_is_imported(ma
     assert "Third" in machine.prompts()
 
 
+def test_another_file_of_the_same_size_and_time_is_read(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write(one.turn("First", "One."))
+    machine.run()
+    before = one.file.stat()
+    one.file.write_bytes(one.file.read_bytes().replace(b"First", b"Third"))
+    os.utime(one.file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert machine.run().episodes == 1
+    assert machine.prompts() == ["First", "Third"]
+
+
 def test_a_turn_under_way_is_taken_when_it_has_ended(machine: Machine):
     one = Claude(machine.claude, machine.root)
     one.write([*one.turn("First", "One."), one.asked("Second"), one.used("Bash", {"command": "ls"}, "l")], old=False)

@@ -45,14 +45,7 @@ class Import:
     def __init__(self, project: ProjectTranscripts, clock: Clock = SYSTEM) -> None:
         self._project = project
         self._clock = clock
-        self._memory = Memory(
-            project.root,
-            project.journal,
-            project.state,
-            JournalContent(project.journal),
-            PastGate(project.root),
-            project.holds,
-        )
+        self._memory = Memory(project, JournalContent(project.journal), PastGate(project.root))
         self._has_states = False
 
     def run(self, cancel: Cancel) -> Iterator[Progress]:
@@ -246,10 +239,10 @@ class Follower:
 def _is_due(found: Found) -> bool:
     transcript, state = found.transcript, found.state
     rested = time.time() - transcript.stamp
-    if (transcript.size, transcript.stamp) == (state.size, state.stamp) and not found.is_other:
+    if (transcript.size, transcript.stamp) == (state.size, state.stamp):
         # Nothing was added: a turn waits for its end.
         return rested > QUIET_SECONDS
-    if found.is_other or rested > REST_SECONDS:
+    if transcript.size < state.size or rested > REST_SECONDS:
         return True
     return transcript.size - state.size >= BYTES or _lines_after(transcript.file, state.size) >= LINES
 
