@@ -40,7 +40,7 @@ def launch(project: Path | None = None, episode: str = "") -> int:
 def _run(folder: Path, episode: str) -> tuple[int, Path | None]:
     """Run the application on one project; returns the exit code, and the project to go on with."""
     from cm_tui.config import load_config
-    from cm_tui.tui.app.run import run
+    from cm_tui.tui.app.app import run
 
     said: list[str] = []
     following: list[Path] = []

@@ -24,7 +24,7 @@ import sys, time
 from pathlib import Path
 from cm_tui.config import Config
 from cm_tui.engine.api.engine import Engine
-from cm_tui.tui.app.run import run
+from cm_tui.tui.app.app import run
 
 root, begun, go = map(Path, sys.argv[1:])
 

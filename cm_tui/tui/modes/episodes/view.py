@@ -15,8 +15,16 @@ from cm_tui.counts import noun
 from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Episode, EpisodeFilter, Page, Session
 from cm_tui.tui.modes.episodes.query import BY_HAND, EVERY, Term, ValidLines, is_session, of_key
-from cm_tui.tui.modes.episodes.recorded import DAYS, ActivityPanel, Totals
-from cm_tui.tui.modes.episodes.session_list import ROOMY, SessionList, SessionRow, TurnList, by_day
+from cm_tui.tui.modes.episodes.session_list import (
+    DAYS,
+    ROOMY,
+    ActivityPanel,
+    SessionList,
+    SessionRow,
+    Totals,
+    TurnList,
+    by_day,
+)
 from cm_tui.tui.modes.episodes.stories import session_head, session_story, turn_head
 from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
 from cm_tui.tui.screens.list_mode import ListMode

@@ -10,8 +10,7 @@ from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.tui.modes.memory.groups import Item, Marks, MemoryFilter, read_line, read_marks
-from cm_tui.tui.modes.memory.inventory import Inventory, InventoryWatch
-from cm_tui.tui.modes.memory.item_list import ItemList, rows_of
+from cm_tui.tui.modes.memory.inventory import Inventory, InventoryWatch, ItemList, rows_of
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.tasks.ask import Repeated

@@ -17,8 +17,8 @@ from textual.widgets import Input
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedChange, NarratedProposal, Topic, TopicAction
 from cm_tui.model.text import fence_after
+from cm_tui.tui.modes.review.detail_panel import short
 from cm_tui.tui.modes.review.inbox import flat
-from cm_tui.tui.modes.review.parts import short
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.messages import OpenMemory
 from cm_tui.tui.screens.question import Line, ListDialog, ask, ask_line, confirm

@@ -9,10 +9,9 @@ from textual import on
 from cm_tui.model import NarratedProposal, Proposal, StaleItem
 from cm_tui.tui.modes.review import proposal_commands as commands
 from cm_tui.tui.modes.review.deciding import open_in_memory, undo_chosen, undo_last_decision
-from cm_tui.tui.modes.review.detail_panel import DetailList
+from cm_tui.tui.modes.review.detail_panel import DetailList, TopicList
 from cm_tui.tui.modes.review.dialogs import create, merge, retire_or_restore, split
 from cm_tui.tui.modes.review.inbox import OUTDATED, SHOWN, Other, cannot_fix, session_of
-from cm_tui.tui.modes.review.parts import TopicList
 from cm_tui.tui.modes.review.proposal_lines import ProposalList
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.app_commands import not_open, undo_last

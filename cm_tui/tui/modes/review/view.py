@@ -13,9 +13,8 @@ from textual.widgets import Input
 from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedProposal, Topic, TopicMap
-from cm_tui.tui.modes.review.detail_panel import DetailList, DetailPanel
+from cm_tui.tui.modes.review.detail_panel import DetailList, DetailPanel, TopicList, progress_text, topic_lines
 from cm_tui.tui.modes.review.inbox import INCLUDED, OUTDATED, WISH, Item, Key, key_of, read_line, state_of
-from cm_tui.tui.modes.review.parts import TopicList, progress_text, topic_lines
 from cm_tui.tui.modes.review.proposal_lines import ProposalList, other_lines, proposal_lines
 from cm_tui.tui.modes.review.stock import Details, Stock
 from cm_tui.tui.screens.list_mode import ListMode
