@@ -20,7 +20,7 @@ from cm_tui.model import (
     SymbolSpan,
 )
 from cm_tui.model.dates import day
-from cm_tui.tui.modes.health.texts import DaemonFacts, jobs_text
+from cm_tui.tui.modes.health.daemon_texts import DaemonFacts, jobs_text
 from cm_tui.tui.modes.history.commit_panel import coverage_text
 from cm_tui.tui.modes.history.detail_panel import diff_lines
 from cm_tui.tui.modes.history.rows import Spot, of_changes
