@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 from textual import events, on
@@ -112,6 +112,11 @@ class ModeScreen(Screen[None]):
     def choices(self) -> dict[str, Any]:
         """What the next run finds again; changes to it are kept."""
         return self.cm.state.of(self.MODE)
+
+    def kept(self, name: str, default: T, among: Collection[T] = ()) -> T:
+        """Return a choice of the last run; the default where it has another type, or is not among the possible values."""
+        value = self.choices.get(name)
+        return value if type(value) is type(default) and (not among or value in among) else default
 
     # --- commands ---
 

@@ -271,15 +271,10 @@ class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
 
     # --- the lists ---
 
-    @on(SourceRows.Highlighted, "#context-sources")
-    def _came_to(self) -> None:
+    def show_row(self) -> None:
+        """Show the source under the cursor."""
         if not self.lists_snapshots:
             self.show_details()
-            self.refresh_keys()
-
-    @on(SnapshotRows.Highlighted, "#context-snapshots")
-    def _came_to_snapshot(self) -> None:
-        self.refresh_keys()
 
     @on(SourceRows.Chosen, "#context-sources")
     def _read(self) -> None:

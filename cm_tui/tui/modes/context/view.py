@@ -88,11 +88,10 @@ class ContextView(InputMode):
 
     def on_mount(self) -> None:
         """Restore prompt and budget of the last run."""
-        budget, prompt, tab = self.choices.get("budget"), self.choices.get("prompt"), self.choices.get("tab")
-        self.budget = budget if isinstance(budget, int) and budget > 0 else DEFAULT_BUDGET
-        self.tab = next((one for one in TABS if one == tab), "text")
-        if isinstance(prompt, str):
-            self.prompt_input.value = prompt
+        budget = self.kept("budget", DEFAULT_BUDGET)
+        self.budget = budget if budget > 0 else DEFAULT_BUDGET
+        self.tab = self.kept("tab", self.tab, TABS)
+        self.prompt_input.value = self.kept("prompt", "")
         self.show_lists()
         self.sources.focus() if self.prompt else self.prompt_input.focus()
         self.ask_definitions()

@@ -95,11 +95,11 @@ class EpisodesView(ListMode):
 
     def on_mount(self) -> None:
         """Restore the state of the last run."""
-        self.fill_filter(self.choices.get("filter"))
+        self.fill_filter(self.kept("filter", ""))
         session = self.choices.get("session")
         self.session_key = session if isinstance(session, str) else None
         self.session_list.focus()
-        self.set_interval(LOOK_AGAIN, self._poll)
+        self.set_interval(LOOK_AGAIN, self.poll)
 
     def keep(self) -> None:
         """The filter, and the session."""
@@ -139,13 +139,9 @@ class EpisodesView(ListMode):
 
     # --- news ---
 
-    @on(events.ScreenResume)
-    def _entered(self) -> None:
-        self._poll(due=True)
-
-    def _poll(self, *, due: bool = False) -> None:
+    def look(self, *, at_once: bool) -> None:
         """Ask whether something was recorded meanwhile."""
-        if self._begun and self.is_current and (self._totals.is_idle if due else self._totals.is_due):
+        if self._begun and self._totals.may_ask(at_once=at_once):
             self._read_totals(self._check_story)
 
     def _read_totals(self, then: Then[Totals], *, delay: float = 0.0) -> None:
@@ -251,7 +247,7 @@ class EpisodesView(ListMode):
             return
         rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand) if self.sessions.rows else []
         cursor = self.session_list.place_of(self.session_key or "", rows) or 0
-        empty = f"No matches for {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
+        empty = self.no_matches or self._nothing
         with self.session_list.prevent(SessionList.Highlighted):
             self.session_list.set_rows(rows, cursor=cursor, empty=empty)
         total, known = self.sessions.total, len(self.sessions.rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from rich.cells import cell_len
@@ -28,7 +28,7 @@ from cm_tui.tui.modes.memory.groups import (
     stale_paths,
     title_of,
 )
-from cm_tui.tui.tasks.ask import Engine, Repeated
+from cm_tui.tui.tasks.ask import Engine, Listing, Repeated
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, elide_path, number_of, one_line
 
@@ -160,8 +160,7 @@ _KEPT_NOTES: dict[str, Callable[[Engine], Callable[[Note], bool]]] = {
 }
 
 
-@dataclass
-class InventoryWatch:
+class InventoryWatch(Listing[MemoryFilter, Inventory]):
     """Keeps what fits a filter.
 
     Args:
@@ -169,24 +168,9 @@ class InventoryWatch:
         changed: called when there is something else than before.
     """
 
-    _question: Repeated[Inventory]
-    _changed: Callable[[Inventory], None]
-    _limits: dict[str, int] = field(default_factory=dict)
-    where: MemoryFilter = field(default_factory=MemoryFilter)
-    found: Inventory | None = None
-    """What fits; None: nothing was read yet."""
-
-    def filter_by(self, where: MemoryFilter, *, delay: float = 0.0) -> None:
-        """Ask for what fits a filter."""
-        if where != self.where:
-            self.where = where
-            self._limits.clear()
-        self.read(delay=delay)
-
-    def look(self, *, due: bool = False) -> None:
-        """Ask whether something was written meanwhile, where it is time to, and no answer is on its way."""
-        if self.found is not None and (self._question.is_idle if due else self._question.is_due):
-            self.read()
+    def __init__(self, question: Repeated[Inventory], changed: Callable[[Inventory], None]) -> None:
+        super().__init__(question, MemoryFilter())
+        self._changed = changed
 
     def read(self, *, delay: float = 0.0) -> None:
         """Request the same rows again, as far as they were read."""
@@ -203,9 +187,8 @@ class InventoryWatch:
         """Load a group up to the visible rows and well beyond."""
         pages = self.found.pages if self.found is not None else ()
         page = next((page for page in pages if page.group.key == group), None)
-        if page is not None and len(page.items) < page.total:
-            self._limits[group] = min(page.total, max(4 * len(page.items), many + len(page.items)))
-            self.read()
+        if page is not None:
+            self.read_further(len(page.items), page.total, many, group)
 
 
 _LEAST_TITLE = 16

@@ -360,11 +360,10 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
 
     # --- the list ---
 
-    @on(ItemList.Highlighted, "#memory-list")
-    def _came_to(self) -> None:
+    def show_row(self) -> None:
+        """Show the item under the cursor."""
         if self.items.item is not None:
             self.panel.show(self.items.item)
-        self.refresh_keys()
 
     @on(ItemList.Chosen, "#memory-list")
     def _enter(self) -> None:

@@ -9,7 +9,6 @@ from textual import on
 from cm_tui.model import NarratedProposal, Proposal, StaleItem
 from cm_tui.tui.modes.review import proposal_commands as commands
 from cm_tui.tui.modes.review.deciding import open_in_memory, undo_chosen, undo_last_decision
-from cm_tui.tui.modes.review.detail_panel import DetailList, TopicList
 from cm_tui.tui.modes.review.dialogs import create, merge, retire_or_restore, split
 from cm_tui.tui.modes.review.inbox import OUTDATED, SHOWN, Other, cannot_fix, session_of
 from cm_tui.tui.modes.review.proposal_lines import ProposalList
@@ -17,6 +16,7 @@ from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.app_commands import not_open, undo_last
 from cm_tui.tui.screens.commands import Command, on_item, unless, with_target
 from cm_tui.tui.screens.list_mode import find, next_value
+from cm_tui.tui.widgets.rowlist import RowList
 
 # --- why a command is not possible now ---
 
@@ -246,25 +246,11 @@ class ReviewScreen(ReviewView, commands=REVIEW_COMMANDS):
 
     # --- the lists ---
 
-    @on(ProposalList.Highlighted, "#proposals")
-    def _came_to(self) -> None:
-        if not self.on_topics:
-            self.show_item()
-            self.refresh_keys()
-
     @on(ProposalList.RowsRequested)
     def _rows_requested(self, event: ProposalList.RowsRequested) -> None:
         self.stock.read_on(event.many)
 
-    @on(TopicList.Highlighted, "#topics")
-    def _came_to_topic(self) -> None:
-        if self.on_topics:
-            self.topics.show()
-            self.refresh_keys()
-
-    @on(ProposalList.Chosen, "#proposals")
-    @on(TopicList.Chosen, "#topics")
-    @on(DetailList.Chosen, "#detail-lines")
+    @on(RowList.Chosen)
     def _enter(self) -> None:
         commands.read(self)
 

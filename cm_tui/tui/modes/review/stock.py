@@ -18,7 +18,7 @@ from cm_tui.tui.modes.review.inbox import (
     read_inbox,
     state_of,
 )
-from cm_tui.tui.tasks.ask import Ask, Engine, Fail, Repeated
+from cm_tui.tui.tasks.ask import Ask, Engine, Fail, Listing, Repeated
 
 SETTLING = 0.06
 """Seconds that the cursor stays before something is read, so that scrolling reads nothing."""
@@ -100,7 +100,7 @@ class Details:
 _ON_ITS_WAY = -1
 
 
-class Stock:
+class Stock(Listing[InboxFilter, Inbox]):
     """Proposals as they are listed.
 
     Args:
@@ -110,31 +110,21 @@ class Stock:
     """
 
     def __init__(self, ask: Ask, changed: Callable[[], None], failed: Fail) -> None:
-        self._question: Repeated[tuple[Inbox, int]] = Repeated("inbox", ask, failed)
+        super().__init__(Repeated[tuple[Inbox, int]]("inbox", ask, failed), InboxFilter())
         self._changed = changed
-        self._limit = PAGE
         self._now = 0
         """Counts answers to decisions: what was read before one is older than it."""
         self._as_decided: dict[Key, tuple[Item | None, int]] = {}
         """Items as they are to be, None where they go, and when the engine had done it."""
         self._given_back: dict[Key, Item] = {}
-        self.where = InboxFilter()
-        self.found: Inbox | None = None
-        """What was read; None: nothing yet."""
         self.refused: dict[Key, str] = {}
         """Why a decision could not be done: it is shown once more, as it is now."""
 
     # --- reading ---
 
-    def filter_by(self, where: InboxFilter, *, delay: float = 0.0) -> None:
-        """Ask for what fits a filter."""
-        if where != self.where:
-            self.where, self._limit = where, PAGE
-        self.read(delay=delay)
-
     def read(self, *, delay: float = 0.0) -> None:
         """Request the same rows again, as far as they were read."""
-        where, limit = self.where, self._limit
+        where, limit = self.where, self._limits.get("", PAGE)
 
         def call(engine: Engine) -> tuple[Inbox, int]:
             # Counted when it is asked, not before: decisions may be done while this one waits.
@@ -155,9 +145,8 @@ class Stock:
 
     def read_on(self, many: int) -> None:
         """Load up to the visible rows and well beyond."""
-        if self.found is not None and len(self.found.rows) < self.found.total:
-            self._limit = min(self.found.total, max(4 * len(self.found.rows), many + PAGE))
-            self.read()
+        if self.found is not None:
+            self.read_further(len(self.found.rows), self.found.total, many)
 
     # --- what is listed ---
 
