@@ -9,19 +9,18 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from cm_tui.config import Config
 from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.model import Need
 from cm_tui.tui.app.kept_choices import SavedChoices
-from cm_tui.tui.app.mode_app import ModeApp
 from cm_tui.tui.app.settings_in_force import SettingsInForce
 from cm_tui.tui.screens.app_dialogs import ProjectChooser, RecordingControl
-from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import AddToPack, OpenEpisode
+from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.small_lists import CommandPalette
 from cm_tui.tui.screens.trust_dialog import TrustDialog
 from cm_tui.tui.state.project import ProjectView
@@ -307,13 +306,6 @@ class CmApp(ModeApp):
     def choose_project(self) -> None:
         """Choose another project from a list, and open it."""
         self._projects.choose()
-
-
-if TYPE_CHECKING:
-
-    def _services(app: CmApp) -> AppServices:
-        """The type checker proves here that the application has all that modes use."""
-        return app
 
 
 INTERRUPTED = 130

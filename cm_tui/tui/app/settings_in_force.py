@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
 from textual.widgets import Input
@@ -18,15 +18,13 @@ from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import Command, key_name
+from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.state.change_history import Finish, UndoableChange
 from cm_tui.tui.state.remembered import current_keys, former_keys
 from cm_tui.tui.tasks.watches import EVERY, Watch
 from cm_tui.tui.theme.themes import CM_DARK
 from cm_tui.tui.widgets.rowlist import RowList
-
-if TYPE_CHECKING:
-    from cm_tui.tui.app.mode_app import ModeApp
 
 NO_KEY = "–"
 """Written for a command that has no key any more."""
