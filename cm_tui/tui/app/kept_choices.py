@@ -12,7 +12,7 @@ from pathlib import Path
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.messages import PackSelectionChanged
 from cm_tui.tui.screens.mode_app import ModeApp
-from cm_tui.tui.state.change_history import Finish, UndoableChange
+from cm_tui.tui.state.change_history import own_change
 from cm_tui.tui.state.pack_selection import Items, PackChange, PackFile, PackSelection, merged, readable
 from cm_tui.tui.state.remembered import AppState, load_state, save_state
 from cm_tui.tui.tasks.ask import Fail, as_cm_error
@@ -207,16 +207,8 @@ class SavedChoices:
         self._app.log(f"State not saved: {error}")
 
     def _note_pack_change(self, change: PackChange) -> None:
-        def undo(_: object, finish: Finish) -> None:
-            self.pack_selection.undo(change)
-            finish("")
-
-        def redo(_: object, finish: Finish) -> None:
-            self.pack_selection.redo(change)
-            finish("")
-
-        mode = self._app.current_mode
-        self._app.history.add(UndoableChange(change.words, mode, undo, redo, change.about))
+        undo, redo = partial(self.pack_selection.undo, change), partial(self.pack_selection.redo, change)
+        self._app.history.add(own_change(change.words, self._app.current_mode, change.about, undo, redo))
 
     def _pack_changed(self) -> None:
         self._pack_sync.exchange()

@@ -17,7 +17,7 @@ from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.bars import sparkline
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import Words
-from cm_tui.tui.widgets.text import count, elide_end, fit, one_line, short_count
+from cm_tui.tui.widgets.text import count, elide_end, fit, flat, one_line, short_count
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class SessionList(RowList[SessionRow]):
             (f" {short_count(session.episodes)}" if single else "", "$muted"),
         )  # fmt: skip
         room = width - 8 - cell_len(lead) - cell_len(facts.plain)
-        title = " ".join(one_line(session.title[:400]).split()) or one_line(session.id) or "without a session"
+        title = flat(session.title) or one_line(session.id) or "without a session"
         return Content.assemble(
             (mark, "$accent"), (clock(session.ended), "$soft"), " ", (lead, "$secondary"), fit(elide_end(title, room), room),
             facts,

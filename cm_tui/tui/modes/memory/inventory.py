@@ -14,23 +14,10 @@ from cm_tui.errors import StoreError
 from cm_tui.model import Entry, Note, Page
 from cm_tui.model.dates import local_day, short_age
 from cm_tui.model.page import MOST_ROWS
-from cm_tui.tui.modes.memory.groups import (
-    GROUPS,
-    Group,
-    Item,
-    Marks,
-    MemoryFilter,
-    doubles,
-    is_same,
-    key_of,
-    path_of,
-    signs_of,
-    stale_paths,
-    title_of,
-)
+from cm_tui.tui.modes.memory import groups
 from cm_tui.tui.tasks.ask import Engine, Listing, Repeated
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_end, elide_path, number_of, one_line
+from cm_tui.tui.widgets.text import elide_end, elide_path, flat, number_of, one_line
 
 PAGE = 200
 """Rows of a group that are read at first."""
@@ -42,8 +29,8 @@ TOGETHER = 300
 class GroupPage:
     """The first rows of a group."""
 
-    group: Group
-    items: tuple[Item, ...]
+    group: groups.Group
+    items: tuple[groups.Item, ...]
     total: int
 
 
@@ -59,7 +46,7 @@ class Inventory:
     def is_same(self, other: Inventory | None) -> bool:
         """Return whether nothing has changed."""
         return self == other and all(
-            is_same(*pair)
+            groups.is_same(*pair)
             for mine, theirs in zip(self.pages, other.pages, strict=True)
             for pair in zip(mine.items, theirs.items, strict=True)
         )
@@ -69,7 +56,7 @@ class Inventory:
         return sum(page.total for page in self.pages if page.group.of == of)
 
 
-def read_inventory(engine: Engine, where: MemoryFilter, limits: Mapping[str, int]) -> Inventory:
+def read_inventory(engine: Engine, where: groups.MemoryFilter, limits: Mapping[str, int]) -> Inventory:
     """Ask for what fits.
 
     Args:
@@ -80,9 +67,9 @@ def read_inventory(engine: Engine, where: MemoryFilter, limits: Mapping[str, int
     pages: list[GroupPage] = []
     notes: list[str] = []
     for of, read in (("entries", _entries), ("notes", _notes)):
-        groups = [group for group in GROUPS if group.of == of and where.wants(group.key)]
+        wanted = [group for group in groups.GROUPS if group.of == of and where.wants(group.key)]
         try:
-            found = _of_groups(partial(read, engine, where), groups, limits)
+            found = _of_groups(partial(read, engine, where), wanted, limits)
         except StoreError as error:
             # The others can be read, and are shown.
             notes.append(error.one_line)
@@ -94,27 +81,27 @@ def read_inventory(engine: Engine, where: MemoryFilter, limits: Mapping[str, int
 
 
 def _of_groups(
-    read: Callable[[str, int], Page[Item]], groups: Sequence[Group], limits: Mapping[str, int]
-) -> list[tuple[Group, Page[Item]]]:
+    read: Callable[[str, int], Page[groups.Item]], wanted: Sequence[groups.Group], limits: Mapping[str, int]
+) -> list[tuple[groups.Group, Page[groups.Item]]]:
     """Read groups: all of them at once where that is not much, as each question looks at every file."""
-    if not groups:
+    if not wanted:
         return []
     every = read("", TOGETHER)
     if every.total > len(every.rows):
-        return [(group, read(group.key, limits.get(group.key, PAGE))) for group in groups]
+        return [(group, read(group.key, limits.get(group.key, PAGE))) for group in wanted]
     found = []
-    for group in groups:
+    for group in wanted:
         rows = [item for item in every.rows if _group_of(item) == group.key]
         found.append((group, Page(tuple(rows), len(rows), every.note)))
     return found
 
 
-def _group_of(item: Item) -> str:
+def _group_of(item: groups.Item) -> str:
     """Return the key of the group that an item belongs to."""
     return item.category.lower() if isinstance(item, Entry) else item.kind
 
 
-def _entries(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[Item]:
+def _entries(engine: Engine, where: groups.MemoryFilter, key: str, limit: int) -> Page[groups.Item]:
     category = key.capitalize()
     if where.state in _KEPT_ENTRIES:
         every = engine.entries(match=where.text, category=category, scope=where.scope, limit=MOST_ROWS)
@@ -126,7 +113,7 @@ def _entries(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[
     return Page(page.rows, page.total, page.note)
 
 
-def _notes(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[Item]:
+def _notes(engine: Engine, where: groups.MemoryFilter, key: str, limit: int) -> Page[groups.Item]:
     if where.state:
         every = engine.notes(match=where.text, kind=key, scope=where.scope, limit=MOST_ROWS)
         fits = _KEPT_NOTES[where.state](engine)
@@ -136,13 +123,13 @@ def _notes(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[It
     return Page(page.rows, page.total, page.note)
 
 
-def _stale(engine: Engine) -> Callable[[Item], bool]:
-    paths = stale_paths(engine)
-    return lambda item: path_of(item) in paths
+def _stale(engine: Engine) -> Callable[[groups.Item], bool]:
+    paths = groups.stale_paths(engine)
+    return lambda item: groups.path_of(item) in paths
 
 
 def _double(engine: Engine) -> Callable[[Entry], bool]:
-    ids = doubles(engine)
+    ids = groups.doubles(engine)
     return lambda entry: entry.id in ids
 
 
@@ -160,7 +147,7 @@ _KEPT_NOTES: dict[str, Callable[[Engine], Callable[[Note], bool]]] = {
 }
 
 
-class InventoryWatch(Listing[MemoryFilter, Inventory]):
+class InventoryWatch(Listing[groups.MemoryFilter, Inventory]):
     """Keeps what fits a filter.
 
     Args:
@@ -169,7 +156,7 @@ class InventoryWatch(Listing[MemoryFilter, Inventory]):
     """
 
     def __init__(self, question: Repeated[Inventory], changed: Callable[[Inventory], None]) -> None:
-        super().__init__(question, MemoryFilter())
+        super().__init__(question, groups.MemoryFilter())
         self._changed = changed
 
     def read(self, *, delay: float = 0.0) -> None:
@@ -200,7 +187,7 @@ _LOOKED_AT = 400
 class HeadingRow:
     """The name of a group, and how much is in it."""
 
-    group: Group
+    group: groups.Group
     read: int
     total: int
 
@@ -209,15 +196,15 @@ class HeadingRow:
 class ItemRow:
     """An entry or a note."""
 
-    group: Group
-    item: Item
+    group: groups.Group
+    item: groups.Item
 
 
 @dataclass(frozen=True)
 class UnreadRow:
     """A row of a group that was not read yet."""
 
-    group: Group
+    group: groups.Group
 
 
 Row = HeadingRow | ItemRow | UnreadRow
@@ -236,11 +223,11 @@ def rows_of(inventory: Inventory) -> list[Row]:
 class ItemList(RowList[Row]):
     """Rows below headings; asks for rows that come on screen and are not read yet."""
 
-    marks = Marks()
+    marks = groups.Marks()
     """What rows are marked with, as far as that was asked."""
 
     @property
-    def item(self) -> Item | None:
+    def item(self) -> groups.Item | None:
         """What the row under the cursor is about."""
         row = self.current
         return row.item if isinstance(row, ItemRow) else None
@@ -251,9 +238,9 @@ class ItemList(RowList[Row]):
 
     def key_of(self, row: Row) -> Hashable:
         """Return the name of an item, or of a group."""
-        return key_of(row.item) if isinstance(row, ItemRow) else row.group if self.is_heading(row) else None
+        return groups.key_of(row.item) if isinstance(row, ItemRow) else row.group if self.is_heading(row) else None
 
-    def read_of(self, group: Group, many: int) -> int:
+    def read_of(self, group: groups.Group, many: int) -> int:
         """Return how many rows of a group are among the first rows of the list."""
         return many - 1 - (self.place_of(group) or 0)
 
@@ -276,7 +263,7 @@ class ItemList(RowList[Row]):
             return _heading(row, width)
         if isinstance(row, UnreadRow):
             return self.placeholder(row.group)
-        item, signs = row.item, signs_of(row.item, self.marks)
+        item, signs = row.item, groups.signs_of(row.item, self.marks)
         return _entry(item, signs, width) if isinstance(item, Entry) else _note(item, signs, width)
 
 
@@ -288,9 +275,9 @@ def _heading(row: HeadingRow, width: int) -> Content:
 
 
 def _entry(entry: Entry, signs: Content, width: int) -> Content:
-    title, (first, _, rest) = title_of(entry), entry.content.strip()[:_LOOKED_AT].partition("\n")
+    title, (first, _, rest) = groups.title_of(entry), entry.content.strip()[:_LOOKED_AT].partition("\n")
     # What the title says already is not said twice.
-    text = _flat(rest if _flat(first).startswith(title.rstrip("…")) and len(title) > len(first) // 2 else entry.content)
+    text = flat(rest if flat(first).startswith(title.rstrip("…")) and len(title) > len(first) // 2 else entry.content)
     gone = entry.forgotten is not None or entry.held or entry.never_recall
     return _line(signs, title, text, short_age(time.time() - entry.timestamp / 1000), width, muted=gone)
 
@@ -300,7 +287,7 @@ def _note(note: Note, signs: Content, width: int) -> Content:
         local_day(note.time) if note.kind == "day" and note.time is not None else short_age(time.time() - note.modified)
     )
     place = note.id.removeprefix("user:").removeprefix("extra:")
-    return _line(signs, title_of(note), place, when, width, path=True)
+    return _line(signs, groups.title_of(note), place, when, width, path=True)
 
 
 def _line(
@@ -316,7 +303,3 @@ def _line(
         signs, " ", (title, "$muted" if muted else "$foreground"), ("  " if rest else "", ""), (rest, "$muted"),
         gap, (when, "$muted"), " ",
     )  # fmt: skip
-
-
-def _flat(text: str) -> str:
-    return " ".join(one_line(text[:_LOOKED_AT]).split())

@@ -9,21 +9,11 @@ from textual import events, on
 
 from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Scope
 from cm_tui.model.dates import local_day
+from cm_tui.tui.modes.memory import writing
 from cm_tui.tui.modes.memory.groups import SHOWS, key_of, path_of, title_of
 from cm_tui.tui.modes.memory.inventory import ItemList
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.modes.memory.view import MemoryView
-from cm_tui.tui.modes.memory.writing import (
-    cannot_edit_note,
-    edit_entry,
-    edit_entry_outside,
-    edit_note,
-    merge,
-    merge_base,
-    new_entry,
-    report_note,
-    write_into_note,
-)
 from cm_tui.tui.screens.app_commands import not_open, undo_last
 from cm_tui.tui.screens.commands import Command, on_item, unless
 from cm_tui.tui.screens.list_mode import find, next_value
@@ -74,7 +64,7 @@ def forget(screen: MemoryView, item: Entry | Note) -> None:
         return
 
     def delete() -> None:
-        do_undoable(screen, lambda engine: engine.delete_note(item.id), partial(report_note, screen))
+        do_undoable(screen, lambda engine: engine.delete_note(item.id), partial(writing.report_note, screen))
 
     ask(screen, f"Delete the note {one_line(item.id)}?\n\nIts file is deleted; u restores it.", "Delete", delete)
 
@@ -111,7 +101,7 @@ def move_note(screen: MemoryView, note: Note) -> None:
     def moved(change: NoteChange) -> None:
         if change.note is not None:
             screen.pending = key_of(change.note)
-        report_note(screen, change)
+        writing.report_note(screen, change)
 
     def named(name: str) -> None:
         if name.strip() != note.id:
@@ -134,7 +124,7 @@ def copy_text(screen: MemoryView) -> None:
     item = screen.item
     if isinstance(item, Note) and not screen.panel.is_whole:
         screen.ask(
-            "copy", lambda engine: merge_base(engine, item.id),
+            "copy", lambda engine: writing.merge_base(engine, item.id),
             lambda text: copy_and_report(screen, text, "Note copied."),
         )  # fmt: skip
     elif item is not None:
@@ -208,7 +198,7 @@ def _not_writable(note: Note) -> str | None:
 
 cannot_pin = unless_item(lambda _: "only entries can be pinned", why_fixed)
 cannot_exclude = unless_item(lambda _: "only entries can be excluded from results", why_fixed)
-cannot_edit = unless_item(cannot_edit_note, why_fixed)
+cannot_edit = unless_item(writing.cannot_edit_note, why_fixed)
 cannot_edit_outside = unless_item(lambda _: None, why_fixed)
 cannot_move = unless_item(_not_writable, why_fixed)
 cannot_forget = unless_item(
@@ -276,7 +266,7 @@ def edit_note_outside(screen: MemoryView, note: Note) -> None:
 def write(screen: MemoryView) -> None:
     """Write into the note under the cursor where cm may write there, else into the log of today."""
     item = screen.item
-    write_into_note(screen, item.id if isinstance(item, Note) and item.writable and item.kind != "day" else "")
+    writing.write_into_note(screen, item.id if isinstance(item, Note) and item.writable and item.kind != "day" else "")
 
 
 def search_name(screen: MemoryView) -> None:
@@ -302,19 +292,19 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     Command("memory.accept", "plus", "Approve", "Approve an agent's Rule: agents follow it from then on",
             on_item({Entry: approve}), bar="possible", blocked=cannot_approve),
     Command("memory.merge", "x", "Merge", "Compare with a near-duplicate entry, and merge them",
-            on_item({Entry: merge}), bar="possible", blocked=no_double),
+            on_item({Entry: writing.merge}), bar="possible", blocked=no_double),
     Command("memory.fix", "F", "Fix names", "Replace renamed symbols by their new names",
             on_item({Entry: fix_names}), bar="possible", blocked=cannot_fix),
     Command("memory.true", "t", "Still true", "Confirm that it is still true, although it names missing code",
             on_item({Entry: confirm, Note: confirm}), bar="possible", blocked=not_stale),
     Command("memory.ask", "s", "Search", "Search entries, notes and past sessions by meaning",
             search_memory, blocked=not_open),
-    Command("memory.new", "n", "New", "Write an entry: a rule, knowledge or experience", new_entry,
+    Command("memory.new", "n", "New", "Write an entry: a rule, knowledge or experience", writing.new_entry,
             blocked=not_open),
     Command("memory.write", "w", "Write", "Append to a note: today's log, or the one under the cursor", write,
             blocked=not_open),
     Command("memory.edit", "e", "Edit", "Edit in place; concurrent changes are merged",
-            on_item({Entry: edit_entry, Note: edit_note}), blocked=cannot_edit),
+            on_item({Entry: writing.edit_entry, Note: writing.edit_note}), blocked=cannot_edit),
     Command("memory.forget", "d", "Forget", "Forget the entry or delete the note; d brings a forgotten entry back",
             on_item({Entry: forget, Note: forget}), blocked=cannot_forget),
     Command("memory.undo", "u", "Undo", "Undo the last change, of any mode; then your earlier ones in this project",
@@ -328,7 +318,7 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             on_item({Entry: flip_never_recall}), bar=False, blocked=cannot_exclude),
     Command("memory.outside", "E", "Editor",
             "Change it in $VISUAL or $EDITOR: the file of a note, the text of an entry",
-            on_item({Entry: edit_entry_outside, Note: edit_note_outside}), bar=False,
+            on_item({Entry: writing.edit_entry_outside, Note: edit_note_outside}), bar=False,
             blocked=cannot_edit_outside),
     Command("memory.add", "a,space", "Pack", "Add it to the pack", add_to_pack, blocked=no_piece),
     Command("memory.copy", "y", "Copy", "Copy the text", copy_text, bar=False, blocked=no_item),

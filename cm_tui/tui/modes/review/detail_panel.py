@@ -15,13 +15,13 @@ from textual.content import Content
 
 from cm_tui.model import Progress, Topic, TopicOverlap
 from cm_tui.model.dates import age, local_day, short_age
-from cm_tui.tui.modes.review.inbox import OF_USER, REFUSED, SELECTED, flat, place_of
+from cm_tui.tui.modes.review.inbox import OF_USER, REFUSED, SELECTED, place_of
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.sourcelist import MARGIN, prose_lines
-from cm_tui.tui.widgets.text import count, elide_end, elide_path, fit, one_line, wrapped
+from cm_tui.tui.widgets.text import count, elide_end, elide_path, fit, flat, one_line, wrapped
 
 MOST_LINES = 400
 """Lines of a text that are shown."""
