@@ -24,7 +24,7 @@ from cm_tui.tui.screens.messages import OpenInMode, OpenRevision
 from cm_tui.tui.screens.mode_app import ModePage
 from cm_tui.tui.screens.mode_list import MODES
 from cm_tui.tui.tasks.ask import Call, Fail, Then
-from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar, RevisionWords
+from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import Panel, Split, Words
 
@@ -172,9 +172,9 @@ class ModeScreen(ModePage):
         leave = KeyEntry("", "esc", "Leave the input", possible=True)
         return [leave, modes, *(one for one in entries if one.keys)]
 
-    def _revision_words(self) -> RevisionWords | None:
+    def _revision_words(self) -> tuple[str, str] | None:
         text = revision_text(self.cm.revision, shown_here=self.SHOWS_REVISION)
-        return None if text is None else RevisionWords(text, self.cm.keys_of(self.command("app.now")))
+        return None if text is None else (text, self.cm.keys_of(self.command("app.now")))
 
     # --- work ---
 

@@ -16,7 +16,6 @@ from cm_tui.tui.modes.episodes.story import OUTCOMES, PINNED, TYPES, clock, day_
 from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.bars import sparkline
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.split import Words
 from cm_tui.tui.widgets.text import count, elide_end, fit, flat, one_line, short_count
 
 
@@ -83,30 +82,6 @@ def _agents(stats: EpisodeStats, room: int) -> str:
 def _added(line: Content, piece: Content, width: int) -> Content:
     """Return a line with a piece behind it, where there is room for all of it."""
     return Content.assemble(line, piece) if cell_len(line.plain) + cell_len(piece.plain) < width else line
-
-
-class ActivityPanel(Words):
-    """Redraws the totals at each width."""
-
-    stats: EpisodeStats | None = None
-
-    def show(self, stats: EpisodeStats) -> None:
-        """Show other totals."""
-        self.stats = stats
-        self._draw()
-
-    def say(self, words: str, style: str = "$muted") -> None:
-        """Show words instead."""
-        self.stats = None
-        self.update(Content.styled(f" {words}", style), layout=False)
-
-    def on_resize(self) -> None:
-        """The same at the new width."""
-        self._draw()
-
-    def _draw(self) -> None:
-        if self.stats is not None and self.size.width:
-            self.update(activity_text(self.stats, self.size.width), layout=False)
 
 
 ROOMY = 30

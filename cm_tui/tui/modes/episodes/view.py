@@ -8,6 +8,7 @@ from functools import partial
 
 from textual import events, getters, on
 from textual.containers import Container
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -18,11 +19,11 @@ from cm_tui.tui.modes.episodes.query import BY_HAND, EVERY, Term, ValidLines, is
 from cm_tui.tui.modes.episodes.session_list import (
     DAYS,
     ROOMY,
-    ActivityPanel,
     SessionList,
     SessionRow,
     Totals,
     TurnList,
+    activity_text,
     by_day,
 )
 from cm_tui.tui.modes.episodes.stories import session_head, session_story, turn_head
@@ -30,7 +31,7 @@ from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import ReadEpisode
 from cm_tui.tui.tasks.ask import Engine, GrowingRows, Repeated, Then
-from cm_tui.tui.widgets.split import Panel, Split, Words
+from cm_tui.tui.widgets.split import FittedLine, Panel, Split, Words
 from cm_tui.tui.widgets.text import count, number_of, one_line
 
 LOOK_AGAIN = 5.0
@@ -81,7 +82,7 @@ class EpisodesView(ListMode):
 
     def compose_body(self) -> Iterable[Widget]:
         """Totals and filter above; sessions and their episodes at the left, the story at the right."""
-        yield ActivityPanel(id="activity")
+        yield FittedLine(id="activity")
         yield Input(
             placeholder="/ words, type: tool: outcome: tag: file: since:7d   f lists values",
             id="episode-filter", compact=True,
@@ -206,15 +207,18 @@ class EpisodesView(ListMode):
     def show_totals(self, totals: Totals) -> None:
         """Show totals, and the rows that count something of them."""
         self.totals = totals
-        self.query_one(ActivityPanel).show(totals.stats)
+        self.query_one(FittedLine).show(partial(activity_text, totals.stats))
         self._show_sessions()
         self.refresh_keys()
 
     def show_failure(self, error: CmError) -> None:
         """Show why nothing could be read."""
-        self.query_one(ActivityPanel).say(error.one_line, "$error")
+        self._say(error.one_line, "$error")
         self.session_list.set_rows((), empty=error.one_line)
         self.sessions.clear()
+
+    def _say(self, words: str, style: str) -> None:
+        self.query_one(FittedLine).show(lambda _: Content.styled(f" {words}", style))
 
     def sessions_changed(self, new: bool) -> None:
         """Put the cursor on the session that it was on; where that is gone, on the newest, or the one in its place."""
@@ -268,7 +272,7 @@ class EpisodesView(ListMode):
         """Ask once the project is open; past sessions may have been found, or imported."""
         view = self.cm.project
         if view.engine != "open":
-            self.query_one(ActivityPanel).say(view.why_not_searchable or "Opening the project…")
+            self._say(view.why_not_searchable or "Opening the project…", "$muted")
         elif not self._begun:
             self._begun = True
             self.refresh_rows()

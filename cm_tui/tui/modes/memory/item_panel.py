@@ -7,7 +7,6 @@ from functools import partial
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.message import Message
 
 from cm_tui.engine.api.weight import tokens
 from cm_tui.errors import CmError
@@ -29,9 +28,6 @@ NOTHING = "The selected entry or note is shown here."
 
 class ItemPanel(ModePanel):
     """Shows an item; what of it has to be read comes a moment later."""
-
-    class Shown(Message):
-        """Another text is there: what can be done with it may differ."""
 
     item: groups.Item | None = None
     text = ""
@@ -81,7 +77,7 @@ class ItemPanel(ModePanel):
         self.query_one("#item-facts", Words).display = False
         self.label("", "")
         self.prose.clear(words)
-        self.post_message(self.Shown())
+        self.mode.refresh_keys()
 
     def _take(self, text: str, following: int | None, *, keep: bool) -> None:
         changed = text != self.text
@@ -89,7 +85,7 @@ class ItemPanel(ModePanel):
         self._tell()
         if changed or not keep:
             self.prose.show(text, keep=keep)
-        self.post_message(self.Shown())
+        self.mode.refresh_keys()
 
     def _tell(self) -> None:
         facts, item = self.query_one("#item-facts", Words), self.item
@@ -154,7 +150,7 @@ class ItemPanel(ModePanel):
         self.text, self._next = "", None
         self._tell()
         self.prose.clear(f"✖ {note.id}: {error.one_line}")
-        self.post_message(self.Shown())
+        self.mode.refresh_keys()
 
     @on(ProseList.Highlighted)
     def _read_on(self) -> None:

@@ -12,7 +12,6 @@ from cm_tui.model.dates import local_day
 from cm_tui.tui.modes.memory import writing
 from cm_tui.tui.modes.memory.groups import SHOWS, key_of, path_of, title_of
 from cm_tui.tui.modes.memory.inventory import ItemList
-from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.screens.app_commands import not_open, undo_last
 from cm_tui.tui.screens.commands import Command, on_item, unless
@@ -367,10 +366,6 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
     @on(ItemList.RowsRequested)
     def _rows_requested(self, event: ItemList.RowsRequested) -> None:
         self.stock.read_on(event.group.key, self.items.read_of(event.group, event.many))
-
-    @on(ItemPanel.Shown)
-    def _shown(self) -> None:
-        self.refresh_keys()
 
     @on(events.DescendantFocus)
     def _focus_moved(self, event: events.DescendantFocus) -> None:
