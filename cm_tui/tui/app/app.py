@@ -337,28 +337,8 @@ def _say(words: str) -> None:
     sys.stderr.flush()
 
 
-def run(
-    open_engine: Callable[[], Engine],
-    root: Path,
-    config: Config,
-    *,
-    repair: Callable[[], None] | None = None,
-    startup_notes: list[str] | None = None,
-    episode: str = "",
-    settings_root: Path | None = None,
-    go_on: Callable[[Path], None] | None = None,
-) -> int:
-    """Run the application until the user leaves it.
-
-    Args:
-        open_engine: opens the engine; called on a worker thread after the first frame.
-        root: the project's root folder.
-        config: the configuration.
-        repair: puts a damaged store out of the way, so that the engine opens again.
-        startup_notes: what opening the engine has to say to the user; taken out once it was said.
-        episode: name of an episode whose revision is shown.
-        settings_root: the folder whose `.cm` holds the project's settings; `root` when not given.
-        go_on: called with the project that the user switched to, after everything is closed.
+def run(app: CmApp) -> int:
+    """Run the application until the user leaves it; `app.next_project` is then what the user left it for.
 
     Returns:
         The exit code.
@@ -366,7 +346,6 @@ def run(
     Raises:
         Exception: a defect that ended the application.
     """
-    app = CmApp(open_engine, root, config, repair, startup_notes, episode, settings_root)
     try:
         app.run()
     finally:
@@ -377,6 +356,4 @@ def run(
         from cm_tui.daemon.open_engine import remove
 
         remove(app.unused_store)
-    if app.next_project is not None and go_on is not None:
-        go_on(app.next_project)
     return app.return_code or 0

@@ -54,7 +54,7 @@ class _Layout(Compositor):
 class ModeScreen(ModePage):
     """Base of the modes.
 
-    A mode declares `MODE` and `INTRO`, names its commands (`class SearchScreen(SearchView, commands=…)`), yields its
+    A mode, the class `<Name>Screen`, declares `INTRO`, names its commands (`class SearchScreen(SearchView, commands=…)`), yields its
     widgets from `compose_body`, asks questions with `ask`, and overrides `project_changed`, `pack_selection_changed`,
     `revision_changed` and `keep` where it cares.
     """
@@ -65,7 +65,7 @@ class ModeScreen(ModePage):
     SHOWS_REVISION: ClassVar[bool] = False
     """True where the mode shows the past revision that was chosen; the others show now, and say so."""
     ZOOMS: ClassVar[tuple[str, ...]] = ()
-    """Ids of the panels that can be shown alone, the one first that is meant when none has the focus."""
+    """Ids of the panels that `z` shows alone, the one first that is meant when none has the focus."""
     TAB_TO_INPUTS: ClassVar[bool] = False
     """Tab also goes to inputs; else `/` alone does, so that a letter typed after Tab is a command and not a query."""
     AUTO_FOCUS = ""
@@ -75,8 +75,11 @@ class ModeScreen(ModePage):
 
     def __init_subclass__(cls, *, commands: Sequence[Command[Any]] = (), **how: Any) -> None:
         if commands:
-            cls.mode_commands = tuple(commands)
-            cls.BINDINGS = [*bindings(commands), *cls.__dict__.get("BINDINGS", ())]
+            cls.MODE = cls.__name__.removesuffix("Screen").lower()
+            zoom = Command(f"{cls.MODE}.zoom", "z", "Zoom", "Zoom the focused panel, and back", cls.zoom, bar=False)
+            own = [zoom] if cls.ZOOMS and zoom.id not in {command.id for command in commands} else []
+            cls.mode_commands = (*commands, *own)
+            cls.BINDINGS = [*bindings(cls.mode_commands), *cls.__dict__.get("BINDINGS", ())]
         super().__init_subclass__(**how)
 
     def __init__(self) -> None:

@@ -237,7 +237,6 @@ class MentionLine:
 class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
     """Why an agent knows something, or does not."""
 
-    MODE = "context"
     INTRO = (
         "The context that an agent would receive for a prompt, by the files in .cm: the sources in order, their tokens, "
         "what was cut and why. space disables a source, r the rule that applies to it, [ and ] change the budget; "

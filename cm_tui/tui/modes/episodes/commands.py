@@ -299,6 +299,4 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     Command("episodes.purge", "D", "Purge",
             "Delete archived episodes permanently; lists them and asks twice", edits.purge, bar=False,
             blocked=(edits.nothing_selected, edits.cannot_purge)),
-    Command("episodes.zoom", "z", "Zoom", "Zoom the focused panel, and back", EpisodesView.zoom,
-            bar=False),
 )  # fmt: skip

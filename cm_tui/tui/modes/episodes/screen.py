@@ -14,7 +14,6 @@ from cm_tui.tui.modes.episodes.view import EpisodesView
 class EpisodesScreen(EpisodesView, commands=EPISODES_COMMANDS):
     """What agents and people did."""
 
-    MODE = "episodes"
     INTRO = (
         "What agents and people did here: sessions by day, the episodes of the session under the cursor, and its story. "
         "Enter goes to the right, from a session to its episodes and on into the story of one; esc leads back. / and f "

@@ -176,14 +176,12 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
             bar=False, blocked=(not_searchable, _no_episode)),
     Command("history.drop", "d", "Remove history", "Remove history before a revision or an age; counts and asks first",
             drop_history, bar=False, blocked=(_no_mainline, _reading)),
-    Command("history.zoom", "z", "Zoom", "Zoom the focused panel, and back", HistoryView.zoom, bar=False),
 )  # fmt: skip
 
 
 class HistoryScreen(HistoryView, commands=HISTORY_COMMANDS):
     """The history of every symbol."""
 
-    MODE = "history"
     SHOWS_REVISION = True
     INTRO = (
         "Every commit of HEAD's first-parent line, newest first; all panels show the one under the cursor. Changes "

@@ -332,14 +332,12 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             partial(jump, by=-1), bar=False, blocked=no_rows),
     Command("memory.after", "right_square_bracket", "Next group", "Go to the next group",
             partial(jump, by=1), bar=False, blocked=no_rows),
-    Command("memory.zoom", "z", "Zoom", "Zoom the focused panel, and back", MemoryView.zoom, bar=False),
 )  # fmt: skip
 
 
 class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
     """What was written down."""
 
-    MODE = "memory"
     INTRO = (
         "Entries are rules, knowledge and experience; notes are Markdown files: daily logs, topics, long-term memory. "
         "Search, packs and agents find both. / filters, s searches by meaning. Requests by agents wait in Review (7): a accepts, x declines. "

@@ -220,7 +220,6 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
 class PackScreen(PackView, commands=PACK_COMMANDS):
     """Collect context for a chat."""
 
-    MODE = "pack"
     INTRO = (
         "The pieces that you added with a in Search and Symbols, in order, with their tokens. The bar shows how full "
         "the budget is; pieces over the budget are dim and excluded. Or press / and ask a question: the "

@@ -208,14 +208,12 @@ REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     Command("review.outside", "E", "Editor", "Change the line in $VISUAL or $EDITOR, then approve it",
             on_item({NarratedProposal: commands.edit_outside}), bar=False, blocked=WRITE),
     Command("review.copy", "y", "Copy", "Copy the panel's text", commands.copy, bar=False, blocked=no_row),
-    Command("review.zoom", "z", "Zoom", "Zoom the focused panel, and back", ReviewView.zoom, bar=False),
 )  # fmt: skip
 
 
 class ReviewScreen(ReviewView, commands=REVIEW_COMMANDS):
     """What waits for a person."""
 
-    MODE = "review"
     INTRO = (
         "Everything that waits for your decision: the narrator's proposals, agents' requests about entries, memories that "
         "name missing code, and entries included in the clone. Nothing is written or trusted before you approve it. "

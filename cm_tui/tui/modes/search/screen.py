@@ -247,7 +247,6 @@ DEBOUNCE = 0.06
 class SearchScreen(SearchView, commands=SEARCH_COMMANDS):
     """Ask the code."""
 
-    MODE = "search"
     INTRO = (
         "Results come as you type. The bar of a row is its score, stacked by where it comes from; the thin end is what "
         "penalties took away. The Why panel lists every part; they add up to the score. Tuning ranks again at "
