@@ -239,10 +239,6 @@ class ListingMode(ListMode, Generic[L]):
         """Request the same rows again."""
         self.stock.read(delay=delay)
 
-    def look(self, *, at_once: bool) -> None:
-        """Ask whether something was written."""
-        self.stock.look(at_once=at_once)
-
     def say_notes(self) -> None:
         """Show the filter's problems and the list's warnings."""
         self.say_problem(self._wrong, *(self.stock.found.notes if self.stock.found else ()))

@@ -77,6 +77,10 @@ class MemoryView(ListingMode[InventoryWatch]):
         """Parse a filter line."""
         return read_line(text)
 
+    def look(self, *, at_once: bool) -> None:
+        """Ask whether something was written meanwhile."""
+        self.stock.look(at_once=at_once)
+
     def index_changed(self) -> None:
         """Request the rows, and what they are marked with."""
         if self.stock.found is not None:
