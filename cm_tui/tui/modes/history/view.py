@@ -125,8 +125,7 @@ class HistoryView(InputMode):
 
     def on_mount(self) -> None:
         """Restore the state of the last run."""
-        tab = self.choices.get("tab")
-        self.panel.tabs.active = tab if tab in TABS else TABS[0]
+        self.panel.tabs.active = self.kept("tab", TABS[0], TABS)
         self.commits.focus()
         self.set_interval(LOOK_AGAIN, self._poll)
 
