@@ -193,10 +193,9 @@ class KeywordIndex:
         with self._db.reading() as number:
             state = self._state(number)
         if state.of_chinese is None:
-            found = self.terms([*_CHINESE, "the"], CODE)
-            passages = {term.text: term.postings.documents for term in found}
-            english = passages.pop("the", np.zeros(0, np.int32))
-            state.of_chinese = bool(passages) and len(np.unique(np.concatenate([*passages.values()]))) > len(english)
+            found = [term.postings.documents for term in self.terms(_CHINESE, CODE)]
+            english = sum(len(term.postings.documents) for term in self.terms(("the",), CODE)) if found else 0
+            state.of_chinese = bool(found) and len(np.unique(np.concatenate(found))) > english
         return state.of_chinese
 
     def documents_and_terms(

@@ -169,12 +169,8 @@ class Searcher:
             self._prefetch.asked(documents.generation)
         if asked.only is None and (beside := self._comparison(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)
-        notes += [f"Also searched in English: {', '.join(question.english)}."] if question.english else []
-        notes += (
-            [f"Also searched in Chinese, as the comments are: {', '.join(question.chinese)}."]
-            if question.chinese
-            else []
-        )
+        for language, words in (("English", question.english), ("Chinese, as the comments are", question.chinese)):
+            notes += [f"Also searched in {language}: {', '.join(words)}."] if words else []
         notes += [described(dates)] if dates else []
         notes += [said(meant)] if meant else []
         notes += [report.described(len(table.terms))] if report else []
