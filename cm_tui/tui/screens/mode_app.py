@@ -170,7 +170,6 @@ class ModeApp(App[int]):
         self._notice = ""
         """What the bottom line says: why something is not done, or what was done."""
         self._notice_style, self._noticed = "$warning", 0.0
-        self._notice_timer: Timer | None = None
         self._told_before: set[str] = set()
         """Messages that were there when the last key or button was pressed."""
 
@@ -262,9 +261,10 @@ class ModeApp(App[int]):
         if isinstance(self.screen, ModePage) and not self._screen_stacks.get(mode):
             # Its code is imported now, which may take a second on a busy machine.
             self._say_below(f"◐ Opening {TITLES[mode]}…", "$accent")
+            opening = self._noticed
             await asyncio.sleep(_FRAME_S)
             await self.switch_mode(mode)
-            self.clear_notice()
+            self._end_notice(opening)
         else:
             await self.switch_mode(mode)
         self.remember()
@@ -379,9 +379,7 @@ class ModeApp(App[int]):
             self.notify(text, severity="warning" if style == "$warning" else "information", markup=False)
             return
         self._notice, self._notice_style, self._noticed = text, style, time.monotonic()
-        if self._notice_timer is not None:
-            self._notice_timer.stop()
-        self._notice_timer = self.set_timer(_NOTICE_S, self.clear_notice)
+        self.set_timer(_NOTICE_S, partial(self._end_notice, self._noticed))
         self._draw_bottom_line()
 
     def clear_notice(self) -> None:
@@ -389,6 +387,11 @@ class ModeApp(App[int]):
         if self._notice:
             self._notice = ""
             self._draw_bottom_line()
+
+    def _end_notice(self, noticed: float) -> None:
+        # There may be a newer one, with a timer of its own.
+        if noticed == self._noticed:
+            self.clear_notice()
 
     def _draw_bottom_line(self) -> None:
         # Below a dialog too: it stays open until what it asked for is done.
