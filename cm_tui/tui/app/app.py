@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,12 +18,12 @@ from cm_tui.errors import CmError
 from cm_tui.model import Need
 from cm_tui.tui.app.kept_choices import SavedChoices
 from cm_tui.tui.app.settings_in_force import SettingsInForce
-from cm_tui.tui.screens.app_dialogs import ProjectChooser, RecordingControl
+from cm_tui.tui.screens.app_dialogs import ask_if_moved
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import AddToPack, OpenEpisode
 from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.small_lists import CommandPalette
-from cm_tui.tui.screens.trust_dialog import TrustDialog
+from cm_tui.tui.screens.trust_dialog import ask_if_undecided
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
@@ -85,10 +86,7 @@ class CmApp(ModeApp):
         self.daemon_sync = DaemonSync(*work, self.lifecycle, self)
         self._settings = SettingsInForce(self, settings_root or root)
         self._head_watch = head_watch(self.tasks, self.project, self._head_changed)
-        self._recording_watch = recording_watch(self.tasks, self.project, lambda: self.config, self.modes.show_project)
-        self._recording = RecordingControl(self, self._recording_watch.look)
-        self._trust = TrustDialog(self)
-        self._projects = ProjectChooser(self)
+        self.recording_watch = recording_watch(self.tasks, self.project, lambda: self.config, self.modes.show_project)
 
     def _open(self) -> Engine:
         """Open the engine, on a worker thread; edited files are looked for with each request that should reflect them."""
@@ -114,7 +112,7 @@ class CmApp(ModeApp):
             self.tell(self._kept.note, severity="warning")
         self._kept.begin(self.set_interval)
         self.set_interval(EVERY, self._head_watch.look)
-        self.set_interval(EVERY, self._recording_watch.look)
+        self.set_interval(EVERY, self.recording_watch.look)
         self.tasks.open()
         if not self.is_headless and sys.platform != "win32":
             for number in (signal.SIGTERM, signal.SIGHUP):
@@ -214,10 +212,10 @@ class CmApp(ModeApp):
             self.tasks.start_waiting()
             self.tell("The index was reopened after a failed write. Repeat the failed action.", severity="warning")
             return
-        self.lifecycle.opened(self._projects.ask_if_moved)
+        self.lifecycle.opened(partial(ask_if_moved, self))
         self.daemon_sync.begin()
-        self._recording_watch.look()
-        self._trust.ask_if_undecided()
+        self.recording_watch.look()
+        ask_if_undecided(self)
         while self._startup_notes:
             self.tell(self._startup_notes.pop(0), severity="warning")
 
@@ -280,9 +278,8 @@ class CmApp(ModeApp):
         """Open a file of the project in the user's editor, over the whole terminal, and come back."""
         from cm_tui.tui.terminal.editor import edit_over
 
-        root = self.tasks.engine.root if self.tasks.engine else self.root
         try:
-            edit_over(self, root, path, line)
+            edit_over(self, self.checkout, path, line)
         except CmError as error:
             self.tell_error(error)
         else:
@@ -294,18 +291,6 @@ class CmApp(ModeApp):
     def keys_of(self, command: Command[Any], *, typing: bool = False) -> str:
         """The key of a command as it is now, written for people; with `typing` one that works in an input."""
         return self._settings.keymap.shown(command, self.current_mode, typing=typing)
-
-    def show_trust(self) -> None:
-        """Show which settings, files of definitions and entries of the repository are trusted or held back."""
-        self._trust.ask_again()
-
-    def pause_recording(self) -> None:
-        """Stop recording what agents do after a question, or go on."""
-        self._recording.toggle()
-
-    def choose_project(self) -> None:
-        """Choose another project from a list, and open it."""
-        self._projects.choose()
 
 
 INTERRUPTED = 130

@@ -244,18 +244,16 @@ class SettingsInForce:
     def _say(self, names: Sequence[str]) -> None:
         here = [name for name in names if name.startswith(_HERE)]
         later = [name for name in names if name not in here]
-        daemon = self._app.tasks.engine is not None and self._app.tasks.engine.uses_daemon
-        when = "with the next index run (^r)" if daemon else "when cm is restarted"
+        when = "with the next index run (^r)" if self._app.uses_daemon else "when cm is restarted"
         messages = [f"In force now: {', '.join(here)}."] if here else []
         messages += [f"{', '.join(later)} {noun(len(later), 'applies', 'apply')} {when}."] if later else []
         self._app.tell(" ".join(messages), title="Settings were changed", timeout=6)
 
     def _refuse(self, error: CmError) -> None:
         # The daemon reads the same file and answers nothing by half of it.
-        daemon = self._app.tasks.engine is not None and self._app.tasks.engine.uses_daemon
         stays = (
             "Theme and keys are unchanged; requests work again once it is fixed."
-            if daemon
+            if self._app.uses_daemon
             else "The previous settings stay in force."
         )
         self._app.tell(f"{error.one_line} {stays}", title="Settings were changed", severity="warning", timeout=12)

@@ -10,10 +10,12 @@ from functools import cache, partial
 from textual.content import Content
 
 from cm_tui.model.dates import age, short_age
+from cm_tui.tui.screens.app_dialogs import choose_project, toggle_recording
 from cm_tui.tui.screens.commands import Command, unless
 from cm_tui.tui.screens.mode_app import ModePage
 from cm_tui.tui.screens.mode_list import MODES, PACK, TITLES, keys_of_mode
 from cm_tui.tui.screens.question import ListDialog, ask, confirm
+from cm_tui.tui.screens.trust_dialog import show_trust
 from cm_tui.tui.state.change_history import UndoableChange
 from cm_tui.tui.widgets.text import elide_end, fit, one_line
 
@@ -201,11 +203,11 @@ APP_COMMANDS: tuple[Command[ModePage], ...] = (
     Command("app.narrower", "less_than_sign", "Narrower", "Less room for the panel on the left", partial(widen, by=-1),
             bar=False, blocked=_no_split),
     Command("app.theme", "ctrl+t", "Theme", "Choose a theme: dark, light or another", lambda screen: screen.app.search_themes(), bar=False),
-    Command("app.trust", "T", "Trust", "Review what needs your trust", lambda screen: screen.cm.show_trust(),
+    Command("app.trust", "T", "Trust", "Review what needs your trust", lambda screen: show_trust(screen.cm),
             bar=False),
     Command("app.pause", "Z", "Pause recording", "Pause or resume recording of agents",
-            lambda screen: screen.cm.pause_recording(), bar=False),
-    Command("app.projects", "ctrl+e", "Projects", "Open another project", lambda screen: screen.cm.choose_project(),
+            lambda screen: toggle_recording(screen.cm), bar=False),
+    Command("app.projects", "ctrl+e", "Projects", "Open another project", lambda screen: choose_project(screen.cm),
             bar=False, priority=True),
     Command("app.quit", "q,ctrl+q", "Quit", "Quit; the state is restored next time",
             lambda screen: screen.cm.leave()),

@@ -21,6 +21,7 @@ from textual.widgets import Input
 
 from cm_tui.config import Config
 from cm_tui.errors import CmError
+from cm_tui.model import RecordingState
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import OpenInMode, OpenRevision, RevisionChanged
 from cm_tui.tui.screens.mode_list import TITLES, screens
@@ -35,6 +36,7 @@ from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import Change, EngineTasks
 from cm_tui.tui.tasks.long_tasks import Origin
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
+from cm_tui.tui.tasks.watches import Watch
 from cm_tui.tui.theme.themes import CM_DARK, CM_LIGHT, DARK_PARTS, ParsedOnce, style_sheets, text_levels
 from cm_tui.tui.widgets.header import KeyBar
 from cm_tui.tui.widgets.split import Split
@@ -147,6 +149,7 @@ class ModeApp(App[int]):
     daemon_sync: DaemonSync
     session_import: SessionImport
     narrator_run: NarratorRun
+    recording_watch: Watch[RecordingState]
 
     def __init__(self) -> None:
         super().__init__(css_path=style_sheets())
@@ -169,6 +172,16 @@ class ModeApp(App[int]):
         self._notice_style, self._noticed = "$warning", 0.0
         self._told_before: set[str] = set()
         """Messages that were there when the last key or button was pressed."""
+
+    @property
+    def checkout(self) -> Path:
+        """The root of the checkout, as the engine has it once it is open."""
+        return self.tasks.engine.root if self.tasks.engine else self.root
+
+    @property
+    def uses_daemon(self) -> bool:
+        """True where the engine is open, and asks the daemon."""
+        return self.tasks.engine is not None and self.tasks.engine.uses_daemon
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Colours of score parts for themes that have none."""
@@ -199,15 +212,6 @@ class ModeApp(App[int]):
     @abstractmethod
     def keys_of(self, command: Command[Any], *, typing: bool = False) -> str:
         """Return the key of a command as it is now, written for people; with `typing` one that works in an input."""
-
-    def show_trust(self) -> None:
-        """Show which settings, files of definitions and entries of the repository are trusted or held back."""
-
-    def pause_recording(self) -> None:
-        """Stop recording what agents do after a question, or go on."""
-
-    def choose_project(self) -> None:
-        """Choose another project from a list, and open it."""
 
     def open_project(self, folder: Path, *, without: Path | None = None) -> None:
         """Leave this project for another one, and remove a store that becomes unused."""

@@ -105,8 +105,7 @@ class Stock(Listing[inbox.InboxFilter, inbox.Inbox]):
         self._now = 0
         """Counts answers to decisions: what was read before one is older than it."""
         self._as_decided: dict[inbox.Key, tuple[inbox.Item | None, int]] = {}
-        """Items as they are to be, None where they go, and when the engine had done it."""
-        self._given_back: dict[inbox.Key, inbox.Item] = {}
+        """Items as they are to be, None where they go, and when the engine had done or refused it."""
         self.refused: dict[inbox.Key, str] = {}
         """Why a decision could not be done: it is shown once more, as it is now."""
 
@@ -123,7 +122,6 @@ class Stock(Listing[inbox.InboxFilter, inbox.Inbox]):
 
         def got(result: tuple[inbox.Inbox, int]) -> None:
             self.found, began = result
-            self._given_back.clear()
             self._as_decided = {
                 key: (item, done)
                 for key, (item, done) in self._as_decided.items()
@@ -147,7 +145,7 @@ class Stock(Listing[inbox.InboxFilter, inbox.Inbox]):
         rows = []
         for item in found:
             key = inbox.key_of(item)
-            shown = self._given_back.get(key) or self._as_decided.get(key, (item, 0))[0]
+            shown, _ = self._as_decided.get(key, (item, 0))
             if shown is not None and self._fits(shown):
                 rows.append(shown)
         return rows
@@ -185,7 +183,6 @@ class Stock(Listing[inbox.InboxFilter, inbox.Inbox]):
         """Show items as they are to be; None: it goes."""
         for key, item in items.items():
             self._as_decided[key] = (item, _ON_ITS_WAY)
-            self._given_back.pop(key, None)
             self.refused.pop(key, None)
 
     def done(self, keys: Iterable[inbox.Key]) -> None:
@@ -197,6 +194,5 @@ class Stock(Listing[inbox.InboxFilter, inbox.Inbox]):
 
     def restore(self, item: inbox.Item, why: str) -> None:
         """It could not be done: the item is there again, as it is now."""
-        self._as_decided.pop(inbox.key_of(item), None)
-        self._given_back[inbox.key_of(item)] = item
+        self._as_decided[inbox.key_of(item)] = (item, self._now)
         self.refused[inbox.key_of(item)] = why
