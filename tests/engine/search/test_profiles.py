@@ -132,6 +132,10 @@ def test_what_ends_a_line_elsewhere_ends_none_in_a_value(root: Path, end: str) -
     assert read["code"] == other
 
 
+def test_a_number_that_profiles_had_before_is_without_effect() -> None:
+    assert profiles.make("code", {"adjustments": {"best-of-file": 0.06}}) == profiles.make("code", {})
+
+
 def test_quotas_are_saved_and_taken_back(project: Project, root: Path) -> None:
     searcher = Searcher(project.db, None, load_config(root), root=root)
     plain = searcher.profile("code")

@@ -55,6 +55,8 @@ OF_FILES = ("file-name", "path", COHERENCE)
 """Evidence for a file: only its best passage has it, so it finds the file without lifting all of its lines."""
 NAMES = (*DETAILS, NAME_VECTOR)
 """Every name that a profile's adjustments may use."""
+FORMER = ("best-of-file",)
+"""Names that profiles of users may still have; they are without effect."""
 
 
 class Stage(NamedTuple):

@@ -120,7 +120,8 @@ def make(name: str, changes: Mapping[str, Any]) -> Profile:
     weights = values.get("adjustments", {})
     if isinstance(weights, Mapping):
         # Every name is included, so that a screen can offer inactive ones, too.
-        values["adjustments"] = {**dict.fromkeys(adjust.NAMES, 0.0), **weights}
+        known = {key: weight for key, weight in weights.items() if key not in adjust.FORMER}
+        values["adjustments"] = {**dict.fromkeys(adjust.NAMES, 0.0), **known}
     least = values.get("min_score")
     if isinstance(least, float | int) and not isinstance(least, bool) and 1 < least < math.inf:
         # Scores had no upper end before: the same hits reach it on the scale that they have now.
