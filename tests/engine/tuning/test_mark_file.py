@@ -36,6 +36,37 @@ def test_what_was_put_is_read_and_taken_back(file: MarkFile):
     assert [one.path for one in file.read().marks] == ["b.py"]
 
 
+def test_without_marks_there_is_no_file_unless_it_holds_something_else(file: MarkFile):
+    file.put(MARK)
+    file.remove(MARK)
+    assert not file.path.exists()
+    for other in ({"note": "ours"}, {"marks": ["no mark"]}):
+        file.path.write_text(json.dumps({"marks": [], **other}))
+        file.put(MARK)
+        file.remove(MARK)
+        assert json.loads(file.path.read_text()) == {"marks": [], "version": 1, **other}
+        file.path.unlink()
+
+
+def test_a_mark_that_another_program_writes_while_the_last_one_is_removed_stays(
+    file: MarkFile, monkeypatch: pytest.MonkeyPatch
+):
+    other = replace(MARK, question="of another program")
+    file.put(MARK)
+    written, before = MarkFile.written, file.path.read_text()
+    saved = before.replace(MARK.question, other.question)
+    both = before.replace('"marks": [\n', '"marks": [\n' + saved.split("\n")[3].rstrip(",") + ",\n")
+
+    def late(self: MarkFile, content: object) -> str:
+        monkeypatch.undo()
+        file.path.write_text(both)
+        return written(self, content)
+
+    monkeypatch.setattr(MarkFile, "written", late)
+    file.remove(MARK)
+    assert file.read().marks == [other]
+
+
 def test_a_mark_is_one_sorted_line_of_the_file(file: MarkFile):
     questions = ["c", "a", "ü \u2028 b", "b"]
     for question in questions:
