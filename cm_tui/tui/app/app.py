@@ -1,27 +1,29 @@
-"""The application: modes, theme, keys, and the way between engine and screens."""
+"""The application: modes, theme, keys, the way between engine and screens, and what runs all of it."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from cm_tui.config import Config
 from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.model import Need
 from cm_tui.tui.app.kept_choices import SavedChoices
-from cm_tui.tui.app.mode_app import ModeApp
 from cm_tui.tui.app.settings_in_force import SettingsInForce
-from cm_tui.tui.screens.app_dialogs import ProjectChooser, RecordingControl
-from cm_tui.tui.screens.app_services import AppServices
+from cm_tui.tui.screens.app_dialogs import ask_if_moved
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import AddToPack, OpenEpisode
+from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.small_lists import CommandPalette, choose_theme
-from cm_tui.tui.screens.trust_dialog import TrustDialog
+from cm_tui.tui.screens.trust_dialog import ask_if_undecided
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
@@ -84,10 +86,7 @@ class CmApp(ModeApp):
         self.daemon_sync = DaemonSync(*work, self.lifecycle, self)
         self._settings = SettingsInForce(self, settings_root or root)
         self._head_watch = head_watch(self.tasks, self.project, self._head_changed)
-        self._recording_watch = recording_watch(self.tasks, self.project, lambda: self.config, self.modes.show_project)
-        self._recording = RecordingControl(self, self._recording_watch.look)
-        self._trust = TrustDialog(self)
-        self._projects = ProjectChooser(self)
+        self.recording_watch = recording_watch(self.tasks, self.project, lambda: self.config, self.modes.show_project)
 
     def _open(self) -> Engine:
         """Open the engine, on a worker thread; edited files are looked for with each request that should reflect them."""
@@ -113,7 +112,7 @@ class CmApp(ModeApp):
             self.tell(self._kept.note, severity="warning")
         self._kept.begin(self.set_interval)
         self.set_interval(EVERY, self._head_watch.look)
-        self.set_interval(EVERY, self._recording_watch.look)
+        self.set_interval(EVERY, self.recording_watch.look)
         self.tasks.open()
         if not self.is_headless and sys.platform != "win32":
             for number in (signal.SIGTERM, signal.SIGHUP):
@@ -217,10 +216,10 @@ class CmApp(ModeApp):
             self.tasks.start_waiting()
             self.tell("The index was reopened after a failed write. Repeat the failed action.", severity="warning")
             return
-        self.lifecycle.opened(self._projects.ask_if_moved)
+        self.lifecycle.opened(partial(ask_if_moved, self))
         self.daemon_sync.begin()
-        self._recording_watch.look()
-        self._trust.ask_if_undecided()
+        self.recording_watch.look()
+        ask_if_undecided(self)
         while self._startup_notes:
             self.tell(self._startup_notes.pop(0), severity="warning")
 
@@ -283,9 +282,8 @@ class CmApp(ModeApp):
         """Open a file of the project in the user's editor, over the whole terminal, and come back."""
         from cm_tui.tui.terminal.editor import edit_over
 
-        root = self.tasks.engine.root if self.tasks.engine else self.root
         try:
-            edit_over(self, root, path, line)
+            edit_over(self, self.checkout, path, line)
         except CmError as error:
             self.tell_error(error)
         else:
@@ -298,21 +296,53 @@ class CmApp(ModeApp):
         """The key of a command as it is now, written for people; with `typing` one that works in an input."""
         return self._settings.keymap.shown(command, self.current_mode, typing=typing)
 
-    def show_trust(self) -> None:
-        """Show which settings, files of definitions and entries of the repository are trusted or held back."""
-        self._trust.ask_again()
 
-    def pause_recording(self) -> None:
-        """Stop recording what agents do after a question, or go on."""
-        self._recording.toggle()
-
-    def choose_project(self) -> None:
-        """Choose another project from a list, and open it."""
-        self._projects.choose()
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+QUIET_SECONDS = 0.3
+"""Seconds that the shell may take to come back without a word."""
 
 
-if TYPE_CHECKING:
+def finish(tasks: EngineTasks) -> None:
+    """Wait for the current step and close the store; report on stderr if that takes a while.
 
-    def _services(app: CmApp) -> AppServices:
-        """The type checker proves here that the application has all that modes use."""
-        return app
+    Ctrl-C ends the process at once; the store recovers when it is opened next.
+    """
+    closing = threading.Thread(target=tasks.close, name="cm-close")
+    try:
+        closing.start()
+        closing.join(QUIET_SECONDS)
+        if closing.is_alive():
+            _say("finishing the current step; Ctrl-C quits at once…")
+            closing.join()
+    except KeyboardInterrupt:
+        _say("quit before the step was done; the next run repeats it.")
+        # Not by an exception: Python would wait for the threads that are to be left.
+        os._exit(INTERRUPTED)
+
+
+def _say(words: str) -> None:
+    sys.stderr.write(f"cm: {words}\n")
+    sys.stderr.flush()
+
+
+def run(app: CmApp) -> int:
+    """Run the application until the user leaves it; `app.next_project` is then what the user left it for.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        Exception: a defect that ended the application.
+    """
+    try:
+        app.run()
+    finally:
+        finish(app.tasks)
+    if app.defect is not None:
+        raise app.defect
+    if app.unused_store is not None:
+        from cm_tui.daemon.open_engine import remove
+
+        remove(app.unused_store)
+    return app.return_code or 0

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
 from textual.widgets import Input
@@ -18,15 +18,13 @@ from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import Command, key_name
+from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.mode_list import TITLES
-from cm_tui.tui.state.change_history import Finish, UndoableChange
+from cm_tui.tui.state.change_history import own_change
 from cm_tui.tui.state.remembered import current_keys, former_keys
 from cm_tui.tui.tasks.watches import EVERY, Watch
 from cm_tui.tui.theme.themes import CM_DARK
 from cm_tui.tui.widgets.rowlist import RowList
-
-if TYPE_CHECKING:
-    from cm_tui.tui.app.mode_app import ModeApp
 
 NO_KEY = "–"
 """Written for a command that has no key any more."""
@@ -192,15 +190,13 @@ class SettingsInForce:
             words = f"{theme} is used here from now on. Your settings have tui.theme = “{configured}”; change it there to use it everywhere."
             self._app.tell(words, timeout=8)
 
-        def show(name: str, _: object, finish: Finish) -> None:
+        def show(name: str) -> None:
             # First, as a theme that is taken already is not taken for one that the user chose.
             self._take_theme(name)
             self._app.theme = name
-            finish("")
 
-        label, about = f"chose the theme {theme}", frozenset({"theme"})
-        undo, redo = partial(show, before), partial(show, theme)
-        self._app.history.add(UndoableChange(label, self._app.current_mode, undo, redo, about))
+        label, about, mode = f"chose the theme {theme}", frozenset({"theme"}), self._app.current_mode
+        self._app.history.add(own_change(label, mode, about, partial(show, before), partial(show, theme)))
 
     def _take_theme(self, theme: str) -> None:
         """Note a theme that is used here from now on."""
@@ -248,18 +244,16 @@ class SettingsInForce:
     def _say(self, names: Sequence[str]) -> None:
         here = [name for name in names if name.startswith(_HERE)]
         later = [name for name in names if name not in here]
-        daemon = self._app.tasks.engine is not None and self._app.tasks.engine.uses_daemon
-        when = "with the next index run (^r)" if daemon else "when cm is restarted"
+        when = "with the next index run (^r)" if self._app.uses_daemon else "when cm is restarted"
         messages = [f"In force now: {', '.join(here)}."] if here else []
         messages += [f"{', '.join(later)} {noun(len(later), 'applies', 'apply')} {when}."] if later else []
         self._app.tell(" ".join(messages), title="Settings were changed", timeout=6)
 
     def _refuse(self, error: CmError) -> None:
         # The daemon reads the same file and answers nothing by half of it.
-        daemon = self._app.tasks.engine is not None and self._app.tasks.engine.uses_daemon
         stays = (
             "Theme and keys are unchanged; requests work again once it is fixed."
-            if daemon
+            if self._app.uses_daemon
             else "The previous settings stay in force."
         )
         self._app.tell(f"{error.one_line} {stays}", title="Settings were changed", severity="warning", timeout=12)

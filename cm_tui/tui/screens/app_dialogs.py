@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from cm_tui.config import load_config
 from cm_tui.engine.api import recording
 from cm_tui.errors import CmError
 from cm_tui.model.dates import age, local_moment
-from cm_tui.tui.screens.app_services import AppServices
+from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.question import Finder, Line, ListDialog, Option, Question, ask, ask_line
 from cm_tui.tui.widgets.text import at_home, elide_path, fit, one_line
 
@@ -48,135 +49,114 @@ def moved_question(found: MemoryLink) -> str:
     )
 
 
-class ProjectChooser:
-    """Shows the projects, and opens the one that was chosen.
+def choose_project(cm: ModeApp) -> None:
+    """List the projects, and open the one that is chosen."""
 
-    Args:
-        cm: the application.
-    """
+    def call() -> Sequence[model.KnownProject]:
+        from cm_tui.engine.api.known_projects import known_projects
 
-    def __init__(self, cm: AppServices) -> None:
-        self._cm = cm
+        return known_projects().rows
 
-    def choose(self) -> None:
-        """Show the list, once it is read."""
+    def got(found: Sequence[model.KnownProject]) -> None:
+        finder = Finder[model.KnownProject](
+            lambda one: "\n".join((one.name, one.identity, *one.roots, *one.gone)), "part of a name or folder"
+        )
+        ask(cm, ListDialog(
+            " Open another project ", " enter opens · esc closes ", found, project_row, partial(_chosen, cm), close="ctrl+e",
+            empty="No matching projects.", finder=finder,
+        ))  # fmt: skip
 
-        def call() -> Sequence[model.KnownProject]:
-            from cm_tui.engine.api.known_projects import known_projects
+    cm.tasks.attempt(call, got, cm.tell_error, topic="app.projects")
 
-            return known_projects().rows
 
-        def got(found: Sequence[model.KnownProject]) -> None:
-            finder = Finder[model.KnownProject](
-                lambda one: "\n".join((one.name, one.identity, *one.roots, *one.gone)), "part of a name or folder"
-            )
-            ask(self._cm, ListDialog(
-                " Open another project ", " enter opens · esc closes ", found, project_row, self._chosen, close="ctrl+e",
-                empty="No matching projects.", finder=finder,
-            ))  # fmt: skip
-
-        self._cm.tasks.attempt(call, got, self._cm.tell_error, topic="app.projects")
-
-    def _chosen(self, one: model.KnownProject) -> None:
-        here = self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
-        if not one.roots:
-            self._cm.tell(f"{one.name} is no longer at that path. Open it at its new path.", severity="warning")
-        elif Path(one.roots[0]) == here:
-            self._cm.tell("That project is already open.")
-        else:
-            self.open(Path(one.roots[0]))
-
-    def open(self, folder: Path) -> None:
-        """Open a project, once its settings can be read."""
-        self._cm.tasks.attempt(
-            lambda: load_config(folder),
-            lambda _: self._cm.open_project(folder),
-            self._cm.tell_error,
-            topic="app.projects",
+def _chosen(cm: ModeApp, one: model.KnownProject) -> None:
+    if not one.roots:
+        cm.tell(f"{one.name} is no longer at that path. Open it at its new path.", severity="warning")
+    elif Path(one.roots[0]) == cm.checkout:
+        cm.tell("That project is already open.")
+    else:
+        folder = Path(one.roots[0])
+        # Once its settings can be read.
+        cm.tasks.attempt(
+            lambda: load_config(folder), lambda _: cm.open_project(folder), cm.tell_error, topic="app.projects"
         )
 
-    def ask_if_moved(self, status: model.ProjectStatus) -> None:
-        """Ask about a folder that claims a project all of whose checkouts are gone."""
-        if not status.claims_other:
-            return
-        root = self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
 
-        def call() -> MemoryLink:
-            from cm_tui.engine.api import links
+def ask_if_moved(cm: ModeApp, status: model.ProjectStatus) -> None:
+    """Ask about a folder that claims a project all of whose checkouts are gone."""
+    if not status.claims_other:
+        return
+    root = cm.checkout
 
-            return links.memory_link(root)
+    def call() -> MemoryLink:
+        from cm_tui.engine.api import links
 
-        def got(found: MemoryLink) -> None:
-            if not found.linked and found.gone and found.gone == found.shared_with:
-                # No single key links.
-                options = [Option("Not now", "escape"), Option("Keep its memory", then=lambda: self._link(found))]
-                title = "Was this project moved?"
-                ask(self._cm, Question("", options, title=title, detail=moved_question(found), look="large"))
+        return links.memory_link(root)
 
-        # Opening the project reports unreadable files.
-        self._cm.tasks.attempt(call, got, lambda _: None, topic="app.moved")
+    def got(found: MemoryLink) -> None:
+        if not found.linked and found.gone and found.gone == found.shared_with:
+            # No single key links.
+            options = [Option("Not now", "escape"), Option("Keep its memory", then=lambda: _link(cm, found))]
+            title = "Was this project moved?"
+            ask(cm, Question("", options, title=title, detail=moved_question(found), look="large"))
 
-    def _link(self, found: MemoryLink) -> None:
-        def call() -> None:
-            from cm_tui.engine.api import links
+    # Opening the project reports unreadable files.
+    cm.tasks.attempt(call, got, lambda _: None, topic="app.moved")
 
-            links.link(found)
 
-        def linked(_: None) -> None:
-            # The linked memory has another store: reopen the project.
-            self._cm.open_project(Path(found.root), without=Path(found.store))
+def _link(cm: ModeApp, found: MemoryLink) -> None:
+    def call() -> None:
+        from cm_tui.engine.api import links
 
-        self._cm.tasks.attempt(call, linked, self._cm.tell_error, topic="app.moved")
+        links.link(found)
+
+    def linked(_: None) -> None:
+        # The linked memory has another store: reopen the project.
+        cm.open_project(Path(found.root), without=Path(found.store))
+
+    cm.tasks.attempt(call, linked, cm.tell_error, topic="app.moved")
 
 
 _HINT = "Examples: 30m, 2h, 1d; empty: until you resume. Meanwhile nothing that agents do is recorded."
 
 
-class RecordingControl:
-    """Pauses after a question, resumes at once, and says what came of it.
+def toggle_recording(cm: ModeApp) -> None:
+    """Pause recording after a question, or resume it at once, and say what came of it."""
+    state, error = cm.project.recording, cm.project.recording_error
+    root = cm.checkout
+    if error is not None or (state is not None and state.state == "paused"):
+        everywhere = error is not None or (state is not None and state.everywhere)
+        _do(cm, lambda: _resume(root, everywhere=everywhere))
+    elif state is not None and state.state == "never":
+        cm.tell("This folder is never recorded: it is listed in memory.never_record of your settings.")
+    elif state is not None and state.state == "off":
+        cm.tell("Recording is off: agents.record is false in the settings.")
+    else:
+        line = Line(lambda answer: _pause(cm, root, answer), hint=_HINT, check=_wrong)
+        ask_line(cm, "Pause recording for how long?", line)
 
-    Args:
-        cm: the application.
-        look: looks again whether anything is recorded.
-    """
 
-    def __init__(self, cm: AppServices, look: Callable[[], None]) -> None:
-        self._cm = cm
-        self._look = look
+def _pause(cm: ModeApp, root: Path, answer: str) -> None:
+    seconds = recording.seconds_of(answer) if answer.strip() else None
+    _do(cm, lambda: recording.pause(root, seconds))
 
-    def toggle(self) -> None:
-        """Pause, or record again."""
-        state, error = self._cm.project.recording, self._cm.project.recording_error
-        root = self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
-        if error is not None or (state is not None and state.state == "paused"):
-            everywhere = error is not None or (state is not None and state.everywhere)
-            self._do(lambda: _resume(root, everywhere=everywhere))
-        elif state is not None and state.state == "never":
-            self._cm.tell("This folder is never recorded: it is listed in memory.never_record of your settings.")
-        elif state is not None and state.state == "off":
-            self._cm.tell("Recording is off: agents.record is false in the settings.")
-        else:
-            line = Line(lambda answer: self._pause(root, answer), hint=_HINT, check=_wrong)
-            ask_line(self._cm, "Pause recording for how long?", line)
 
-    def _pause(self, root: Path, answer: str) -> None:
-        seconds = recording.seconds_of(answer) if answer.strip() else None
-        self._do(lambda: recording.pause(root, seconds))
+def _do(cm: ModeApp, change: Callable[[], model.RecordingState]) -> None:
+    cm.tasks.attempt(change, partial(_done, cm), partial(_failed, cm), topic="app.recording")
 
-    def _do(self, change: Callable[[], model.RecordingState]) -> None:
-        self._cm.tasks.attempt(change, self._done, self._failed, topic="app.recording")
 
-    def _failed(self, error: CmError) -> None:
-        self._cm.tell_error(error)
-        self._look()
+def _failed(cm: ModeApp, error: CmError) -> None:
+    cm.tell_error(error)
+    cm.recording_watch.look()
 
-    def _done(self, found: model.RecordingState) -> None:
-        if found.state == "paused":
-            end = f"until {local_moment(found.until, time.time())}" if found.until else "until you resume it"
-            self._cm.tell(f"Recording is paused {end}.")
-        else:
-            self._cm.tell("Recording resumed.")
-        self._look()
+
+def _done(cm: ModeApp, found: model.RecordingState) -> None:
+    if found.state == "paused":
+        end = f"until {local_moment(found.until, time.time())}" if found.until else "until you resume it"
+        cm.tell(f"Recording is paused {end}.")
+    else:
+        cm.tell("Recording resumed.")
+    cm.recording_watch.look()
 
 
 def _resume(root: Path, *, everywhere: bool) -> model.RecordingState:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from cm_tui.config.held import RepositoryTrust, repository_trust
 from cm_tui.counts import noun
 from cm_tui.paths import PROJECT_FOLDER
-from cm_tui.tui.screens.app_services import AppServices
+from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.question import Option, Question, ask
 from cm_tui.tui.tasks.ask import Then
 from cm_tui.tui.widgets.text import count, one_line
@@ -126,117 +126,117 @@ class Waiting:
     """Of definitions that ask for something, trusted or not."""
 
 
-class TrustDialog:
-    """Asks about a repository's settings, then about its files of definitions, then about its entries.
+def ask_if_undecided(cm: ModeApp) -> None:
+    """Ask about undecided settings of the repository, then about its entries.
 
-    Files are asked about where a person asks what waits: they do nothing before, and Context says that they wait.
-
-    Args:
-        cm: the application.
+    Files of definitions are asked about where a person asks what waits: they do nothing before, and Context says that they wait.
     """
 
-    def __init__(self, cm: AppServices) -> None:
-        self._cm = cm
+    def look(found: Waiting) -> None:
+        def entries() -> None:
+            if found.entries.state == "held":
+                _ask_entries(cm, found.entries)
 
-    def ask_if_undecided(self) -> None:
-        """Ask about undecided settings."""
-
-        def look(found: Waiting) -> None:
-            def entries() -> None:
-                if found.entries.state == "held":
-                    self._ask_entries(found.entries)
-
-            if found.settings.state == "held":
-                self._ask_settings(found.settings, entries)
-            else:
-                entries()
-
-        # All that it may bring is in this folder.
-        if (self._root / PROJECT_FOLDER).is_dir():
-            self._look(look, files=False)
-
-    def ask_again(self) -> None:
-        """Show the decision, and let the user change it."""
-
-        def show(found: Waiting) -> None:
-            steps: list[Callable[[Callable[[], None]], None]] = []
-            if found.settings.state != "nothing":
-                steps.append(lambda then: self._ask_settings(found.settings, then))
-            if found.files:
-                steps.append(lambda then: self._ask_files(found, then))
-            if found.entries.state != "nothing" or found.entries.trusted > 0:
-                steps.append(lambda _: self._ask_entries(found.entries))
-            if not steps:
-                self._cm.tell("Nothing in this repository needs trust: neither its settings nor any file or entry.")
-            _in_turn(steps)
-
-        self._look(show, files=True)
-
-    @property
-    def _root(self) -> Path:
-        return self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
-
-    def _look(self, then: Callable[[Waiting], None], *, files: bool) -> None:
-        self._work("", partial(_waiting, self._root, files=files), then)
-
-    def _work(self, about: str, call: Callable[[], T], then: Then[T]) -> None:
-        self._cm.tasks.attempt(call, then, self._cm.tell_error, topic=f"app.trust{about}")
-
-    def _ask(
-        self, about: str, question: Callable[[Callable[[Choice], None]], Question], decide: Callable[[Choice], T],
-        done: Callable[[Choice, T], None], then: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
-        """Ask, write the answer down on a worker thread, and go on."""
-
-        def answered(choice: Choice) -> None:
-            if choice != "later":
-                self._work(about, partial(decide, choice), partial(done, choice))
-            then()
-
-        ask(self._cm, question(answered))
-
-    # --- settings ---
-
-    def _ask_settings(self, found: RepositoryTrust, then: Callable[[], None]) -> None:
-        self._ask("-settings", partial(about_settings, found), partial(_decide, found), self._decided, then)
-
-    def _decided(self, choice: Choice, _: None) -> None:
-        engine = self._cm.tasks.engine
-        if choice == "refused":
-            self._cm.tell("They stay held.")
-        elif engine is None or not engine.uses_daemon:
-            self._cm.tell("Held at once." if choice == "revoked" else "They apply from the next start of cm.")
+        if found.settings.state == "held":
+            _ask_settings(cm, found.settings, entries)
         else:
-            self._cm.tell("Held again." if choice == "revoked" else "They apply from now on; keys from the next start.")
-            self._cm.lifecycle.start_index()
-        self._cm.lifecycle.refresh_status()
+            entries()
 
-    # --- files of definitions ---
+    # All that it may bring is in this folder.
+    if (cm.checkout / PROJECT_FOLDER).is_dir():
+        _look(cm, look, files=False)
 
-    def _ask_files(self, found: Waiting, then: Callable[[], None]) -> None:
-        self._ask("-files", partial(about_files, found.files), partial(_decide_files, found), self._files_decided, then)
 
-    def _files_decided(self, choice: Choice, done: int) -> None:
-        many = count(done, "file")
-        self._cm.tell(f"Trusted as they are now: {many}." if choice == "trusted" else f"Held again: {many}.")
-        self._cm.lifecycle.refresh_status()
+def show_trust(cm: ModeApp) -> None:
+    """Show which settings, files of definitions and entries are trusted or held back, and let the user change it."""
 
-    # --- entries ---
+    def show(found: Waiting) -> None:
+        steps: list[Callable[[Callable[[], None]], None]] = []
+        if found.settings.state != "nothing":
+            steps.append(lambda then: _ask_settings(cm, found.settings, then))
+        if found.files:
+            steps.append(lambda then: _ask_files(cm, found, then))
+        if found.entries.state != "nothing" or found.entries.trusted > 0:
+            steps.append(lambda _: _ask_entries(cm, found.entries))
+        if not steps:
+            cm.tell("Nothing in this repository needs trust: neither its settings nor any file or entry.")
+        _in_turn(steps)
 
-    def _ask_entries(self, held: HeldEntries) -> None:
-        self._ask("-entries", partial(about_entries, held), partial(_decide_entries, held), self._entries_decided)
+    _look(cm, show, files=True)
 
-    def _entries_decided(self, choice: Choice, done: int) -> None:
-        many = count(done, "entry", "entries")
-        words: dict[Choice, str] = {
-            "trusted": f"Used from now on: {many}.",
-            "refused": f"Not used: {many}.",
-            "revoked": f"No longer used: {many}.",
-        }
-        self._cm.tell(words[choice])
-        # They are passages of the index, or are none any more.
-        self._cm.lifecycle.start_index()
-        self._cm.lifecycle.refresh_status()
+
+def _look(cm: ModeApp, then: Callable[[Waiting], None], *, files: bool) -> None:
+    _work(cm, "", partial(_waiting, cm.checkout, files=files), then)
+
+
+def _work(cm: ModeApp, about: str, call: Callable[[], T], then: Then[T]) -> None:
+    cm.tasks.attempt(call, then, cm.tell_error, topic=f"app.trust{about}")
+
+
+def _ask(
+    cm: ModeApp, about: str, question: Callable[[Callable[[Choice], None]], Question], decide: Callable[[Choice], T],
+    done: Callable[[Choice, T], None], then: Callable[[], None] = lambda: None,
+) -> None:  # fmt: skip
+    """Ask, write the answer down on a worker thread, and go on."""
+
+    def answered(choice: Choice) -> None:
+        if choice != "later":
+            _work(cm, about, partial(decide, choice), partial(done, choice))
+        then()
+
+    ask(cm, question(answered))
+
+
+# --- settings ---
+
+
+def _ask_settings(cm: ModeApp, found: RepositoryTrust, then: Callable[[], None]) -> None:
+    _ask(cm, "-settings", partial(about_settings, found), partial(_decide, found), partial(_decided, cm), then)
+
+
+def _decided(cm: ModeApp, choice: Choice, _: None) -> None:
+    if choice == "refused":
+        cm.tell("They stay held.")
+    elif not cm.uses_daemon:
+        cm.tell("Held at once." if choice == "revoked" else "They apply from the next start of cm.")
+    else:
+        cm.tell("Held again." if choice == "revoked" else "They apply from now on; keys from the next start.")
+        cm.lifecycle.start_index()
+    cm.lifecycle.refresh_status()
+
+
+# --- files of definitions ---
+
+
+def _ask_files(cm: ModeApp, found: Waiting, then: Callable[[], None]) -> None:
+    done = partial(_files_decided, cm)
+    _ask(cm, "-files", partial(about_files, found.files), partial(_decide_files, found), done, then)
+
+
+def _files_decided(cm: ModeApp, choice: Choice, done: int) -> None:
+    many = count(done, "file")
+    cm.tell(f"Trusted as they are now: {many}." if choice == "trusted" else f"Held again: {many}.")
+    cm.lifecycle.refresh_status()
+
+
+# --- entries ---
+
+
+def _ask_entries(cm: ModeApp, held: HeldEntries) -> None:
+    _ask(cm, "-entries", partial(about_entries, held), partial(_decide_entries, held), partial(_entries_decided, cm))
+
+
+def _entries_decided(cm: ModeApp, choice: Choice, done: int) -> None:
+    many = count(done, "entry", "entries")
+    words: dict[Choice, str] = {
+        "trusted": f"Used from now on: {many}.",
+        "refused": f"Not used: {many}.",
+        "revoked": f"No longer used: {many}.",
+    }
+    cm.tell(words[choice])
+    # They are passages of the index, or are none any more.
+    cm.lifecycle.start_index()
+    cm.lifecycle.refresh_status()
 
 
 def _in_turn(steps: Sequence[Callable[[Callable[[], None]], None]]) -> None:

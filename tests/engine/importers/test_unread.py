@@ -154,6 +154,20 @@ def test_a_packed_transcript_is_imported_once(machine: Machine, codec: str):
     assert machine.run().episodes == 1
 
 
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-be", "utf-32"])
+def test_a_transcript_in_another_encoding_that_grows_is_no_other_file(machine: Machine, codec: str):
+    one = Claude(machine.claude, machine.root)
+    records = one.turn("First", "One.")
+    one.file.parent.mkdir(parents=True)
+    one.file.write_text("".join(json.dumps(record) + "\n" for record in records), encoding=codec)
+    assert machine.run().episodes == 1
+    records += one.turn("Second", "Two.")
+    one.file.write_text("".join(json.dumps(record) + "\n" for record in records), encoding=codec)
+    done = machine.run()
+    assert (done.episodes, done.notes, machine.run().transcripts) == (1, (), 0)
+    assert machine.prompts() == ["First", "Second"]
+
+
 def test_the_message_of_an_error_is_no_answer(machine: Machine):
     one = Claude(machine.claude, machine.root)
     text = "API Error: 529 Overloaded"

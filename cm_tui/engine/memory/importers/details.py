@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cm_tui.config import load_config
-from cm_tui.engine.memory.importers.known import NAMED_IN_SESSION, origin_of_turn, words_of
+from cm_tui.engine.memory.importers.known import origin_of_turn, words_of
 from cm_tui.engine.memory.importers.project import FORMATS
 from cm_tui.engine.memory.importers.record import Heads, Session, record_of
 from cm_tui.engine.memory.importers.state import ImportState
@@ -80,13 +80,12 @@ def _detailed(record: EpisodeRecord, format_: Format, transcript: Transcript, st
         return record
     root = Path(record.root)
     session = Session(record.agent, record.session, facts.parent, title, root, root)
-    own = record.session if record.agent in NAMED_IN_SESSION else ""
+    heads, never = Heads(root), gate.patterns()
+    origins = [origin_of_turn(record.agent, record.session, turn) for turn in found]
     parts = [
-        record_of(
-            turn, session, origin=origin_of_turn(record.agent, own, turn), number=0, heads=Heads(root), never=gate.patterns()
-        )[0]
-        for turn in found
-    ]  # fmt: skip
+        record_of(turn, session, origin=origin, number=0, heads=heads, never=never)[0]
+        for turn, origin in zip(found, origins, strict=True)
+    ]
     more = parts[-1]
     if len(parts) > 1:
         # No hook reports that a turn was interrupted: the next one ends both.

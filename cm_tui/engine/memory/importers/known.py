@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.importers.project import Found
+from cm_tui.engine.memory.importers.project import Found, ProjectTranscripts
 from cm_tui.engine.memory.importers.record import Heads
-from cm_tui.engine.memory.importers.state import ImportState, TranscriptState
+from cm_tui.engine.memory.importers.state import TranscriptState
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.projection.visibility import FORGOTTEN, REPLACED_BY, ids_of
 from cm_tui.engine.memory.recording.gate import PastGate
-from cm_tui.engine.memory.transcripts.turn import PROMPT_CHARACTERS, SessionFacts, Turn
+from cm_tui.engine.memory.transcripts.turn import PROMPT_CHARACTERS, Turn
 from cm_tui.engine.platform.journal.archive import Archive
 from cm_tui.engine.platform.journal.event import ERASED, Event, Position
 from cm_tui.engine.platform.journal.journal import START, Journal
@@ -61,16 +62,21 @@ class JournalContent:
     def _restart(self) -> None:
         self._at: Position = START
         self._event = ""
-        self._sessions: dict[str, str] = {}
-        self._titles: dict[str, str] = {}
-        self._by_session: dict[str, set[str]] = {}
+        self.sessions: dict[str, str] = {}
+        """Sessions of imported turns by their origins; empty: a record of no session."""
+        self.titles: dict[str, str] = {}
+        """Titles of sessions at their last imported turns."""
+        self.by_session: dict[str, set[str]] = {}
+        """Origins of the recorded turns of a session."""
+        self.erased: set[str] = set()
+        """Origins of turns that were imported, and erased since."""
+        self.numbers: dict[str, int] = {}
+        """Places of imported turns in their sessions, by their origins."""
+        self.unanswered: dict[str, str] = {}
+        """Ids of the episodes without an answer that are shown and unchanged, by their origins."""
         self._asked: dict[str, list[_RecordedPrompt]] = {}
-        self._erased: list[float] = []
-        self._erased_turns: set[str] = set()
-        self._numbers: dict[str, int] = {}
-        """Places of imported turns in their sessions."""
-        self._unanswered: dict[str, str] = {}
-        """Ids of the episodes without an answer that are shown, by their origins."""
+        self._erased_prompts: list[float] = []
+        """Times of erased prompts, in order."""
 
     def refresh(self) -> None:
         """Read on. Raises StoreError if the journal cannot be read."""
@@ -95,34 +101,6 @@ class JournalContent:
         """Return the position and id of the event that was read last; None: no event yet."""
         return (self._at, self._event) if self._event else None
 
-    def session_of(self, origin: str) -> str | None:
-        """Return the session of an imported turn; None where it was not imported."""
-        return self._sessions.get(origin)
-
-    def origins_in(self, session: str) -> frozenset[str]:
-        """Return the digests of the recorded turns of a session; empty: none."""
-        return frozenset(self._by_session.get(session, ()))
-
-    def number_of(self, origin: str) -> int:
-        """Return the place of an imported turn in its session; 0 where it has none."""
-        return self._numbers.get(origin, 0)
-
-    def was_erased(self, origin: str) -> bool:
-        """Return whether a turn was imported, and erased since."""
-        return origin in self._erased_turns
-
-    def title_of(self, session: str) -> str:
-        """Return the title of a session at its last imported turn; empty: none."""
-        return self._titles.get(session, "")
-
-    def add(self, origin: str, session: str) -> None:
-        """Note a turn that is being imported."""
-        self._sessions[origin] = session
-
-    def remove(self, origin: str) -> None:
-        """Drop a turn that was to be imported."""
-        self._sessions.pop(origin, None)
-
     def recorded_turn(self, session: str, prompt: str, began: float | None) -> Seen:
         """Return the turn as recorded by hooks.
 
@@ -143,12 +121,8 @@ class JournalContent:
         return "recorded" if found[0].is_recorded else "waiting"
 
     def _was_erased_then(self, time: float) -> bool:
-        place = bisect_left(self._erased, time - _ERASED_SECONDS)
-        return place < len(self._erased) and self._erased[place] <= time + _ERASED_SECONDS
-
-    def unanswered(self, origin: str) -> str:
-        """Return the id of an episode without an answer; empty: no such episode, or changed since."""
-        return self._unanswered.get(origin, "")
+        place = bisect_left(self._erased_prompts, time - _ERASED_SECONDS)
+        return place < len(self._erased_prompts) and self._erased_prompts[place] <= time + _ERASED_SECONDS
 
     def episode_of(self, origin: str) -> str:
         """Return the id of an imported turn's episode, by reading the journal; empty: none.
@@ -172,26 +146,25 @@ class JournalContent:
             self._follow_episode(EpisodeRecord.from_event(event), event.id)
         elif event.kind == UNKNOWN and (origin := event.text("origin")):
             # It is no turn, and of no session.
-            self._sessions[origin] = ""
+            self.sessions[origin] = ""
         elif event.kind == ERASED and (origin := episode_record.origin_of(event)):
-            self._erased_turns.add(origin)
-            self._unanswered.pop(origin, None)
-        elif event.kind.startswith(_ABOUT_EPISODES) and self._unanswered:
+            self.erased.add(origin)
+            self.unanswered.pop(origin, None)
+        elif event.kind.startswith(_ABOUT_EPISODES) and self.unanswered:
             named = ids_of(event)
-            self._unanswered = {origin: id_ for origin, id_ in self._unanswered.items() if id_ not in named}
+            self.unanswered = {origin: id_ for origin, id_ in self.unanswered.items() if id_ not in named}
         elif event.kind == ERASED and event.data.get("kind") == "hook.prompt":
-            place = bisect_left(self._erased, event.time)
-            self._erased.insert(place, event.time)
+            insort(self._erased_prompts, event.time)
 
     def _follow_episode(self, record: EpisodeRecord, id_: str) -> None:
         if record.origin:
-            self._sessions[record.origin] = record.session
-            self._numbers[record.origin] = record.turn
+            self.sessions[record.origin] = record.session
+            self.numbers[record.origin] = record.turn
             if record.outcome == "unanswered":
-                self._unanswered[record.origin] = id_
-        self._by_session.setdefault(record.session, set()).add(record.origin)
+                self.unanswered[record.origin] = id_
+        self.by_session.setdefault(record.session, set()).add(record.origin)
         if record.title:
-            self._titles[record.session] = record.title
+            self.titles[record.session] = record.title
         for one in self._asked.get(record.session, ()) if record.stop else ():
             one.is_recorded = one.is_recorded or one.stop == record.stop
 
@@ -204,12 +177,9 @@ def words_of(prompt: str) -> str:
 
 
 def origin_of_turn(agent: str, session: str, turn: Turn) -> str:
-    """Return the digest that names a turn.
-
-    `session`: its session; empty where the turn's key alone names it. `turn`: as it was read.
-    """
+    """Return the digest that names a turn. `session`: its session; `turn`: as it was read."""
     # Longer than in earlier versions, where names could collide.
-    return origin_of(agent, session, turn.key) + ("02" if turn.earlier_key else "")
+    return origin_of(agent, naming_session(agent, session), turn.key) + ("02" if turn.earlier_key else "")
 
 
 def origin_of(agent: str, session: str, key: str) -> str:
@@ -235,14 +205,10 @@ def naming_session(agent: str, session: str) -> str:
 class Memory:
     """State across the transcripts of one project."""
 
-    root: Path
-    journal: Journal
-    state: ImportState
+    project: ProjectTranscripts
     known: JournalContent
     gate: PastGate
     """Returns which turns must not be recorded."""
-    holds: Callable[[SessionFacts], bool]
-    """Returns whether a session is of this project."""
     taken: set[str] = field(default_factory=set)
     """Turns imported from any transcript, including erased ones."""
     stories: dict[str, str] = field(default_factory=dict)
@@ -251,7 +217,8 @@ class Memory:
     """How many turns of a session are known."""
     written: tuple[Position, str] | None = None
     """The last event that was written."""
-    _heads: dict[Path, Heads] = field(default_factory=dict)
+    heads: Callable[[Path], Heads] = field(default_factory=lambda: cache(Heads))
+    """Returns the commits of a checkout by time."""
 
     def add_state(self, state: TranscriptState) -> None:
         """Take in how far a transcript was read."""
@@ -266,11 +233,11 @@ class Memory:
 
     def has_imported(self, origin: str) -> bool:
         """Return whether a turn was imported from any transcript, even if erased since."""
-        return origin in self.taken or self.known.was_erased(origin)
+        return origin in self.taken or origin in self.known.erased
 
     def is_imported(self, origin: str) -> bool:
         """Return whether a turn is in the journal, or was imported before."""
-        return self.has_imported(origin) or self.known.session_of(origin) is not None
+        return self.has_imported(origin) or origin in self.known.sessions
 
     def reach(self, session: str, number: int) -> None:
         """Note that a session has so many turns at least."""
@@ -279,11 +246,7 @@ class Memory:
     def forget(self, origin: str) -> None:
         """Drop a turn that could not be written: the next import takes it."""
         self.taken.discard(origin)
-        self.known.remove(origin)
-
-    def heads(self, root: Path) -> Heads:
-        """Return the commits of a checkout by time."""
-        return self._heads.setdefault(root, Heads(root))
+        self.known.sessions.pop(origin, None)
 
     def story_of(self, found: Found) -> str:
         """Return the session of a transcript: the earlier one if it continues that."""
@@ -326,7 +289,7 @@ class Unanswered:
 
         `asked`: the names of those, after each prompt.
         """
-        erased = (number for number, one in enumerate(asked, 1) if self._memory.known.was_erased(one))
+        erased = (number for number, one in enumerate(asked, 1) if one in self._memory.known.erased)
         del turn.prompts[: max(erased, default=0)]
         queued = (self._origin(key, session) for key in turn.replaces)
         before = [one for one in (*asked, *queued) if one != origin and self._memory.is_imported(one)]
@@ -335,7 +298,7 @@ class Unanswered:
 
     def number_of(self, asked: Sequence[str]) -> int:
         """Return the place in its session of the turn that is replaced; 0 where none is."""
-        numbers = (self._memory.known.number_of(one) for one in reversed(asked))
+        numbers = (self._memory.known.numbers.get(one, 0) for one in reversed(asked))
         return next(filter(None, numbers), 0)
 
     def hide(self, written: Iterable[Event]) -> None:
@@ -350,13 +313,13 @@ class Unanswered:
                 memory.known.follow(event)
         replaced, self._replaced = self._replaced, []
         for before, origin in replaced:
-            hidden = [id_ for one in before if (id_ := memory.known.unanswered(one))]
+            hidden = [id_ for one in before if (id_ := memory.known.unanswered.get(one))]
             if hidden:
                 # An import that was killed, or a hook, may have recorded it earlier.
                 by = ids.get(origin) or memory.known.episode_of(origin)
                 reason = f"its prompts are part of episode {by}" if by else "its prompts are part of a later episode"
                 data = {"actor": "import", "ids": hidden, "reason": reason, REPLACED_BY: by}
-                event = memory.journal.append(FORGOTTEN, data)
+                event = memory.project.journal.append(FORGOTTEN, data)
                 memory.known.follow(event)
                 memory.written = (event.position, event.id)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from cm_tui.counts import count
@@ -24,10 +25,11 @@ from cm_tui.engine.memory.importers.known import (
 from cm_tui.engine.memory.importers.project import Found
 from cm_tui.engine.memory.importers.record import Session, record_of, shortened
 from cm_tui.engine.memory.importers.state import VERSION, ReadFile, TranscriptState
-from cm_tui.engine.memory.importers.unknown import Unknown
+from cm_tui.engine.memory.importers.unknown import data_of
 from cm_tui.engine.memory.projection import episode_record
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
-from cm_tui.engine.memory.transcripts.transcript import Named, Read, Resume, Skipped, parse_time
+from cm_tui.engine.memory.transcripts.lines import as_text, is_recoded
+from cm_tui.engine.memory.transcripts.transcript import Item, Named, Read, Resume, Skipped, parse_time
 from cm_tui.engine.memory.transcripts.turn import Turn
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.redaction.redact import redact
@@ -54,13 +56,12 @@ class OneTranscript:
         self._own = set(state.origins)
         self._resume = Resume(state.offset, state.turns, dict(state.marks), check)
         self._story = state.session or memory.story_of(found)
-        self._title = found.facts.title or memory.known.title_of(self._story)
+        self._title = found.facts.title or memory.known.titles.get(self._story, "")
         self._batch: list[tuple[EpisodeRecord, str]] = []
         self._again: list[Read] = []
         """Turns that are read again the next time."""
         self._waiting = 0
         self._unanswered = Unanswered(memory, found.transcript.agent)
-        self._unknown = Unknown(found.transcript, found.facts)
         self._raw: list[tuple[Mapping[str, Any], str | None]] = []
         self._kinds: dict[str, str] = {}
         self._elsewhere = Counter[str]()
@@ -72,16 +73,10 @@ class OneTranscript:
         Raises OSError if it was removed, or cannot be read; StoreError if the journal cannot be written.
         """
         self._done.transcripts += 1
-        transcript = self._found.transcript
-        if transcript.session and transcript.is_copy and self._is_recorded():
+        if self._is_recorded():
             self._keep(None)
             return
-        if transcript.session or transcript.is_copy:
-            yield from self._read(None)
-            return
-        with ReadFile.held(self._found.transcript.file) as file:
-            if not file.is_appended(self._state):
-                self._restart()
+        with self._opened() as file:
             yield from self._read(file)
 
     def would_record(self) -> bool:
@@ -89,25 +84,41 @@ class OneTranscript:
 
         Raises OSError if it cannot be read.
         """
-        found = self._found
-        if found.transcript.session and found.transcript.is_copy and self._is_recorded():
+        if self._is_recorded():
             return False
-        if found.is_other:
-            self._restart()
-        for item in found.format.read(found.transcript, found.facts, self._resume):
-            if isinstance(item, Read):
-                self._take(item)
-                if self._batch:
-                    return True
+        with self._opened():
+            for item in self._items():
+                if isinstance(item, Read):
+                    self._take(item)
+                    if self._batch:
+                        return True
         self._done.waiting += self._waiting
         return False
+
+    def _items(self) -> Iterator[Item]:
+        found = self._found
+        return found.format.read(found.transcript, found.facts, self._resume)
 
     def _is_recorded(self) -> bool:
         """Return whether the journal has turns of a session of which only prompts are left here."""
         found = self._found
+        if not (found.transcript.session and found.transcript.is_copy):
+            return False
         reads = found.format.read(found.transcript, found.facts, Resume(check=self._resume.check))
         own = {self._origin(item.turn, self._story) for item in reads if isinstance(item, Read)}
-        return not self._memory.known.origins_in(self._story) <= own
+        return not self._memory.known.by_session.get(self._story, set()) <= own
+
+    @contextmanager
+    def _opened(self) -> Iterator[ReadFile | None]:
+        """Hold the file open; None: it is read as a whole each time, and no place in it counts."""
+        transcript = self._found.transcript
+        if transcript.session or transcript.is_copy or is_recoded(transcript.file):
+            yield None
+            return
+        with ReadFile.held(transcript.file) as file:
+            if not file.is_appended(self._state):
+                self._restart()
+            yield file
 
     def _restart(self) -> None:
         state = self._state
@@ -117,9 +128,9 @@ class OneTranscript:
         self._done.note(f"{state.name} was truncated or replaced: it is read from its beginning")
 
     def _read(self, file: ReadFile | None) -> Iterator[None]:
-        found, began = self._found, self._resume.offset
+        transcript, began = self._found.transcript, self._resume.offset
         try:
-            for item in found.format.read(found.transcript, found.facts, self._resume):
+            for item in self._items():
                 if isinstance(item, Named):
                     self._title = item.title
                 elif isinstance(item, Skipped):
@@ -133,24 +144,25 @@ class OneTranscript:
         finally:
             # Turns that count as imported are written, even if the rest is unreadable or the import is cancelled.
             self._write(file)
-        self._done.bytes += found.transcript.size if found.transcript.session else max(0, self._resume.offset - began)
+        self._done.bytes += transcript.size if file is None else max(0, self._resume.offset - began)
         self._done.waiting += self._waiting
         self._keep(file)
         for folder, number in self._elsewhere.items():
             self._done.note(
-                f"{found.transcript.name} repeats {count(number, 'turn')} of a session in {folder}: not recorded here"
+                f"{transcript.name} repeats {count(number, 'turn')} of a session in {folder}: not recorded here"
             )
 
     def _skip(self, item: Skipped) -> None:
         if item.at >= self._state.counted:
             kind = self._kind_of(item)
             self._done.skip(f"{self._found.transcript.agent}: {kind}", broken=item.is_broken)
-            if item.record and self._unknown.may_be_recorded(item, self._memory.gate, self._names()):
+            folder = as_text(item.record.get("cwd")) or self._found.facts.folder
+            if item.record and not self._why_not((item.time, item.time), folder):
                 self._keep_raw(item)
 
     def _keep_raw(self, item: Skipped) -> None:
         """Store an unknown record, unless it is stored already: copies of sessions repeat them."""
-        origin, data = self._unknown.data_of(item, self._state)
+        origin, data = data_of(item, self._found.transcript, self._found.facts.session, self._state)
         if not data:
             self._done.note(
                 f"{self._found.transcript.name} has more records of unknown kinds than are kept; all are counted"
@@ -198,13 +210,13 @@ class OneTranscript:
         elif asked and turn.asked_key and (mark := self._unanswered.mark(turn, session)) not in self._own:
             self._remember(mark)
         self._unanswered.replace(turn, session, asked, origin)
-        earlier = self._memory.known.session_of(origin)
+        earlier = self._memory.known.sessions.get(origin)
         if earlier is not None and not parent:
             # A repetition was imported from elsewhere: the rest continues that session.
             self._story = earlier
         if earlier is not None:
             # Also after an import that was killed before it stored the position.
-            self._memory.reach(earlier, self._memory.known.number_of(origin))
+            self._memory.reach(earlier, self._memory.known.numbers.get(origin, 0))
         is_erased = bool(asked) and not turn.prompts
         if earlier is not None or is_erased or self._memory.has_imported(origin) or self._is_of_parent(turn, parent):
             self._pass_by(origin)
@@ -216,14 +228,14 @@ class OneTranscript:
         elif seen in {"recorded", "erased"}:
             self._memory.numbers[session] = self._memory.numbers.get(session, 0) + 1
             self._pass_by(origin)
-        elif self._why_not(turn):
+        elif self._why_not((turn.began, turn.ended), turn.folder or self._found.facts.folder):
             self._done.withheld += 1
         else:
             self._record(turn, session, parent, origin, self._unanswered.number_of(asked))
 
     def _is_elsewhere(self, turn: Turn) -> bool:
         """Return whether a fork repeats a turn of another project's session, and count it."""
-        if turn.held is None or self._memory.holds(turn.held):
+        if turn.held is None or self._memory.project.holds(turn.held):
             return False
         self._elsewhere[turn.held.folder] += 1
         if self._found.facts.continues not in self._memory.stories:
@@ -231,9 +243,9 @@ class OneTranscript:
             self._story = self._found.facts.session
         return True
 
-    def _why_not(self, turn: Turn) -> str:
-        times, folder = (turn.began, turn.ended), turn.folder or self._found.facts.folder
-        if turn.began is None:
+    def _why_not(self, times: tuple[float | None, float | None], folder: str) -> str:
+        """Return why a turn or a record may not be recorded; empty: it may."""
+        if times[0] is None:
             # Some time of the session: where its beginning is not known either, any time up to its last change.
             times = (self._found.facts.began or 0.0, self._found.transcript.stamp)
         gate = self._memory.gate
@@ -256,13 +268,12 @@ class OneTranscript:
         return self._story, self._memory.stories.get(parent, parent) if parent else ""
 
     def _origin(self, turn: Turn, session: str) -> str:
-        agent, memory = self._found.transcript.agent, self._memory
-        named = naming_session(agent, session)
+        agent = self._found.transcript.agent
         if turn.earlier_key:
-            earlier = origin_of(agent, named, turn.earlier_key)
-            if memory.is_imported(earlier):
+            earlier = origin_of(agent, naming_session(agent, session), turn.earlier_key)
+            if self._memory.is_imported(earlier):
                 return earlier
-        return origin_of_turn(agent, named, turn)
+        return origin_of_turn(agent, session, turn)
 
     def _is_of_parent(self, turn: Turn, parent: str) -> bool:
         """Return whether a sub-agent's transcript begins with its parent's prompt."""
@@ -289,14 +300,14 @@ class OneTranscript:
         memory, place = self._memory, self._found.place
         number = number or memory.numbers.get(session, 0) + 1
         memory.reach(session, number)
-        root = memory.root if place.was_moved else place.root
+        root = memory.project.root if place.was_moved else place.root
         transcript = self._found.transcript
         time_of_session = self._found.facts.began or parse_time(transcript.stamp)
         facts = Session(transcript.agent, session, parent, self._title, place.root, root, time_of_session)
         never, heads = memory.gate.never, memory.heads(root)
         self._batch.append(record_of(turn, facts, origin=origin, number=number, heads=heads, never=never))
         self._remember(origin)
-        memory.known.add(origin, session)
+        memory.known.sessions[origin] = session
 
     # --- writing ---
 
@@ -331,7 +342,7 @@ class OneTranscript:
         return True
 
     def _append(self, kind: str, rows: list[tuple[Mapping[str, Any], str | None]]) -> list[Event]:
-        events = self._memory.journal.append_all(kind, rows) if rows else []
+        events = self._memory.project.journal.append_all(kind, rows) if rows else []
         if events:
             self._memory.written = (events[-1].position, events[-1].id)
         return events
@@ -358,14 +369,11 @@ class OneTranscript:
         state.recorded = memory.numbers.get(self._story, 0)
         state.size, state.stamp = found.transcript.size, found.transcript.stamp
         if file is None:
-            state.offset = 0
-            if found.transcript.is_copy:
-                # Should the original come back, it is read from its beginning.
-                state.turns, state.marks = 0, {}
+            state.offset, state.turns, state.marks = 0, 0, {}
         elif not file.keep(state):
             self._done.note(f"{state.name} was replaced while it was read: it is read again the next time")
         memory.add_state(state)
-        memory.state.save(state, memory.written or memory.known.last)
+        memory.project.state.save(state, memory.written or memory.known.last)
 
     def _fitting(self, batch: list[tuple[EpisodeRecord, str]]) -> Iterator[tuple[EpisodeRecord, str]]:
         """Yield records that fit into the journal: long ones shortened, without those that are still too long."""

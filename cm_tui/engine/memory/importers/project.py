@@ -12,14 +12,14 @@ from pathlib import Path
 
 from cm_tui.counts import count
 from cm_tui.engine.memory.importers.project_folders import Place, ProjectFolders
-from cm_tui.engine.memory.importers.state import VERSION, ImportState, TranscriptState, is_unchanged
+from cm_tui.engine.memory.importers.state import VERSION, ImportState, ReadFile, TranscriptState
 from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.memory.transcripts.codex import Codex
 from cm_tui.engine.memory.transcripts.copilot import Copilot
 from cm_tui.engine.memory.transcripts.cursor import Cursor
 from cm_tui.engine.memory.transcripts.format import FolderFormat, Format
 from cm_tui.engine.memory.transcripts.gemini import Gemini
-from cm_tui.engine.memory.transcripts.lines import as_text, opened, opened_text, read_lines
+from cm_tui.engine.memory.transcripts.lines import as_text, opened_text, read_lines
 from cm_tui.engine.memory.transcripts.opencode import OpenCode
 from cm_tui.engine.memory.transcripts.transcript import Read, Resume, Transcript
 from cm_tui.engine.memory.transcripts.turn import SessionFacts
@@ -161,13 +161,12 @@ class Found:
     state: TranscriptState
     is_new: bool
     """Whether it has unread parts."""
-    is_other: bool
-    """It is not the file that was read: it was truncated, or replaced."""
 
     @property
     def unread_bytes(self) -> int:
         """Return how much of it is unread; 0 where a database has no size."""
-        return max(0, self.transcript.size - (0 if self.is_other else self.state.offset))
+        size, offset = self.transcript.size, self.state.offset
+        return size if size < offset else size - offset
 
 
 def formats_of(agents: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> list[Format]:
@@ -255,8 +254,8 @@ class ProjectTranscripts:
             self.survey.others[facts.folder] += 1
             return None
         state = self.state.load(transcript.name)
-        is_other = not _is_same(transcript, state)
-        return Found(transcript, format_, facts, place, state, is_other or has_news(transcript, state), is_other)
+        is_new = has_news(transcript, state) or _was_replaced(transcript, state)
+        return Found(transcript, format_, facts, place, state, is_new)
 
     def _by_its_files(self, format_: Format, transcript: Transcript, facts: SessionFacts) -> Place | None:
         """Return the place of a session in a missing folder of this name, if it wrote files of this project."""
@@ -294,12 +293,13 @@ def has_news(transcript: Transcript, state: TranscriptState) -> bool:
     return (transcript.size, transcript.stamp) != (state.size, state.stamp)
 
 
-def _is_same(transcript: Transcript, state: TranscriptState) -> bool:
-    """Return whether the read part of a file is unchanged; a database or a copy is read as a whole each time."""
-    if transcript.session or transcript.is_copy or not state.offset:
-        return True
-    try:
-        with opened(transcript.file) as stream:
-            return is_unchanged(stream, state)
-    except OSError:
+def _was_replaced(transcript: Transcript, state: TranscriptState) -> bool:
+    """Return whether the read part of a file is another one, also where size and time are the same."""
+    if transcript.is_copy or not state.offset:
+        # It is read as a whole.
         return False
+    try:
+        with ReadFile.held(transcript.file) as file:
+            return not file.is_appended(state)
+    except OSError:
+        return True

@@ -133,43 +133,13 @@ def record_of(
     `turn`: as it was read; `number`: its place in the session; `heads`: the commits of the checkout by time; `never`:
     patterns of folders that are never recorded: files in them leave no content here.
     """
-    base, head, cut = heads.at(turn.began, session.time), heads.at(turn.ended, session.time), _Cut()
-    record = _record(turn, session, base, cut, _Away(session, turn.folder, never))
-    return replace(record, origin=origin, turn=number, redacted=cut.secrets), head.sha
-
-
-def _record(turn: Turn, session: Session, base: HeadAt, cut: _Cut, away: _Away) -> EpisodeRecord:
-    # In their order: what begins in one text may go on in the next.
-    prompts = tuple(cut.text(prompt) for prompt in turn.prompts)
-    steps = tuple(_step(step, session, cut, away) for step in turn.steps)
-    patch, is_cut = _patch(turn, session, cut, away)
-    return EpisodeRecord(
-        agent=session.agent,
-        session=session.session,
-        root=str(session.root),
-        prompts=prompts,
-        answer=cut.text(piece("\n\n".join(turn.answer), ANSWER_CHARACTERS)),
-        files=tuple(_files(turn, session, away)),
-        base=base.sha,
-        patch=patch,
-        patch_cut=is_cut,
-        note="; ".join(filter(None, (patches.NOTE if patch else "", base.note, _skip_reason(turn)))),
-        actor="import",
-        at=_end_of(turn, session.time),
-        title=cut.text(piece(session.title, _TITLE)),
-        parent=session.parent,
-        plan=cut.text(piece(turn.plan, STEP_CHARACTERS["plan"])),
-        verdict=turn.verdict,
-        outcome="unanswered" if turn.is_empty else turn.outcome,
-        steps=steps,
-        step_count=turn.step_count,
-        tools=tuple(turn.tools)[:50],
-        tokens=turn.tokens,
+    base, head, recorder = (
+        heads.at(turn.began, session.time),
+        heads.at(turn.ended, session.time),
+        _Recorder(turn, session, never),
     )
-
-
-def _skip_reason(turn: Turn) -> str:
-    return f"{count(turn.unkept_prompts, 'more prompt')} not kept" if turn.unkept_prompts else ""
+    record = recorder.record(base)
+    return replace(record, origin=origin, turn=number, redacted=recorder.secrets), head.sha
 
 
 def shortened(record: EpisodeRecord) -> EpisodeRecord | None:
@@ -201,57 +171,116 @@ def _fits(record: EpisodeRecord) -> bool:
     return True
 
 
-class _Cut:
-    """Cuts texts so that no part of a secret remains, and counts the secrets."""
+class _Recorder:
+    """Makes the record of a turn: texts are cut so that no part of a secret remains, paths are those of the project.
 
-    def __init__(self) -> None:
+    `never`: patterns of folders that are never recorded.
+    """
+
+    def __init__(self, turn: Turn, session: Session, never: Sequence[str]) -> None:
         self.secrets = 0
+        self._turn = turn
+        self._session = session
+        self._never = never
         self._keys = SplitKeys()
 
-    def text(self, found: Piece) -> str:
+    def record(self, base: HeadAt) -> EpisodeRecord:
+        """Return the record; `secrets` counts those that were redacted."""
+        turn, session = self._turn, self._session
+        # In their order: what begins in one text may go on in the next.
+        prompts = tuple(self._text(prompt) for prompt in turn.prompts)
+        steps = tuple(self._step(step) for step in turn.steps)
+        patch, is_cut = self._patch()
+        more = f"{count(turn.unkept_prompts, 'more prompt')} not kept" if turn.unkept_prompts else ""
+        return EpisodeRecord(
+            agent=session.agent,
+            session=session.session,
+            root=str(session.root),
+            prompts=prompts,
+            answer=self._text(piece("\n\n".join(turn.answer), ANSWER_CHARACTERS)),
+            files=tuple(self._files()),
+            base=base.sha,
+            patch=patch,
+            patch_cut=is_cut,
+            note="; ".join(filter(None, (patches.NOTE if patch else "", base.note, more))),
+            actor="import",
+            at=_end_of(turn, session.time),
+            title=self._text(piece(session.title, _TITLE)),
+            parent=session.parent,
+            plan=self._text(piece(turn.plan, STEP_CHARACTERS["plan"])),
+            verdict=turn.verdict,
+            outcome="unanswered" if turn.is_empty else turn.outcome,
+            steps=steps,
+            step_count=turn.step_count,
+            tools=tuple(turn.tools)[:50],
+            tokens=turn.tokens,
+        )
+
+    # --- texts ---
+
+    def _text(self, found: Piece) -> str:
         """Return the part of a text to keep; a short one is redacted when it is written."""
         known = self._keys.secrets
         found = found._replace(text=self._keys.without(found.text))
         self.secrets += self._keys.secrets - known
         if len(found.text) <= found.limit:
             return found.text
-        if found.is_end:
-            return self._end(found)
         # Between two lines nothing is cut that is seen by itself; looking far beyond each of many cuts takes its time.
-        end = found.text.rfind("\n", found.limit // 2, found.limit)
+        end = -1 if found.is_end else found.text.rfind("\n", found.limit // 2, found.limit)
         if end > 0 and not _MAY_GO_ON.search(found.text, max(0, end - _RUN), end):
             return found.text[:end]
-        clean = redact(found.text, found.limit)
+        clean = redact(found.text) if found.is_end else redact(found.text, found.limit)
         self.secrets += clean.secrets
-        return clean.text
-
-    def _end(self, found: Piece) -> str:
-        """The end of a text, from the beginning of a line where one is near."""
-        clean = redact(found.text)
-        self.secrets += clean.secrets
+        if not found.is_end:
+            return clean.text
+        # From the beginning of a line where one is near.
         start = max(0, len(clean.text) - found.limit)
         line = clean.text.find("\n", start, start + found.limit // 2)
         return clean.text[line + 1 if line >= 0 else start :]
 
+    def _step(self, step: TurnStep) -> Step:
+        if self._why_hidden(step.path):
+            return Step(step.kind, f"[omitted: it {_NEVER}]", step.tool, failed=step.failed)
+        path = self._inside(step.path) or step.path
+        text, result, error = map(self._text, (step.text, step.result, step.error))
+        result = f"{result}\n[…]\n{error}" if error else result
+        if result and is_credential_file(path.replace(os.sep, "/")):
+            result = _HIDDEN
+        return Step(step.kind, text, step.tool, result, path, step.failed)
 
-class _Away:
-    """Finds files in folders that are never recorded.
+    def _patch(self) -> tuple[str, bool]:
+        """Return the patch with the paths of the project, and whether it was cut."""
+        text, session = self._turn.patch.text, self._session
+        for root in {session.worked_in.as_posix(), session.root.as_posix()}:
+            text = text.replace(f" a/{root}/", " a/").replace(f" b/{root}/", " b/")
+        text = without_files(without_credentials(text), self._why_hidden)
+        is_cut = self._turn.patch.is_cut or len(text) > patches.PATCH_BYTES
+        return self._text(Piece(text, patches.PATCH_BYTES)), is_cut
 
-    `folder`: the agent's working folder; `never`: patterns of those folders.
-    """
+    # --- files ---
 
-    def __init__(self, session: Session, folder: str, never: Sequence[str]) -> None:
-        self.folder = folder
-        self._session = session
-        self._never = never
+    def _files(self) -> Iterator[str]:
+        """Yield the files of the project that were written, as the project names them."""
+        paths = (self._inside(path) for path in self._turn.files if not self._why_hidden(path))
+        yield from dict.fromkeys(path for path in paths if path and not is_agent_settings(path))
 
-    def why(self, path: str) -> str:
-        """Return why a file is excluded; empty: it is not."""
-        if not self._never or not path or "\0" in path:
+    def _inside(self, path: str) -> str:
+        """Return a path below the checkout, as the agent names it; empty: elsewhere."""
+        if not path or "\0" in path:
             return ""
         session = self._session
-        inside = relative(path, session, self.folder) or path
-        places = {os.path.join(root, inside) for root in (session.worked_in, session.root)}  # noqa: PTH118
+        whole = os.path.normpath(Path(self._turn.folder or session.worked_in) / path)
+        for root in (session.worked_in, session.root):
+            if whole.startswith(f"{root}{os.sep}"):
+                return whole[len(str(root)) + 1 :].replace(os.sep, "/")
+        return ""
+
+    def _why_hidden(self, path: str) -> str:
+        """Return why a file leaves no content: it is in a folder that is never recorded; empty: it does."""
+        if not self._never or not path or "\0" in path:
+            return ""
+        inside = self._inside(path) or path
+        places = {os.path.join(root, inside) for root in (self._session.worked_in, self._session.root)}  # noqa: PTH118
         return _NEVER if any(gate.is_below(place, self._never) for place in places) else ""
 
 
@@ -260,43 +289,3 @@ def _end_of(turn: Turn, otherwise: float | None) -> float | None:
     if turn.ended is None or turn.began is None:
         return otherwise
     return max(turn.ended, turn.began)
-
-
-def _step(step: TurnStep, session: Session, cut: _Cut, away: _Away) -> Step:
-    if away.why(step.path):
-        return Step(step.kind, f"[omitted: it {_NEVER}]", step.tool, failed=step.failed)
-    path = relative(step.path, session, away.folder) or step.path
-    text, result, error = (cut.text(found) for found in step.pieces())
-    result = f"{result}\n[…]\n{error}" if error else result
-    if result and is_credential_file(path.replace(os.sep, "/")):
-        result = _HIDDEN
-    return Step(step.kind, text, step.tool, result, path, step.failed)
-
-
-def _files(turn: Turn, session: Session, away: _Away) -> Iterator[str]:
-    """Yield the files of the project that were written, as the project names them."""
-    paths = (relative(path, session, turn.folder) for path in turn.files if not away.why(path))
-    yield from dict.fromkeys(path for path in paths if path and not is_agent_settings(path))
-
-
-def relative(path: str, session: Session, folder: str) -> str:
-    """Return a path below the checkout; empty: elsewhere.
-
-    `path`: as the agent names it; `folder`: the agent's working folder.
-    """
-    if not path or "\0" in path:
-        return ""
-    whole = os.path.normpath(Path(folder or session.worked_in) / path)
-    for root in (session.worked_in, session.root):
-        if whole.startswith(f"{root}{os.sep}"):
-            return whole[len(str(root)) + 1 :].replace(os.sep, "/")
-    return ""
-
-
-def _patch(turn: Turn, session: Session, cut: _Cut, away: _Away) -> tuple[str, bool]:
-    """Return the patch with the paths of the project, and whether it was cut."""
-    text = turn.patch.text
-    for root in {session.worked_in.as_posix(), session.root.as_posix()}:
-        text = text.replace(f" a/{root}/", " a/").replace(f" b/{root}/", " b/")
-    text = without_files(without_credentials(text), away.why)
-    return cut.text(Piece(text, patches.PATCH_BYTES)), turn.patch.is_cut or len(text) > patches.PATCH_BYTES

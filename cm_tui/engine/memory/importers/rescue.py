@@ -7,9 +7,10 @@ import json
 import os
 import re
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from cm_tui.engine.memory.recording import gate
 from cm_tui.engine.memory.recording.gate import NEVER
 from cm_tui.engine.memory.transcripts import copies
 from cm_tui.engine.memory.transcripts.claude_code import ClaudeCode
-from cm_tui.engine.memory.transcripts.claude_home import PROMPTS, prompt_of, session_of
+from cm_tui.engine.memory.transcripts.claude_prompts import PROMPTS, listed_prompt, session_of
 from cm_tui.engine.memory.transcripts.files import FoundFile
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.lines import Line, as_text, read_lines
@@ -30,81 +31,6 @@ from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.errors import StoreError
 from cm_tui.files import opened_below
 from cm_tui.model import Cancel, Progress, RescuePlan, RescueSource, RescueSummary
-
-# --- saving the prompts of sessions whose transcripts Claude Code deleted, from its list of prompts ---
-
-
-@dataclass
-class LostPrompts:
-    """Copies the prompts of such sessions, one file per session.
-
-    `agent`: Claude Code's name; `present`: sessions with a transcript, or a copy of one; `withheld`: returns the test
-    for prompts that are not copied; `wanted`: returns whether to copy a session.
-    """
-
-    agent: str
-    home: Path
-    present: set[str]
-    withheld: Callable[[], Withheld]
-    wanted: Callable[[SessionFacts], bool]
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def _file(self) -> Path:
-        return self.home / PROMPTS
-
-    def copy(self) -> Iterator[str]:
-        """Yield each session whose prompts were copied."""
-        try:
-            lost: dict[str, list[Line]] = {}
-            present = set(self.present)
-            for session, line in self._lines():
-                if session not in lost and session not in present and not self._is_lost(session):
-                    present.add(session)
-                if session not in present:
-                    lost.setdefault(session, []).append(line)
-            for session, found in lost.items():
-                with copies.changing():
-                    if self._keep(session, found):
-                        yield session
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            self.notes.append(f"{self._file} could not be copied: {error.strerror or error}")
-
-    def _is_lost(self, session: str) -> bool:
-        is_erased = copies.mark_of("erased", f"{self._file}#{session}").exists()
-        return not (is_erased or self._copy_of(session).exists())
-
-    def _copy_of(self, session: str) -> Path:
-        return copies.copy_of(self.agent, self._file / f"{session}.jsonl")
-
-    def _lines(self) -> Iterator[tuple[str, Line]]:
-        with opened_below(self._file.parent, self._file.name) as raw, io.BufferedReader(raw) as stream:
-            for line in read_lines(stream):
-                if session := session_of(line.record):
-                    yield session, line
-
-    def _keep(self, session: str, lines: list[Line]) -> bool:
-        """Write the allowed prompts of a session; return whether there were any."""
-        may = [line for line in lines if self._may_be_kept(session, line)]
-        if not any(prompt_of(line.record) for line in may):
-            return False
-        changed = max((parse_time(line.record.get("timestamp")) or 0.0 for line in may), default=0.0)
-        with copies.writing(self._copy_of(session), int(changed * 1e9)) as packed:
-            for line in may:
-                packed.write(line.data.rstrip() + b"\n")
-        return True
-
-    def _may_be_kept(self, session: str, line: Line) -> bool:
-        folder = as_text(line.record.get("project"))
-        if not folder or not self.wanted(SessionFacts(self.agent, session, folder)):
-            return False
-        time = parse_time(line.record.get("timestamp"))
-        return not self.withheld().why_prompt(session, folder, as_text(line.record.get("display")), time)
-
-
-# --- saving transcripts before their agents delete them ---
 
 STAGE = "rescue"
 SOON_DAYS = 5
@@ -126,27 +52,13 @@ class Original(NamedTuple):
     file: FoundFile
 
     @property
-    def transcript(self) -> Transcript:
-        """Return it as a transcript."""
-        return Transcript(self.format.agent, str(self.file.path), *self.file)
+    def name(self) -> str:
+        """Return its name as a transcript."""
+        return str(self.file.path)
 
-    @property
-    def inside(self) -> str:
-        """Return its path below its place."""
-        return self.file.path.relative_to(self.place).as_posix()
-
-
-@dataclass
-class _Done:
-    """Results of a rescue so far."""
-
-    copied: int = 0
-    kept: int = 0
-    prompts: int = 0
-    bytes: int = 0
-    stored: int = 0
-    withheld: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
+    def opened(self) -> AbstractContextManager[io.FileIO]:
+        """Open it. Raises OSError if it cannot be read, or a link leads to it."""
+        return opened_below(self.place, self.file.path.relative_to(self.place).as_posix())
 
 
 def plan(environment: Mapping[str, str], root: Path | None = None, *, now: float | None = None) -> RescuePlan:
@@ -169,23 +81,25 @@ def unsaved(environment: Mapping[str, str], *, now: float | None = None) -> int:
 
 
 def _source(format_: Format, wanted: frozenset[str] | None, now: float) -> RescueSource | None:
-    days: int | None = None
-    sessions = files = size = expiring = at_risk = new = new_bytes = 0
-    for place in format_.places:
-        kept = format_.days_kept(place)
-        for found in format_.originals(place):
-            if wanted is not None and str(found.path) not in wanted:
-                continue
-            days = kept if days is None or kept is None else min(days, kept)
-            is_session = not found.path.name.startswith("agent-")
-            is_saved = copies.is_current(format_.agent, found)
-            soon = kept is not None and found.changed + kept * _DAY <= now + SOON_DAYS * _DAY
-            sessions, files, size = sessions + is_session, files + 1, size + found.size
-            expiring, at_risk = expiring + (is_session and soon), at_risk + (is_session and soon and not is_saved)
-            new, new_bytes = new + (not is_saved), new_bytes + (0 if is_saved else found.size)
-    if not files and not (isinstance(format_, OpenCode) and format_.has_store()):
+    found = list(_originals(format_, wanted))
+    if not found and not (isinstance(format_, OpenCode) and format_.has_store()):
         return None
-    return RescueSource(format_.agent, sessions, files, size, days, expiring, at_risk, new, new_bytes)
+    kept = {place: days for place in format_.places if (days := format_.days_kept(place)) is not None}
+    new = {one.name: one.file.size for one in found if not copies.is_current(format_.agent, one.file)}
+    sessions = [one for one in found if not one.file.path.name.startswith("agent-")]
+    until = now + SOON_DAYS * _DAY
+    soon = [one for one in sessions if one.place in kept and one.file.changed + kept[one.place] * _DAY <= until]
+    return RescueSource(
+        format_.agent, len(sessions), len(found), sum(one.file.size for one in found),
+        min((kept[one.place] for one in found if one.place in kept), default=None), len(soon),
+        sum(one.name in new for one in soon), len(new), sum(new.values()),
+    )  # fmt: skip
+
+
+def _originals(format_: Format, wanted: frozenset[str] | None) -> Iterator[Original]:
+    """Yield the transcripts that can be copied. `wanted`: names of those; None: all."""
+    found = (Original(format_, place, file) for place in format_.places for file in format_.originals(place))
+    return (one for one in found if wanted is None or one.name in wanted)
 
 
 def _of_project(root: Path | None, environment: Mapping[str, str]) -> frozenset[str] | None:
@@ -210,7 +124,7 @@ def rescue(environment: Mapping[str, str], root: Path | None, cancel: Cancel) ->
         with copies.alone():
             for number, one in enumerate(originals):
                 cancel.check()
-                yield Progress(STAGE, number, len(originals), f"{work.done.bytes / 1e6:,.0f} MB copied")
+                yield Progress(STAGE, number, len(originals), f"{work.done['bytes'] / 1e6:,.0f} MB copied")
                 work.take(one)
             for _ in work.take_prompts():
                 cancel.check()
@@ -221,11 +135,23 @@ def rescue(environment: Mapping[str, str], root: Path | None, cancel: Cancel) ->
     yield Progress(STAGE, len(originals), len(originals), rescued=work.summary(time.monotonic() - began))
 
 
+def refused(environment: Mapping[str, str], root: Path | None = None) -> dict[str, int]:
+    """Return how many transcripts a rescue would not copy, by reason; reads them, and writes nothing.
+
+    `environment`, `root`: as for `plan`. Raises ConfigError and StoreError as `rescue`.
+    """
+    work = _Work(environment, root)
+    return dict(sorted(Counter(filter(None, map(work.refusal, work.originals()))).items()))
+
+
 class _Work:
     """Copies one transcript after the other. `environment`: as for `plan`; `root`: as for `plan`."""
 
     def __init__(self, environment: Mapping[str, str], root: Path | None) -> None:
-        self.done = _Done()
+        self.done = Counter[str]()
+        """Fields of the summary that are numbers."""
+        self._refused = Counter[str]()
+        self._notes: list[str] = []
         self._formats = formats_of((), environment)
         self._survey = Survey(self._formats)
         self._project = ProjectTranscripts(root, (), (), environment) if root is not None else None
@@ -238,24 +164,38 @@ class _Work:
     def originals(self) -> Iterator[Original]:
         """Yield the transcripts that can be copied."""
         for one in self._formats:
-            for place in one.places:
-                for found in one.originals(place):
-                    if self._wanted is None or str(found.path) in self._wanted:
-                        yield Original(one, place, found)
+            yield from _originals(one, self._wanted)
 
     def take(self, one: Original) -> None:
         """Copy a transcript unless its copy is up to date, or it must not be copied."""
-        name = str(one.file.path)
-        if copies.mark_of("erased", name).exists():
-            self.done.withheld[ERASED_HERE] += 1
+        if copies.mark_of("erased", one.name).exists():
+            self._refused[ERASED_HERE] += 1
         elif copies.is_complete(one.format.agent, one.file):
-            self.done.kept += 1
+            self.done["kept"] += 1
         else:
             try:
                 with copies.changing():
-                    self._copy(one, self._checks())
+                    self._copy(one)
             except OSError as error:
-                self.done.notes.append(f"{name} could not be copied: {error.strerror or error}")
+                self._notes.append(f"{one.name} could not be copied: {error.strerror or error}")
+
+    def refusal(self, one: Original) -> str:
+        """Return why `take` would not copy a transcript; empty: it would, or its copy is up to date."""
+        if copies.mark_of("erased", one.name).exists():
+            return ERASED_HERE
+        if copies.is_complete(one.format.agent, one.file):
+            return ""
+        try:
+            why, never = self._why(one), self._withheld.never()
+            if never and not why:
+                with one.opened() as source:
+                    deque(_pieces(source, one.file.size, never), maxlen=0)
+        except _NeverRecordedError:
+            return NEVER
+        except OSError:
+            # A rescue says so in a note.
+            return ""
+        return why
 
     def _checks(self) -> Withheld:
         """Return the test for withheld transcripts, including concurrent erasures."""
@@ -264,88 +204,84 @@ class _Work:
             self._seen, self._withheld = now, Withheld()
         return self._withheld
 
-    def refused(self) -> dict[str, int]:
-        """Return how many transcripts would not be copied, by reason; writes nothing."""
-        for one in self.originals():
-            if why := self._refusal(one):
-                self.done.withheld[why] += 1
-        return dict(sorted(self.done.withheld.items()))
-
-    def _refusal(self, one: Original) -> str:
-        if copies.mark_of("erased", str(one.file.path)).exists():
-            return ERASED_HERE
-        if copies.is_complete(one.format.agent, one.file):
-            return ""
-        try:
-            why, never = self._why(one, self._withheld), self._withheld.never()
-            for piece in _pieces(one) if never and not why else ():
-                _check_folders(piece, never)
-        except _NeverRecordedError:
-            return NEVER
-        except OSError:
-            # A rescue says so in a note.
-            return ""
-        return why
-
-    def _why(self, one: Original, withheld: Withheld) -> str:
+    def _why(self, one: Original) -> str:
         """Return why a transcript is not copied, but for folders that its records name."""
-        facts = self._survey.facts(one.format, one.transcript)
-        return _SILENT if facts is None else withheld.why(one.format, one.transcript, facts)
+        transcript = Transcript(one.format.agent, one.name, *one.file)
+        facts = self._survey.facts(one.format, transcript)
+        return _SILENT if facts is None else self._checks().why(one.format, transcript, facts)
 
-    def _copy(self, one: Original, withheld: Withheld) -> None:
-        why = self._why(one, withheld)
-        if why == _SILENT:
-            self.done.withheld[_SILENT] += 1
-            return
-        name, copy = str(one.file.path), copies.copy_of(one.format.agent, one.file.path)
+    def _copy(self, one: Original) -> None:
+        copy, why, size = copies.copy_of(one.format.agent, one.file.path), self._why(one), 0
         try:
-            size = 0 if why else _write(one, copy, withheld.never())
+            size = 0 if why else _write(one, copy, self._checks().never())
         except _NeverRecordedError:
             why = NEVER
         if why:
-            self.done.withheld[why] += 1
-            copies.remove(copy)
-            copies.write_mark("withheld", name, one.file.changed)
+            self._refused[why] += 1
+            if why != _SILENT:
+                copies.remove(copy)
+                copies.write_mark("withheld", one.name, one.file.changed)
             return
-        copies.mark_of("withheld", name).unlink(missing_ok=True)
-        self.done.copied += 1
-        self.done.bytes += size
-        self.done.stored += copy.stat().st_size
+        copies.mark_of("withheld", one.name).unlink(missing_ok=True)
+        self.done.update(copied=1, bytes=size, stored=copy.stat().st_size)
 
     def take_prompts(self) -> Iterator[None]:
-        """Copy the prompts of sessions without a transcript."""
+        """Copy the prompts of sessions whose transcripts Claude Code deleted, from its list of prompts."""
         for format_ in self._formats:
-            if not isinstance(format_, ClaudeCode):
-                continue
-            found = [one for one in format_.transcripts() if not one.session]
-            present = {one.file.name.partition(".")[0] for one in found}
-            for place in format_.places:
-                lost = LostPrompts(format_.agent, place.parent, present, self._checks, self._is_due)
-                for _ in lost.copy():
-                    self.done.prompts += 1
-                    yield
-                self.done.notes += lost.notes
+            if isinstance(format_, ClaudeCode):
+                present = {one.file.name.partition(".")[0] for one in format_.transcripts() if not one.session}
+                for place in format_.places:
+                    file = place.parent / PROMPTS
+                    try:
+                        yield from self._lost_prompts(file, present)
+                    except FileNotFoundError:
+                        continue
+                    except OSError as error:
+                        self._notes.append(f"{file} could not be copied: {error.strerror or error}")
 
-    def _is_due(self, facts: SessionFacts) -> bool:
-        return self._project is None or self._project.holds(facts)
+    def _lost_prompts(self, file: Path, present: set[str]) -> Iterator[None]:
+        """Copy the allowed prompts, one file per session. `present`: sessions with a transcript, or a copy of one."""
+
+        def copy_of(session: str) -> Path:
+            return copies.copy_of(ClaudeCode.agent, file / f"{session}.jsonl")
+
+        @cache
+        def is_lost(session: str) -> bool:
+            done = (copies.mark_of("erased", f"{file}#{session}"), copy_of(session))
+            return session not in present and not any(one.exists() for one in done)
+
+        lost: dict[str, list[Line]] = {}
+        with opened_below(file.parent, file.name) as raw, io.BufferedReader(raw) as stream:
+            for line in read_lines(stream):
+                if (session := session_of(line.record)) and is_lost(session):
+                    lost.setdefault(session, []).append(line)
+        for session, lines in lost.items():
+            with copies.changing():
+                may = [line for line in lines if self._may_be_copied(session, line)]
+                if not any(listed_prompt(line.record) for line in may):
+                    continue
+                changed = max(parse_time(line.record.get("timestamp")) or 0.0 for line in may)
+                with copies.writing(copy_of(session), int(changed * 1e9)) as packed:
+                    packed.writelines(line.data.rstrip() + b"\n" for line in may)
+                self.done["prompts"] += 1
+                yield
+
+    def _may_be_copied(self, session: str, line: Line) -> bool:
+        folder, time = as_text(line.record.get("project")), parse_time(line.record.get("timestamp"))
+        facts = SessionFacts(ClaudeCode.agent, session, folder)
+        if not folder or not (self._project is None or self._project.holds(facts)):
+            return False
+        return not self._checks().why_prompt(session, folder, as_text(line.record.get("display")), time)
 
     def summary(self, seconds: float) -> RescueSummary:
         """Return the results."""
-        done, notes = self.done, [*self.done.notes[:_NOTES], *self._survey.notes()]
-        if len(done.notes) > _NOTES:
-            notes.append(f"{count(len(done.notes) - _NOTES, 'more file')} could not be copied")
+        done, notes = self.done, [*self._notes[:_NOTES], *self._survey.notes()]
+        if len(self._notes) > _NOTES:
+            notes.append(f"{count(len(self._notes) - _NOTES, 'more file')} could not be copied")
         return RescueSummary(
-            done.copied, done.kept, done.prompts, done.bytes, done.stored, seconds, str(copies.folder()),
-            dict(sorted(done.withheld.items())), tuple(notes),
+            done["copied"], done["kept"], done["prompts"], done["bytes"], done["stored"], seconds, str(copies.folder()),
+            dict(sorted(self._refused.items())), tuple(notes),
         )  # fmt: skip
-
-
-def refused(environment: Mapping[str, str], root: Path | None = None) -> dict[str, int]:
-    """Return how many transcripts a rescue would not copy, by reason; reads them, and writes nothing.
-
-    `environment`, `root`: as for `plan`. Raises ConfigError and StoreError as `rescue`.
-    """
-    return _Work(environment, root).refused()
 
 
 class _NeverRecordedError(Exception):
@@ -359,39 +295,28 @@ def _write(one: Original, copy: Path, never: tuple[str, ...]) -> int:
     may be copied.
     """
     copies.keep_longer(copy, one.file.size)
-    with opened_below(one.place, one.inside) as source:
+    with one.opened() as source:
         before = os.fstat(source.fileno())
-        left, looked_at = before.st_size, b""
         with copies.writing(copy, before.st_mtime_ns) as packed:
-            while left and (piece := source.read(min(left, _PIECE))):
-                left -= len(piece)
-                if never:
-                    looked_at = _next_look(looked_at, piece)
-                    _check_folders(looked_at, never)
-                packed.write(piece)
-    return before.st_size - left
+            return sum(packed.write(piece) for piece in _pieces(source, before.st_size, never))
 
 
-def _pieces(one: Original) -> Iterator[bytes]:
-    """Yield what of a transcript is searched for folders, piece by piece."""
+def _pieces(source: io.FileIO, size: int, never: tuple[str, ...]) -> Iterator[bytes]:
+    """Yield the first bytes of a transcript, piece by piece, each once its records name no folder of some patterns.
+
+    `size`: most bytes. Raises _NeverRecordedError if a record names one.
+    """
     looked_at = b""
-    with opened_below(one.place, one.inside) as source:
-        while piece := source.read(_PIECE):
-            looked_at = _next_look(looked_at, piece)
-            yield looked_at
-
-
-def _next_look(looked_at: bytes, piece: bytes) -> bytes:
-    # UTF-16 without its zeros is near enough to ASCII.
-    return looked_at[-_LONGEST:] + piece.replace(b"\0", b"")
-
-
-def _check_folders(text: bytes, never: tuple[str, ...]) -> None:
-    for name in set(_FOLDER.findall(text)):
-        try:
-            folder = json.loads(name.decode("utf-8", "replace"), strict=False)
-        except ValueError as error:
-            # It may be one of them.
-            raise _NeverRecordedError from error
-        if os.path.isabs(folder) and "\0" not in folder and gate.is_below(folder, never):  # noqa: PTH117
-            raise _NeverRecordedError
+    while size and (piece := source.read(min(size, _PIECE))):
+        size -= len(piece)
+        # UTF-16 without its zeros is near enough to ASCII.
+        looked_at = looked_at[-_LONGEST:] + piece.replace(b"\0", b"")
+        for name in set(_FOLDER.findall(looked_at)) if never else ():
+            try:
+                folder = json.loads(name.decode("utf-8", "replace"), strict=False)
+            except ValueError as error:
+                # It may be one of them.
+                raise _NeverRecordedError from error
+            if os.path.isabs(folder) and "\0" not in folder and gate.is_below(folder, never):  # noqa: PTH117
+                raise _NeverRecordedError
+        yield piece

@@ -30,7 +30,7 @@ from cm_tui.paths import AGENT_VARIABLES
 STAGE = "import"
 _PAUSE_S = 0.05
 
-_WITHOUT_NEWS = LRU[tuple[Path, str, int, float], tuple[Position, str]](10_000)
+_WITHOUT_NEWS = LRU[tuple[object, ...], tuple[Position, str]](10_000)
 """Transcripts that hold nothing but recorded turns, by journal and file; each with the last event of the journal then."""
 
 _log = logging.getLogger(__name__)
@@ -45,14 +45,7 @@ class Import:
     def __init__(self, project: ProjectTranscripts, clock: Clock = SYSTEM) -> None:
         self._project = project
         self._clock = clock
-        self._memory = Memory(
-            project.root,
-            project.journal,
-            project.state,
-            JournalContent(project.journal),
-            PastGate(project.root),
-            project.holds,
-        )
+        self._memory = Memory(project, JournalContent(project.journal), PastGate(project.root))
         self._has_states = False
 
     def run(self, cancel: Cancel) -> Iterator[Progress]:
@@ -81,7 +74,7 @@ class Import:
         """
         journal, known, is_prepared = self._project.journal, self._memory.known, False
         for one in found:
-            key = (journal.folder, one.transcript.name, one.transcript.size, one.transcript.stamp)
+            key = (journal.folder, one.transcript, _version(one.transcript.file))
             last = _WITHOUT_NEWS.get(key)
             if not one.is_new or (last is not None and journal.holds(*last)):
                 continue
@@ -170,6 +163,15 @@ class Import:
         return Progress(STAGE, number, len(found), told)
 
 
+def _version(file: Path) -> tuple[int, int] | None:
+    """Return inode and ctime of a file, which differ after a replacement of the same size and mtime; None: missing."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_ctime_ns
+
+
 # --- following transcripts of running sessions: additions are imported when large enough, or after a pause ---
 
 BYTES = 100_000
@@ -237,10 +239,10 @@ class Follower:
 def _is_due(found: Found) -> bool:
     transcript, state = found.transcript, found.state
     rested = time.time() - transcript.stamp
-    if (transcript.size, transcript.stamp) == (state.size, state.stamp) and not found.is_other:
+    if (transcript.size, transcript.stamp) == (state.size, state.stamp):
         # Nothing was added: a turn waits for its end.
         return rested > QUIET_SECONDS
-    if found.is_other or rested > REST_SECONDS:
+    if transcript.size < state.size or rested > REST_SECONDS:
         return True
     return transcript.size - state.size >= BYTES or _lines_after(transcript.file, state.size) >= LINES
 

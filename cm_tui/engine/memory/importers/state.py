@@ -176,15 +176,6 @@ def _state_of(kept: Mapping[str, Any]) -> TranscriptState:
     return state
 
 
-def is_unchanged(stream: BinaryIO, state: TranscriptState) -> bool:
-    """Return whether the read part of a file is unchanged. Raises OSError if it cannot be read."""
-    if not state.offset:
-        return True
-    if os.fstat(stream.fileno()).st_size < state.offset:
-        return False
-    return digests(stream, state.offset) == (state.head, state.tail)
-
-
 def digests(stream: BinaryIO, offset: int) -> tuple[str, str]:
     """Return a file's fingerprint: its beginning, and the data before a place in it.
 
@@ -221,7 +212,10 @@ class ReadFile:
 
     def is_appended(self, state: TranscriptState) -> bool:
         """Return whether the part read earlier is unchanged. Raises OSError if it cannot be read."""
-        return is_unchanged(self._stream, state)
+        if not state.offset:
+            return True
+        is_whole = self._before.st_size >= state.offset
+        return is_whole and digests(self._stream, state.offset) == (state.head, state.tail)
 
     def is_unchanged(self) -> bool:
         """Return whether the file was neither replaced nor rewritten; False is final. Appending does not count."""

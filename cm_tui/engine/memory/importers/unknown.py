@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cm_tui.engine.code.scan.credential_files import is_credential_file
 from cm_tui.engine.memory.importers.known import UNKNOWN, origin_of
 from cm_tui.engine.memory.importers.state import TranscriptState
-from cm_tui.engine.memory.recording.gate import PastGate
 from cm_tui.engine.memory.transcripts.lines import as_text
 from cm_tui.engine.memory.transcripts.transcript import Skipped, Transcript
-from cm_tui.engine.memory.transcripts.turn import SessionFacts
 from cm_tui.engine.platform.journal.event import Event
 from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.engine.platform.redaction.redact import BEYOND, redact, texts_of
@@ -32,49 +30,35 @@ _PATH = 1_000
 _HIDDEN = "[omitted: it is about a file for credentials]"
 
 
-class Unknown:
-    """Stores those of one transcript. `facts`: about the transcript."""
+def data_of(item: Skipped, transcript: Transcript, session: str, state: TranscriptState) -> tuple[str, dict[str, Any]]:
+    """Return the digest of a record, and its event data, cut to the transcript's limit.
 
-    def __init__(self, transcript: Transcript, facts: SessionFacts) -> None:
-        self._transcript = transcript
-        self._facts = facts
-
-    def may_be_recorded(self, item: Skipped, gate: PastGate, names: Sequence[str]) -> bool:
-        """Return whether it may be recorded, by the rules for turns; by default at the session's time."""
-        facts = self._facts
-        times = (item.time, item.time) if item.time is not None else (facts.began, self._transcript.stamp)
-        folder = as_text(item.record.get("cwd")) or facts.folder
-        return not any(gate.why_not(name, times, folder=folder) for name in names)
-
-    def data_of(self, item: Skipped, state: TranscriptState) -> tuple[str, dict[str, Any]]:
-        """Return the digest of a record, and its event data, cut to the transcript's limit.
-
-        `state`: with the size stored already. The data is empty beyond that limit.
-        """
-        whole = _written(item.record)
-        origin = origin_of(self._transcript.agent, UNKNOWN, whole)
-        size = min(len(whole), RECORD_CHARACTERS) + _EVENT
-        if state.kept + size > TRANSCRIPT_CHARACTERS:
-            return origin, {}
-        state.kept += size
-        raw = whole
-        if _is_of_credentials(item.record):
-            raw = _HIDDEN
-        elif len(whole) > RECORD_CHARACTERS:
-            # A shorter one is redacted when it is written.
-            raw = redact(whole[: RECORD_CHARACTERS + BEYOND], RECORD_CHARACTERS).text
-        data = {
-            "agent": self._transcript.agent,
-            "session": self._facts.session,
-            "transcript": self._transcript.name,
-            "at": item.at,
-            "record": item.kind,
-            "written": item.time,
-            "characters": len(whole),
-            "raw": raw,
-            "origin": origin,
-        }
-        return origin, data
+    `state`: with the size stored already. The data is empty beyond that limit.
+    """
+    whole = _written(item.record)
+    origin = origin_of(transcript.agent, UNKNOWN, whole)
+    size = min(len(whole), RECORD_CHARACTERS) + _EVENT
+    if state.kept + size > TRANSCRIPT_CHARACTERS:
+        return origin, {}
+    state.kept += size
+    raw = whole
+    if _is_of_credentials(item.record):
+        raw = _HIDDEN
+    elif len(whole) > RECORD_CHARACTERS:
+        # A shorter one is redacted when it is written.
+        raw = redact(whole[: RECORD_CHARACTERS + BEYOND], RECORD_CHARACTERS).text
+    data = {
+        "agent": transcript.agent,
+        "session": session,
+        "transcript": transcript.name,
+        "at": item.at,
+        "record": item.kind,
+        "written": item.time,
+        "characters": len(whole),
+        "raw": raw,
+        "origin": origin,
+    }
+    return origin, data
 
 
 def _written(record: Mapping[str, Any]) -> str:

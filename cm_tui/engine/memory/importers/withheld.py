@@ -9,13 +9,13 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from cm_tui.config import load_config
-from cm_tui.engine.memory.importers.known import NAMED_IN_SESSION, JournalContent, origin_of, origin_of_turn
+from cm_tui.engine.memory.importers.known import JournalContent, naming_session, origin_of, origin_of_turn
 from cm_tui.engine.memory.importers.project import formats_of
 from cm_tui.engine.memory.importers.project_folders import left_of
 from cm_tui.engine.memory.importers.state import ImportState
 from cm_tui.engine.memory.recording.gate import PAUSED, PastGate
 from cm_tui.engine.memory.transcripts import copies
-from cm_tui.engine.memory.transcripts.claude_home import PROMPTS
+from cm_tui.engine.memory.transcripts.claude_prompts import PROMPTS
 from cm_tui.engine.memory.transcripts.files import UNKNOWN, FoundFile
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.lines import is_packed
@@ -147,7 +147,7 @@ def _has_erased(journal: Journal) -> bool:
 
 def _erased_sessions(state: ImportState, known: JournalContent) -> Iterator[str]:
     for one in state.all():
-        if any(map(known.was_erased, one.origins)):
+        if not known.erased.isdisjoint(one.origins):
             yield from {one.session, one.own} - {""}
 
 
@@ -169,7 +169,7 @@ def is_erased(
     `item`: the turn, as a transcript has it; `names`: of the session that its turns may be of; `also`: digests of other
     turns that count as erased.
     """
-    if any(origin in also or known.was_erased(origin) for origin in _origins(item, facts, names)):
+    if any(origin in also or origin in known.erased for origin in _origins(item, facts, names)):
         return True
     prompts = item.turn.prompts
     return bool(prompts) and known.recorded_turn(facts.session, prompts[0].text, item.turn.began) == "erased"
@@ -179,7 +179,7 @@ def _origins(item: Read, facts: SessionFacts, names: set[str]) -> Iterator[str]:
     """Yield the digests of a turn: an import may name it by the continuing session."""
     agent, turn = facts.agent, item.turn
     sessions = {item.session} if item.session else {*names, facts.continues}
-    for name in {one if agent in NAMED_IN_SESSION or "/" in one else "" for one in sessions}:
+    for name in {naming_session(agent, one) for one in sessions}:
         yield origin_of_turn(agent, name, turn)
         if turn.earlier_key:
             yield origin_of(agent, name, turn.earlier_key)
@@ -229,7 +229,7 @@ class _Removal:
         for session in self._sessions:
             copies.write_mark("erased", session)
         for state in self._state.all():
-            if any(one in self._origins or (interrupted and self._known.was_erased(one)) for one in state.origins):
+            if any(one in self._origins or (interrupted and one in self._known.erased) for one in state.origins):
                 copies.write_mark("erased", state.name)
         for format_ in formats_of((), os.environ):
             for found in copies.all_copies(format_.agent):

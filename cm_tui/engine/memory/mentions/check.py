@@ -9,7 +9,8 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from cm_tui.engine.memory.mentions.commands import Defined, commands_of, definer_of
-from cm_tui.engine.memory.mentions.report import EVER, SOON, UNCOMMITTED, Finding, Known, NameRange
+from cm_tui.engine.memory.mentions.recognise import LIBRARIES
+from cm_tui.engine.memory.mentions.report import EVER, UNCOMMITTED, Finding, Known, NameQuery
 from cm_tui.engine.memory.mentions.settings import Contents, File, SettingCheck
 from cm_tui.engine.memory.mentions.symbols import SymbolCheck
 from cm_tui.engine.platform.git.commits import MissingError
@@ -31,6 +32,11 @@ SELECT n.path, (SELECT count(*) FROM gone g WHERE g.blob = n.blob) FROM now_file
 WHERE n.blob = (SELECT blob FROM gone WHERE path = ?) AND n.path NOT IN (SELECT path FROM head_file)
 """
 """New files on disk with the content of a removed one, and the number of removed ones with that content."""
+
+_IMPORTED = """
+SELECT DISTINCT i.module FROM import i JOIN now_file n ON n.blob = i.blob WHERE i.module NOT LIKE '.%'
+"""
+"""Modules that current files import by name, not by a path."""
 
 
 class _Life(NamedTuple):
@@ -67,16 +73,16 @@ class PathCheck:
         self._trees = Trees(repository)
         self._renames = cache(self._read_renames)
 
-    def check(self, wanted: Iterable[NameRange]) -> dict[NameRange, Finding]:
+    def check(self, wanted: Iterable[NameQuery]) -> dict[NameQuery, Finding]:
         """Return a finding for each path; one that exists neither in its commits nor now is omitted."""
         found = {one: self._check(one) for one in dict.fromkeys(wanted)}
         return {one: finding for one, finding in found.items() if finding is not None}
 
-    def _check(self, wanted: NameRange) -> Finding | None:
-        name = wanted.name.rstrip("/")
+    def _check(self, wanted: NameQuery) -> Finding | None:
+        name = wanted.text.rstrip("/")
         if self._is_there(name):
             return Finding("alive", name)
-        since, until = self._known.stretch(wanted.since, wanted.until)
+        since, until = self._known.stretch(wanted.at, wanted.until)
         then = self._files.named(name, since, until)
         then = [name] if name in then else then
         now = self._now_named(name)
@@ -84,7 +90,8 @@ class PathCheck:
             return Finding("alive", now)
         folders = [] if then else self._folders.named(name, since, until, partly="/" in name)
         if then:
-            return self._removed(then, now)
+            found = self._removed(then, now)
+            return None if found.state == "gone" and self._is_library(name) else found
         if folders:
             return self._missing_folder(folders)
         return self._of_trees(name, since, until)
@@ -118,6 +125,14 @@ class PathCheck:
     @cached_property
     def _committed(self) -> set[str]:
         return {row[0] for row in self._db.rows("SELECT path FROM head_file")}
+
+    def _is_library(self, name: str) -> bool:
+        """Whether a library of that name is well known or imported: `p5.js` is `p5`, also where a copy was a file once."""
+        return name.lower() in LIBRARIES or (name.endswith(".js") and name.removesuffix(".js") in self._libraries)
+
+    @cached_property
+    def _libraries(self) -> set[str]:
+        return {str(row[0]).removesuffix(".js") for row in self._db.rows(_IMPORTED)}
 
     # --- then ---
 
@@ -265,22 +280,22 @@ class CommandCheck:
         self._read: dict[tuple[str, str], Defined] = {}
         self._files_at = cache(self._read_files)
 
-    def check(self, wanted: Iterable[NameRange]) -> dict[NameRange, Finding]:
+    def check(self, wanted: Iterable[NameQuery]) -> dict[NameQuery, Finding]:
         """Return a finding for each command; one that was defined neither then nor now is omitted."""
         found = {one: self._check(one) for one in dict.fromkeys(wanted)}
         return {one: finding for one, finding in found.items() if finding is not None}
 
-    def _check(self, wanted: NameRange) -> Finding | None:
-        if wanted.name in self._now:
-            return Finding("alive", self._now[wanted.name][0])
+    def _check(self, wanted: NameQuery) -> Finding | None:
+        if wanted.text in self._now:
+            return Finding("alive", self._now[wanted.text][0])
         if not self._known.first:
             return None
-        since, until = self._known.stretch(wanted.since, wanted.until)
+        since, until = self._known.stretch(wanted.at, wanted.until)
         for ordinal in dict.fromkeys((until, since)):
             for file in self._files_at(ordinal):
                 defined = self._commands(file)
-                if wanted.name in defined:
-                    return self._removed(wanted.name, file, defined[wanted.name])
+                if wanted.text in defined:
+                    return self._removed(wanted.text, file, defined[wanted.text])
         return None
 
     @cached_property
@@ -341,16 +356,6 @@ NOWHERE = Finding("unknown", ordinal=0)
 _THERE = ("alive", "changed")
 
 
-class NameQuery(NamedTuple):
-    """A name to be looked up."""
-
-    kinds: tuple[MentionKind, ...]
-    text: str
-    plain: bool
-    at: int
-    """Ordinal that its item counts as written at; -1: not known."""
-
-
 class Answer(NamedTuple):
     """Kind of a name, and what became of it."""
 
@@ -371,7 +376,7 @@ class Checker:
     ) -> None:
         self.known = Known.of(db)
         contents = Contents(db, repository, read_now, seconds)
-        self._kinds = {
+        self._kinds: dict[MentionKind, Callable[[Iterable[NameQuery]], Mapping[NameQuery, Finding]]] = {
             "symbol": SymbolCheck(db, self.known).check,
             "path": PathCheck(db, repository, self.known).check,
             "command": CommandCheck(contents, self.known).check,
@@ -380,20 +385,16 @@ class Checker:
 
     def check(self, asked: Collection[NameQuery]) -> dict[NameQuery, Answer]:
         """Return kind and result for each name."""
-        wanted: dict[MentionKind, dict[NameQuery, NameRange]] = defaultdict(dict)
-        for one in asked:
-            for kind in one.kinds:
-                wanted[kind][one] = _required_name(one)
-        found: dict[MentionKind, Mapping[NameRange, Finding]] = {}
-        for kind, names in wanted.items():
+        found: dict[MentionKind, Mapping[NameQuery, Finding]] = {}
+        for kind, check in self._kinds.items():
             # A word of code that is a symbol need not be looked for in all files.
-            rest = [name for one, name in names.items() if kind != "setting" or name not in found.get("symbol", {})]
-            found[kind] = self._kinds[kind](rest)
+            known = found["symbol"] if kind == "setting" else {}
+            names = [one for one in asked if kind in one.kinds and one not in known]
+            found[kind] = check(names) if names else {}
         return {one: self._answer(one, found) for one in asked}
 
-    def _answer(self, one: NameQuery, found: Mapping[MentionKind, Mapping[NameRange, Finding]]) -> Answer:
-        wanted = _required_name(one)
-        answers = [Answer(kind, finding) for kind in one.kinds if (finding := found[kind].get(wanted)) is not None]
+    def _answer(self, one: NameQuery, found: Mapping[MentionKind, Mapping[NameQuery, Finding]]) -> Answer:
+        answers = [Answer(kind, finding) for kind in one.kinds if (finding := found[kind].get(one)) is not None]
         there = next((answer for answer in answers if answer.finding.state in _THERE), None)
         told = next((answer for answer in answers if answer.finding.state != "unknown"), None)
         best = there or told or next(iter(answers), None)
@@ -401,9 +402,3 @@ class Checker:
             return best
         is_told = one.plain or self.known.tells(one.at)
         return Answer(None, NOWHERE) if is_told else Answer(one.kinds[0], NOWHERE)
-
-
-def _required_name(one: NameQuery) -> NameRange:
-    if one.at < 0:
-        return NameRange(one.text, -1, EVER, one.plain)
-    return NameRange(one.text, one.at, one.at + SOON, one.plain)

@@ -15,9 +15,9 @@ import numpy as np
 from cm_tui.engine.code.history.revisions import Revisions
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
 from cm_tui.engine.memory.entries.entries import Entries
-from cm_tui.engine.memory.mentions.check import Answer, NameQuery
+from cm_tui.engine.memory.mentions.check import Answer
 from cm_tui.engine.memory.mentions.recognise import Named
-from cm_tui.engine.memory.mentions.report import SOON, UNCOMMITTED
+from cm_tui.engine.memory.mentions.report import SOON, UNCOMMITTED, NameQuery
 from cm_tui.engine.memory.mentions.settings import WAITS
 from cm_tui.engine.memory.projection import entry_source, episode_source
 from cm_tui.engine.platform.git.commits import MissingError

@@ -16,7 +16,7 @@ from cm_tui.engine.search.ranking.stale import Flag
 from cm_tui.errors import NotFoundError
 from cm_tui.lru import LRU
 from cm_tui.model import CommitPoint, Page
-from cm_tui.model.stale import FLAGGED, Mention, MentionState, StaleItem
+from cm_tui.model.stale import FLAGGED, Mention, MentionKind, MentionState, StaleItem
 
 # --- common parts of the kinds of mentions: request, result, and the known part of history ---
 
@@ -29,16 +29,20 @@ UNCOMMITTED = -1
 """In place of an ordinal: the files on disk differ from HEAD, and no commit did it."""
 
 
-class NameRange(NamedTuple):
-    """A name, and the stretch of the mainline with a commit that must have it."""
+class NameQuery(NamedTuple):
+    """A name to be looked up."""
 
-    name: str
-    since: int
-    """First ordinal; -1: from the beginning of known history."""
-    until: int
-    """Last ordinal."""
-    plain: bool = False
+    kinds: tuple[MentionKind, ...]
+    text: str
+    plain: bool
     """It looks like a word: only a unique, outermost definition matches."""
+    at: int
+    """Ordinal that its item counts as written at, from which on a commit must have it; -1: not known."""
+
+    @property
+    def until(self) -> int:
+        """Return the last ordinal of the stretch of the mainline with a commit that must have it."""
+        return EVER if self.at < 0 else self.at + SOON
 
 
 class Finding(NamedTuple):

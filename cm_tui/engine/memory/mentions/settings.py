@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from cm_tui.engine.code.history.revisions import snapshot_at
-from cm_tui.engine.memory.mentions.report import Finding, Known, NameRange
+from cm_tui.engine.memory.mentions.report import Finding, Known, NameQuery
 from cm_tui.engine.platform.git.encodings import decode
 from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.store.database import Database
@@ -145,12 +145,12 @@ class SettingCheck:
         self._said: dict[str, frozenset[str]] = {}
         """The words in each content."""
 
-    def check(self, wanted: Iterable[NameRange]) -> dict[NameRange, Finding]:
+    def check(self, wanted: Iterable[NameQuery]) -> dict[NameQuery, Finding]:
         """Return a finding for each setting; a word that was found neither then nor now is omitted."""
         asked = list(dict.fromkeys(wanted))
-        now = self._now(sorted({one.name for one in asked}))
-        found = {one: Finding("alive", now[one.name]) for one in asked if one.name in now}
-        left = sorted((one for one in asked if one.name not in now), key=lambda one: -one.until)
+        now = self._now(sorted({one.text for one in asked}))
+        found = {one: Finding("alive", now[one.text]) for one in asked if one.text in now}
+        left = sorted((one for one in asked if one.text not in now), key=lambda one: -one.until)
         for number, one in enumerate(left if self._known.first else ()):
             # At least one is looked up each time, so that all come to their end.
             finding = Finding("unknown", ordinal=WAITS) if number and self._contents.is_exhausted else self._then(one)
@@ -175,10 +175,10 @@ class SettingCheck:
                 found[word] = path
         return found
 
-    def _then(self, wanted: NameRange) -> Finding | None:
+    def _then(self, wanted: NameQuery) -> Finding | None:
         """What became of a missing word: the last commit that removed it from a file that had it then."""
-        since, until = self._known.stretch(wanted.since, wanted.until)
-        is_variable = _VARIABLE.fullmatch(wanted.name) is not None
+        since, until = self._known.stretch(wanted.at, wanted.until)
+        is_variable = _VARIABLE.fullmatch(wanted.text) is not None
         having = set[str]()
         for version in self._versions(is_variable):
             if version.since > until or (version.until is not None and version.until <= since):
@@ -186,9 +186,9 @@ class SettingCheck:
             said = self._words_of(version.oid)
             if said is None:
                 return Finding("unknown", ordinal=WAITS)
-            if _is_mentioned(wanted.name, said):
+            if _is_mentioned(wanted.text, said):
                 having.add(version.path)
-        return self._removed(wanted.name, having, is_variable=is_variable) if having else None
+        return self._removed(wanted.text, having, is_variable=is_variable) if having else None
 
     def _removed(self, word: str, having: Collection[str], *, is_variable: bool) -> Finding:
         last, where = 0, min(having)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cm_tui.engine.code.history.symbol_versions import SymbolVersions
 from cm_tui.engine.code.parse.qualified_name import QualifiedName
-from cm_tui.engine.memory.mentions.report import EVER, SOON, Finding, Known, NameRange
+from cm_tui.engine.memory.mentions.report import EVER, SOON, Finding, Known, NameQuery
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.model import MentionState, SymbolKey
 
@@ -88,7 +88,7 @@ class _SymbolVersion(NamedTuple):
 class _Case(NamedTuple):
     """A name that is the project's, with what bore it then and what bears it now."""
 
-    wanted: NameRange
+    wanted: NameQuery
     then: list[_SymbolVersion]
     now: list[_SymbolVersion]
 
@@ -100,14 +100,14 @@ class SymbolCheck:
         self._db = db
         self._known = known
 
-    def check(self, wanted: Iterable[NameRange]) -> dict[NameRange, Finding]:
+    def check(self, wanted: Iterable[NameQuery]) -> dict[NameQuery, Finding]:
         """Return a finding for each name; one that exists neither in its commits nor now is omitted."""
-        asked = {one: QualifiedName(one.name) for one in wanted}
+        asked = {one: QualifiedName(one.text) for one in wanted}
         asked = {one: name for one, name in asked.items() if name.ends}
         now = self._now(sorted({name.ends[0] for name in asked.values()}), "now_file")
         then = self._then(asked)
         cases: list[_Case] = []
-        found: dict[NameRange, Finding] = {}
+        found: dict[NameQuery, Finding] = {}
         for one, name in asked.items():
             case = _Case(one, _fitting(name, then.get(one, ())), _fitting(name, now.get(name.ends[0], ())))
             case = _outermost(case) if one.plain else _of_few(case)
@@ -121,16 +121,16 @@ class SymbolCheck:
 
     # --- existing symbols ---
 
-    def _then(self, asked: dict[NameRange, QualifiedName]) -> dict[NameRange, list[_SymbolVersion]]:
+    def _then(self, asked: dict[NameQuery, QualifiedName]) -> dict[NameQuery, list[_SymbolVersion]]:
         if not self._known.first:
             return {}
-        groups: dict[tuple[str, int, int], list[NameRange]] = defaultdict(list)
+        groups: dict[tuple[str, int, int], list[NameQuery]] = defaultdict(list)
         for one, name in asked.items():
-            groups[(name.ends[0], *self._known.stretch(one.since, one.until))].append(one)
+            groups[(name.ends[0], *self._known.stretch(one.at, one.until))].append(one)
         names, since, until = ([group[place] for group in groups] for place in range(3))
         rows = self._db.rows(_THEN, [list(range(len(groups))), names, since, until])
         members = list(groups.values())
-        found: dict[NameRange, list[_SymbolVersion]] = defaultdict(list)
+        found: dict[NameQuery, list[_SymbolVersion]] = defaultdict(list)
         for number, path, qualname, kind, overload, body, line in rows:
             standing = _SymbolVersion(SymbolKey(path, qualname, kind, overload), body, line)
             for one in members[number]:
@@ -145,9 +145,9 @@ class SymbolCheck:
 
     # --- removed symbols ---
 
-    def _left(self, cases: Sequence[_Case]) -> dict[NameRange, Finding]:
+    def _left(self, cases: Sequence[_Case]) -> dict[NameQuery, Finding]:
         """Return what became of names whose symbols are missing at their place."""
-        found: dict[NameRange, Finding] = {}
+        found: dict[NameQuery, Finding] = {}
         ends = self._ends(cases)
         gone = [case for case in cases if not case.now]
         lost = {
@@ -170,25 +170,25 @@ class SymbolCheck:
             }
             if len(names) == 1:
                 there = next(iter(names))
-                word = _as_written(case.wanted.name, there.key)
-                state: MentionState = "renamed" if word != case.wanted.name else "moved"
+                word = _as_written(case.wanted.text, there.key)
+                state: MentionState = "renamed" if word != case.wanted.text else "moved"
                 shown = word if state == "renamed" else _place(there)
                 found[case.wanted] = Finding(state, there.key.path, there.line, shown, ordinal)
             else:
                 found[case.wanted] = Finding("gone", last.key.path, last.line, "", ordinal)
         return found | self._of_others([case for case in cases if found[case.wanted].state == "gone"], found)
 
-    def _of_others(self, cases: Sequence[_Case], found: Mapping[NameRange, Finding]) -> dict[NameRange, Finding]:
+    def _of_others(self, cases: Sequence[_Case], found: Mapping[NameQuery, Finding]) -> dict[NameQuery, Finding]:
         """Return those of removed names that the project uses long after it took the definition out, as alive.
 
         Code does not stand broken for `SOON` commits: another library defines what it uses (`ResponseInterface`).
         """
         old = [case for case in cases if 0 < found[case.wanted].ordinal <= self._known.head - SOON]
-        names = sorted({QualifiedName(case.wanted.name).ends[0] for case in old})
+        names = sorted({QualifiedName(case.wanted.text).ends[0] for case in old})
         receivers: dict[str, list[str]] = defaultdict(list)
         for name, receiver in self._db.rows(_USED, [names, names]) if names else ():
             receivers[name].append(receiver)
-        named = {case.wanted: (QualifiedName(case.wanted.name), case.then) for case in old}
+        named = {case.wanted: (QualifiedName(case.wanted.text), case.then) for case in old}
         return {
             wanted: Finding("alive")
             for wanted, (name, then) in named.items()
@@ -200,7 +200,7 @@ class SymbolCheck:
         keys = {standing.key for case in cases for standing in case.then}
         if not keys:
             return {}
-        names = sorted({QualifiedName(case.wanted.name).ends[0] for case in cases})
+        names = sorted({QualifiedName(case.wanted.text).ends[0] for case in cases})
         rows = self._db.rows(_ENDS, [names, sorted({key.path for key in keys})])
         ends = {SymbolKey(*row[:4]): row[4] for row in rows if SymbolKey(*row[:4]) in keys}
         endless = [key for key, end in ends.items() if end == EVER]
@@ -276,14 +276,14 @@ def _is_below(name: QualifiedName, key: SymbolKey) -> bool:
 
 def _outermost(case: _Case) -> _Case:
     """For a plain word, only a unique, outermost definition matches."""
-    then = [one for one in case.then if one.key.kind in _OUTERMOST and one.key.qualname == case.wanted.name]
-    now = [one for one in case.now if one.key.kind in _OUTERMOST and one.key.qualname == case.wanted.name]
+    then = [one for one in case.then if one.key.kind in _OUTERMOST and one.key.qualname == case.wanted.text]
+    now = [one for one in case.now if one.key.kind in _OUTERMOST and one.key.qualname == case.wanted.text]
     return _Case(case.wanted, then if len(then) == 1 else [], now if len(then) == 1 or len(now) == 1 else [])
 
 
 def _of_few(case: _Case) -> _Case:
     """For a single word such as `run()`, nothing matches if many symbols have the name: it may be another library's."""
-    single = case.wanted.name.isalpha() and case.wanted.name.islower()
+    single = case.wanted.text.isalpha() and case.wanted.text.islower()
     return _Case(case.wanted, [], []) if single and len(case.then or case.now) > _FEW else case
 
 

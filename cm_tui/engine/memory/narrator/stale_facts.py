@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.memory.mentions.check import Checker, NameQuery
+from cm_tui.engine.memory.mentions.check import Checker
 from cm_tui.engine.memory.mentions.mention_rows import WrittenAt
 from cm_tui.engine.memory.mentions.recognise import named_in
-from cm_tui.engine.memory.mentions.report import UNCOMMITTED, Finding, StaleReport, replaced, replacements
+from cm_tui.engine.memory.mentions.report import UNCOMMITTED, Finding, NameQuery, StaleReport, replaced, replacements
 from cm_tui.engine.memory.narrator import note_blocks, topic_text
 from cm_tui.engine.memory.narrator.confidence import Candidate
 from cm_tui.engine.memory.narrator.lifecycle import claim_of

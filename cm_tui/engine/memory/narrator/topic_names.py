@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
-from cm_tui.engine.memory.notes.notes import Notes
+from cm_tui.engine.memory.notes.notes import Notes, named_in
 from cm_tui.engine.memory.notes.places import USER, Found
-from cm_tui.engine.memory.notes.scan import scan_folders, scan_notes
-from cm_tui.engine.memory.notes.topic_files import ArchivedTopics, is_archived
+from cm_tui.engine.memory.notes.topic_files import ArchivedTopics
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
-from cm_tui.model.ids import ambiguous, quoted
+from cm_tui.model.ids import quoted
 
 _TOPICS = "topics/"
 _BETWEEN = re.compile(r"[\W_]+")
@@ -23,11 +23,16 @@ def topic_named(notes: Notes, name: str) -> Found:
     Raises NotFoundError if no topic has that name; UsageError if the name is ambiguous, or it is another note;
     RefusedError if it lies outside the folders of notes, or is a link.
     """
-    # The system may not have reported another process's latest writes yet.
-    for scan in (scan_notes(notes.places).found, scan_folders(notes.places).found):
-        if (found := _fitting([one for one, _ in scan.values()], name)) is not None:
+    for places in notes.scans():
+        if (found := _fitting(places, name)) is not None:
             return found
-    return _none(notes, name)
+    hint = "`cm topics list` lists them."
+    try:
+        # Reports a place elsewhere.
+        place = notes.named(name)
+    except NotFoundError as error:
+        raise NotFoundError(f"Topic not found: {quoted(name, 80)}.", hint=hint) from error
+    raise UsageError(f"{place.id} is a note, not a topic.", hint=hint)
 
 
 def retired_named(notes: Notes, name: str) -> Found:
@@ -35,7 +40,8 @@ def retired_named(notes: Notes, name: str) -> Found:
 
     Raises NotFoundError if no retired topic has that name; UsageError if the name is ambiguous.
     """
-    found = _fitting([one for one, _ in ArchivedTopics(notes.root).all()], name)
+    places, inside = [one for one, _ in ArchivedTopics(notes.root).all()], name.strip().partition(_TOPICS)[2]
+    found = _fitting(places, name) or (named_in(places, f"{_TOPICS}{inside}", "topic") if inside else None)
     if found is None:
         raise NotFoundError(
             f"Retired topic not found: {quoted(name, 80)}.", hint="`cm topics list --retired` lists retired ones."
@@ -74,39 +80,11 @@ def name_of(place: Found) -> str:
     return place.path.rpartition("/")[2].rpartition(".")[0]
 
 
-def _fitting(places: list[Found], name: str) -> Found | None:
-    """Return the topic with a name. Raises UsageError if the name is ambiguous."""
-    wanted = name.strip().removeprefix("note/")
-    topics = [one for one in places if one.kind == "topic"]
-    for fits in (
-        [one for one in topics if one.id == wanted],
-        [one for one in topics if one.id.endswith((f"/{wanted}", f"/{wanted}.md"))],
-        [one for one in topics if wanted.startswith(USER) and one.id in _of_user(wanted)],
-        [one for one in topics if is_archived(one.id) and _inside(one.id) == _inside(wanted) != ""],
-    ):
-        if len(fits) > 1:
-            raise ambiguous(wanted, "topic", sorted(one.id for one in fits))
-        if fits:
-            return fits[0]
-    return None
+def _fitting(places: Sequence[Found], name: str) -> Found | None:
+    """Return the topic with a name, such as `user:style` for one of the user's; None: no such topic.
 
-
-def _of_user(name: str) -> tuple[str, str]:
-    """Return the possible full names of a user's topic, such as `user:style`."""
-    id_ = f"{USER}{_TOPICS}{name.removeprefix(USER)}"
-    return id_, f"{id_}.md"
-
-
-def _inside(id_: str) -> str:
-    return id_.partition(_TOPICS)[2]
-
-
-def _none(notes: Notes, name: str) -> Found:
-    """Raise the error for an unknown topic. Raises CmError always."""
-    hint = "`cm topics list` lists them."
-    try:
-        # Reports a place elsewhere.
-        place = notes.named(name)
-    except NotFoundError as error:
-        raise NotFoundError(f"Topic not found: {quoted(name, 80)}.", hint=hint) from error
-    raise UsageError(f"{place.id} is a note, not a topic.", hint=hint)
+    Raises UsageError if the name is ambiguous.
+    """
+    topics, bare = [one for one in places if one.kind == "topic"], name.strip().removeprefix(USER)
+    of_user = f"{USER}{_TOPICS}{bare}" if name.strip() != bare else ""
+    return named_in(topics, name, "topic") or (named_in(topics, of_user, "topic") if of_user else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import datetime as dt
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -179,31 +179,31 @@ class Notes:
         Raises NotFoundError if no note has that name; UsageError if the name is ambiguous; RefusedError if it is
         outside the folders of notes.
         """
+        for places in self.scans():
+            if (found := named_in(places, name)) is not None:
+                return found
         wanted = name.strip().removeprefix("note/")
-        # The system may not have reported another process's latest writes yet.
-        for found in (scan_notes(self.places).found, scan_folders(self.places).found):
-            if wanted in found:
-                return found[wanted][0]
-            endings = (wanted, f"{wanted}.md")
-            ends = [id_ for id_ in found if id_.endswith(tuple(f"{mark}{one}" for mark in "/:" for one in endings))]
-            if ends:
-                return found[_only(wanted, ends)][0]
         if (alike := self._alike(wanted)) is not None:
             return alike
         # Reports a place outside; an empty place is no note.
         place = self.places.place(wanted)
         raise NotFoundError(f"Note not found: {place.id}.", hint="`cm notes list` lists them.")
 
+    def scans(self) -> Iterator[list[Found]]:
+        """Yield the places of all notes as known, then by another look at the folders."""
+        yield [place for place, _ in scan_notes(self.places).found.values()]
+        # The system may not have reported another process's latest writes yet.
+        yield [place for place, _ in scan_folders(self.places).found.values()]
+
     def _alike(self, wanted: str) -> Found | None:
         """Return the note with the same name on macOS and Windows.
 
         Raises UsageError if the name is ambiguous.
         """
-        found = scan_notes(self.places).found
         keys = (name_key(wanted), name_key(f"{wanted}.md"))
         ends = tuple(f"{mark}{key}" for mark in "/:" for key in keys)
-        ids = [id_ for id_ in found if (key := name_key(id_)) in keys or key.endswith(ends)]
-        return found[_only(wanted, ids)][0] if ids else None
+        places = next(self.scans())
+        return _only(wanted, [one for one in places if (key := name_key(one.id)) in keys or key.endswith(ends)], "note")
 
     def read(self, place: Found) -> ReadNote:
         """Return a note with the current content of its file.
@@ -242,8 +242,18 @@ class Notes:
         return (head_of(folders).sha or "") if folders is not None else ""
 
 
-def _only(wanted: str, ids: Sequence[str]) -> str:
-    """Return the only note with a name. Raises UsageError if there are several."""
-    if len(ids) > 1:
-        raise ambiguous(wanted, "note", sorted(ids))
-    return ids[0]
+def named_in(places: Sequence[Found], name: str, what: str = "note") -> Found | None:
+    """Return the place that a name means, by its id or a unique ending of it; None: no such place.
+
+    `what`: kind of item, for the message. Raises UsageError if the name is ambiguous.
+    """
+    wanted = name.strip().removeprefix("note/")
+    ends = tuple(f"{mark}{one}" for mark in "/:" for one in (wanted, f"{wanted}.md"))
+    exact = [one for one in places if one.id == wanted]
+    return _only(wanted, exact or [one for one in places if one.id.endswith(ends)], what)
+
+
+def _only(wanted: str, found: Sequence[Found], what: str) -> Found | None:
+    if len(found) > 1:
+        raise ambiguous(wanted, what, sorted(one.id for one in found))
+    return found[0] if found else None

@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.memory.transcripts.claude_home import days_kept, facts_of, lost_prompts, turns_of
 from cm_tui.engine.memory.transcripts.claude_prompts import (
     INTERRUPTED,
     PromptQueue,
+    days_kept,
     earlier_key_of,
+    facts_of,
     is_for_agent,
     key_of,
+    lost_prompts,
     prompt_of,
+    turns_of,
 )
 from cm_tui.engine.memory.transcripts.format import Format
 from cm_tui.engine.memory.transcripts.line_reading import LineReading, ParentsFirst
@@ -144,8 +147,7 @@ class _Reading(LineReading):
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:
-        super().__init__(resume)
-        self._facts = facts
+        super().__init__(facts, resume)
         self._turns: dict[str, _Open] = {}
         """Turns under way, by the session that they are of."""
         self._before: dict[str, _Open] = {}
@@ -158,27 +160,23 @@ class _Reading(LineReading):
         self._queue = PromptQueue()
         self._last = ""
 
-    def _rest(self, end: int) -> Iterator[Item]:
+    def _rest(self) -> Iterator[Item]:
         for line in self._order.rest():
             yield from self._take(line)
-        yield from self._queued(end, is_last=True)
+        yield from self._queued(is_last=True)
         for session, found in self._before.items():
-            yield self._read(found, end, session)
+            yield Read(found.turn, found.start, session=session)
         for session, found in self._turns.items():
-            yield self._read(found, end, session, is_last=True)
+            yield Read(found.turn, found.start, is_last=True, session=session)
         if self._last:
             self._resume.marks["last"] = as_id(self._last)
 
-    def _read(self, found: _Open, end: int, session: str, *, is_last: bool = False) -> Read:
-        """Return a turn that ends at a place."""
-        return Read(found.turn, found.start, end, is_last=is_last, session=session)
-
-    def _queued(self, end: int, *, is_last: bool) -> Iterator[Item]:
+    def _queued(self, *, is_last: bool) -> Iterator[Item]:
         """Yield prompts that waited for an agent that has ended, each as a turn."""
         if is_last and "" in self._turns:
             self._queue.end(self._turns[""].turn)
         start = min((one.start for one in self._open("")), default=self._resume.offset)
-        yield from (Read(turn, start, end, is_last=is_last) for turn in self._queue.turns(self._facts.folder))
+        yield from (Read(turn, start, is_last) for turn in self._queue.turns(self._facts.folder))
 
     def _damage(self) -> None:
         for found in self._turns.values():
@@ -276,7 +274,7 @@ class _Reading(LineReading):
             queued = [] if session else self._queue.take(prompt)
             if not session and not queued:
                 # What still waits then was lost with the program that it waited for.
-                yield from self._queued(line.start, is_last=False)
+                yield from self._queued(is_last=False)
             yield from self._ask(line, session, prompt, for_agent=is_for_agent(text))
             self._turns[session].turn.replaces += queued
 
@@ -294,7 +292,7 @@ class _Reading(LineReading):
         """Begin a turn; yield the one before the last one, which is complete now."""
         earlier, last = self._before.pop(session, None), self._turns.get(session)
         if earlier is not None:
-            yield self._read(earlier, line.start, session)
+            yield Read(earlier.turn, earlier.start, session=session)
         turn = Turn(key_of(line, self._facts.session), as_text(line.record.get("cwd")), earlier_key_of(line.record))
         if origin := as_record(line.record.get("forkedFrom")):
             turn.held = SessionFacts(self._facts.agent, as_id(origin.get("sessionId")), turn.folder)

@@ -1,14 +1,22 @@
-"""Prompts of Claude Code: the user's own text, the key of a turn, and the queue of those typed while it worked."""
+"""Prompts of Claude Code: the user's own text, the key of a turn, those typed while it worked, and the list of all.
+
+The list, `history.jsonl`, remains when Claude Code deletes transcripts.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from cm_tui.engine.memory.transcripts.lines import Line, as_record, as_text
-from cm_tui.engine.memory.transcripts.transcript import parse_time, texts_of
-from cm_tui.engine.memory.transcripts.turn import Turn
+from cm_tui.engine.memory.transcripts.copies import copies_below
+from cm_tui.engine.memory.transcripts.lines import Line, as_id, as_number, as_record, as_text, opened_text, read_lines
+from cm_tui.engine.memory.transcripts.transcript import Item, Read, Transcript, parse_time, texts_of
+from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
+from cm_tui.files import read_regular
 
 _RUN_HERE = ("<command-name>", "<bash-input>", "<user-memory-input>")
 """Beginnings of what Claude Code runs itself; a command with a prompt for the model begins with its message."""
@@ -145,3 +153,82 @@ class PromptQueue:
         waiting = [*self._given, *self._waiting]
         self._given, self._waiting = [], []
         yield from (one.turn(folder) for one in waiting if one.text)
+
+
+# --- the prompts of all sessions, and for how long transcripts are kept ---
+
+PROMPTS = "history.jsonl"
+"""Claude Code's file with the prompts of all sessions; it remains when transcripts are deleted."""
+DAYS = 30
+"""Days where nothing is set."""
+SETTINGS_BYTES = 10_000_000
+_SESSION = re.compile(r"[\w-]{8,100}")
+_LOST = "only the prompt is known: Claude Code deleted the transcript"
+
+
+def days_kept(home: Path) -> int:
+    """Return after how many days without a change Claude Code deletes a transcript.
+
+    `home`: Claude Code's folder, with its settings.
+    """
+    try:
+        settings = json.loads(read_regular(home / "settings.json", SETTINGS_BYTES) or b"{}")
+    except (ValueError, RecursionError):
+        return DAYS
+    days = as_number(as_record(settings).get("cleanupPeriodDays"))
+    return int(days) if days is not None and days >= 0 else DAYS
+
+
+def lost_prompts(agent: str, home: Path, present: set[str]) -> Iterator[Transcript]:
+    """Yield the copies of prompts whose sessions have no transcript.
+
+    `agent`: Claude Code's name.
+    """
+    file = home / PROMPTS
+    for original, found in copies_below(agent, file, depth=1):
+        session = original.name.partition(".")[0]
+        if session not in present:
+            name = f"{file}#{session}"
+            yield Transcript(agent, name, found.path, found.size, found.changed, session, is_copy=True)
+
+
+def session_of(record: Mapping[str, Any]) -> str:
+    """Return the session of a prompt, if valid as a file name; else empty."""
+    session = as_id(record.get("sessionId"))
+    return session if _SESSION.fullmatch(session) else ""
+
+
+def listed_prompt(record: Mapping[str, Any]) -> str:
+    """Return the words of a prompt in that list; an empty text for a command of Claude Code itself."""
+    words = as_text(record.get("display")).strip()
+    return "" if words.startswith("/") else words
+
+
+def facts_of(transcript: Transcript) -> SessionFacts | None:
+    """Return whose the prompts of one session are. Raises OSError if the copy cannot be read."""
+    with opened_text(transcript.file) as stream:
+        for line in read_lines(stream):
+            folder = as_text(line.record.get("project"))
+            if folder:
+                began = parse_time(line.record.get("timestamp"))
+                return SessionFacts(transcript.agent, transcript.session, folder, began=began)
+    return None
+
+
+def turns_of(transcript: Transcript, facts: SessionFacts) -> Iterator[Item]:
+    """Yield a turn for each prompt of one session. Raises OSError if the copy cannot be read."""
+    with opened_text(transcript.file) as stream:
+        for line in read_lines(stream):
+            if listed_prompt(line.record):
+                yield Read(_turn_of(line, facts))
+
+
+def _turn_of(line: Line, facts: SessionFacts) -> Turn:
+    prompt = listed_prompt(line.record)
+    stamp, digest = line.record.get("timestamp"), sha256(prompt.encode()).hexdigest()[:32]
+    turn = Turn(f"{facts.session} {stamp} {digest}", as_text(line.record.get("project")) or facts.folder)
+    turn.ask(prompt)
+    turn.at(parse_time(stamp))
+    turn.verdict, turn.is_over = _LOST, True
+    turn.damage()
+    return turn

@@ -216,8 +216,8 @@ class _Reading(OneTurnReading):
         if self._turn is not None:
             self._repeated.mark(self._turn)
 
-    def _rest(self, end: int) -> Iterator[Item]:
-        yield from super()._rest(end)
+    def _rest(self) -> Iterator[Item]:
+        yield from super()._rest()
         self._resume.marks["events"] = self._has_events
 
     def _record(self, line: Line) -> Iterator[Item]:
@@ -284,7 +284,7 @@ class _Reading(OneTurnReading):
             return
         is_next = bool(damaged) if turn is None else self._is_next or bool(damaged and self._hides_prompt(turn))
         if is_next:
-            yield from self._end(line)
+            yield from self._end()
             # After the end of another record, more than the last prompt is missing.
             self._begin_with(line, "" if any(map(is_spliced, damaged.split("\n"))) else self._typed)
         elif turn is not None:
@@ -373,7 +373,7 @@ class _Reading(OneTurnReading):
             if piece(text, PROMPT_CHARACTERS) not in turn.prompts:
                 turn.ask(text, for_agent=for_agent)
             return
-        yield from self._end(line)
+        yield from self._end()
         self._begin_with(line, text, for_agent=for_agent).at(at)
 
     def _begin_with(self, line: Line, text: str, *, for_agent: bool = True) -> Turn:

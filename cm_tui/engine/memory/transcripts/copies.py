@@ -64,25 +64,22 @@ def original_of(agent: str, copy: Path) -> Path:
 
 def is_current(agent: str, found: FoundFile) -> bool:
     """Return whether a transcript needs no copying, by times alone: copied unchanged, or excluded."""
-    if mark_of("erased", str(found.path)).exists():
-        return True
-    for kept in (copy_of(agent, found.path), mark_of("withheld", str(found.path))):
-        try:
-            if abs(kept.stat().st_mtime - found.changed) < _SAME_SECONDS:
-                return True
-        except OSError:
-            continue
-    return False
+    kept = (copy_of(agent, found.path), mark_of("withheld", str(found.path)))
+    return mark_of("erased", str(found.path)).exists() or any(_has_time(one, found.changed) for one in kept)
 
 
 def is_complete(agent: str, found: FoundFile) -> bool:
     """Return whether the copy of a transcript holds all of it."""
     copy = copy_of(agent, found.path)
-    try:
-        is_of_now = abs(copy.stat().st_mtime - found.changed) < _SAME_SECONDS
-        return is_of_now and _content_size(copy) == found.size % 2**32
-    except OSError:
-        return False
+    with suppress(OSError):
+        return _has_time(copy, found.changed) and _content_size(copy) == found.size % 2**32
+    return False
+
+
+def _has_time(file: Path, changed: float) -> bool:
+    with suppress(OSError):
+        return abs(file.stat().st_mtime - changed) < _SAME_SECONDS
+    return False
 
 
 def _content_size(copy: Path) -> int:

@@ -294,7 +294,7 @@ class _Reading(OneTurnReading):
                 elif line.record:
                     yield from self._record(line)
                 number = line.end
-        yield from self._rest(number)
+        yield from self._rest()
         self._resume.offset = number
 
     def _close(self) -> None:

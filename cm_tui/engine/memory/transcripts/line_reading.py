@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from cm_tui.engine.memory.transcripts.lines import Line, as_list, is_recoded, opened_text, read_lines
+from cm_tui.engine.memory.transcripts.lines import Line, as_list, opened_text, read_lines
 from cm_tui.engine.memory.transcripts.transcript import Item, Read, Resume, Skipped
 from cm_tui.engine.memory.transcripts.turn import SessionFacts, Turn
 
@@ -37,7 +37,8 @@ def is_spliced(text: str) -> bool:
 class LineReading(ABC):
     """Reads turns from the records of one file. `resume`: the position to start from; updated at the end."""
 
-    def __init__(self, resume: Resume) -> None:
+    def __init__(self, facts: SessionFacts, resume: Resume) -> None:
+        self._facts = facts
         self._resume = resume
         self._unreadable = ""
         """What could not be read since the last record that is of a turn."""
@@ -50,14 +51,6 @@ class LineReading(ABC):
 
     def items(self, file: Path) -> Iterator[Item]:
         """Yield turns, and skipped records. Raises OSError if the file was removed, or cannot be read."""
-        recoded = is_recoded(file)
-        for item in self._items(file):
-            # Of such a file no place can be read from.
-            yield item._replace(start=0, number=0) if recoded and isinstance(item, Read) else item
-        if recoded:
-            self._resume.offset = file.stat().st_size
-
-    def _items(self, file: Path) -> Iterator[Item]:
         end, torn = self._resume.offset, b""
         with opened_text(file) as stream:
             for line in read_lines(stream, end):
@@ -75,7 +68,7 @@ class LineReading(ABC):
                         yield from self._record(line)
                 end = line.end
         self._miss(torn)
-        yield from self._rest(end)
+        yield from self._rest()
         self._resume.offset = end
         self._resume.marks["lines"] = [[digest, at] for digest, at in list(self._lines.items())[-_LINES_KEPT:]]
 
@@ -126,7 +119,7 @@ class LineReading(ABC):
         """Yield what ends with a record."""
 
     @abstractmethod
-    def _rest(self, end: int) -> Iterator[Item]:
+    def _rest(self) -> Iterator[Item]:
         """Yield the unfinished turns at the end, and store their state in `resume`."""
 
 
@@ -137,8 +130,7 @@ class OneTurnReading(LineReading):
     """
 
     def __init__(self, facts: SessionFacts, resume: Resume) -> None:
-        super().__init__(resume)
-        self._facts = facts
+        super().__init__(facts, resume)
         self._folder = facts.folder
         self._turn: Turn | None = None
         self._start = resume.offset
@@ -157,10 +149,10 @@ class OneTurnReading(LineReading):
     def _close(self) -> None:
         """Complete the turn under way, before it is yielded."""
 
-    def _rest(self, end: int) -> Iterator[Item]:
+    def _rest(self) -> Iterator[Item]:
         self._close()
         if self._turn is not None:
-            yield Read(self._turn, self._start, end, is_last=True, number=self._before)
+            yield Read(self._turn, self._start, is_last=True, number=self._before)
         self._resume.turns = self._number
 
     def _damage(self) -> None:
@@ -177,7 +169,7 @@ class OneTurnReading(LineReading):
             return
         turn = self._turn
         if turn is None or not turn.is_empty:
-            yield from self._end(line)
+            yield from self._end()
             turn = self._begin(line, key)
         turn.at(at)
         turn.ask(text, for_agent=for_agent)
@@ -190,7 +182,7 @@ class OneTurnReading(LineReading):
         """
         turn, damaged = self._turn, self._unreadable
         if damaged and (turn is None or self._hides_prompt(turn)):
-            yield from self._end(line)
+            yield from self._end()
             turn = self._begin(line, key)
             turn.damage()
         elif turn is not None:
@@ -198,11 +190,11 @@ class OneTurnReading(LineReading):
         self._unreadable = ""
         return turn
 
-    def _end(self, line: Line) -> Iterator[Item]:
-        """Yield the turn under way, which ends before a record."""
+    def _end(self) -> Iterator[Item]:
+        """Yield the turn under way, which has ended."""
         self._close()
         if self._turn is not None:
-            yield Read(self._turn, self._start, line.start, number=self._before)
+            yield Read(self._turn, self._start, number=self._before)
 
     def _begin(self, line: Line, key: str) -> Turn:
         self._before, self._start = self._number, line.start

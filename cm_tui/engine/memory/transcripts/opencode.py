@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -40,16 +39,6 @@ _FAILURES = (sqlite3.Error, OSError)
 _FIELDS = {"project_id": "projectID", "parent_id": "parentID", "directory": "directory", "title": "title"}
 
 
-class StoredSession(NamedTuple):
-    """A session, as a list has it."""
-
-    id: str
-    size: int
-    """How much there is of it, where that is known without reading it."""
-    changed: float
-    """Seconds since the epoch."""
-
-
 class Message(NamedTuple):
     """A message and its parts."""
 
@@ -60,30 +49,7 @@ class Message(NamedTuple):
     """Parts that cannot be read."""
 
 
-class Store(ABC):
-    """One place that has sessions: a database, or a folder."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-        self.left_out: list[Path] = []
-        """Folders that were not searched completely."""
-        self.problem = ""
-        """Why its sessions cannot be read; empty: they can."""
-
-    @abstractmethod
-    def sessions(self) -> Iterator[StoredSession]:
-        """Yield the sessions; unreadable ones are skipped."""
-
-    @abstractmethod
-    def session(self, name: str) -> Mapping[str, Any]:
-        """Return the record of a session. Raises OSError if it cannot be read."""
-
-    @abstractmethod
-    def messages(self, name: str) -> Iterator[Message | Skipped]:
-        """Yield its messages in order. Raises OSError if they cannot be read."""
-
-
-def all_stores(environment: Mapping[str, str]) -> Iterator[Store]:
+def all_stores(environment: Mapping[str, str]) -> Iterator[Database | Folder]:
     """Yield the existing places. `environment`: locates them, if not in their usual place."""
     base = Path(environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "opencode"
     named = environment.get("OPENCODE_DB", "")
@@ -93,28 +59,37 @@ def all_stores(environment: Mapping[str, str]) -> Iterator[Store]:
     yield from (Folder(folder) for folder in folders if folder.is_dir())
 
 
-def store_of(file: Path) -> Store:
+def store_of(file: Path) -> Database | Folder:
     """Return the store that lies at a path."""
     return Folder(file) if file.is_dir() else Database(file)
 
 
-class Database(Store):
+def _transcript(store: Path, session: str, size: int, changed: float) -> Transcript:
+    """Return a session; `size`: where that is known without reading it; `changed`: seconds since the epoch."""
+    return Transcript(OpenCode.agent, f"{store}#{session}", store, size, changed, session)
+
+
+class Database:
     """The database of newer versions, opened for reading alone."""
 
-    def sessions(self) -> Iterator[StoredSession]:
-        """Yield the sessions."""
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def transcripts(self, format_: OpenCode) -> Iterator[Transcript]:
+        """Yield the sessions; if they cannot be read, the format gets the reason."""
         try:
             with self._opened() as db:
                 for name, *times in db.execute(_SESSIONS):
                     if isinstance(name, str):
                         changed = max(as_number(time) or 0.0 for time in times)
-                        yield StoredSession(as_text(name), 0, changed / 1_000)
+                        yield _transcript(self._file, as_text(name), 0, changed / 1_000)
         except _FAILURES as error:
             # Damage, another program's file, or one of a version to come.
-            self.problem = f"it is damaged, or from an unknown version of OpenCode ({error.__cause__ or error})"
+            reason = f"it is damaged, or from an unknown version of OpenCode ({error.__cause__ or error})"
+            format_.unread[self._file] = reason
 
     def session(self, name: str) -> Mapping[str, Any]:
-        """Return the record of a session."""
+        """Return the record of a session. Raises OSError if it cannot be read."""
         with self._opened() as db:
             found = db.execute("SELECT * FROM session WHERE id = ?", [name])
             row = found.fetchone()
@@ -123,7 +98,7 @@ class Database(Store):
         return {**fields, "time": {"created": columns.get("time_created")}, "revert": _record(columns.get("revert"))}
 
     def messages(self, name: str) -> Iterator[Message | Skipped]:
-        """Yield its messages in order."""
+        """Yield its messages in order. Raises OSError if they cannot be read."""
         sql = "SELECT id, CASE WHEN length(data) <= ? THEN data END FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT ?"
         with self._opened() as db:
             for number, (id_, data) in enumerate(db.execute(sql, [LINE_BYTES, name, _MESSAGES])):
@@ -141,38 +116,36 @@ class Database(Store):
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         """Open it without creating any files. Raises OSError if it is not a database, or cannot be read."""
-        address = self.file.absolute().as_uri()
+        address = self._file.absolute().as_uri()
         try:
             with closing(sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=2.0)) as db:
                 db.text_factory = lambda data: data.decode("utf-8", "replace")
                 db.execute("PRAGMA query_only = 1")
                 yield db
         except sqlite3.Error as error:
-            raise OSError(f"{self.file} cannot be read: {error}") from error
+            raise OSError(f"{self._file} cannot be read: {error}") from error
 
 
-class Folder(Store):
+class Folder:
     """The files of older versions, a folder for each kind of record: the folder `storage`."""
 
     def __init__(self, file: Path) -> None:
-        super().__init__(file)
+        self._file = file
         # The oldest versions have all kinds below `session`, and a folder for each session above its parts.
         self._is_oldest = (file / "session" / "message").is_dir()
 
-    def sessions(self) -> Iterator[StoredSession]:
-        """Yield the sessions."""
-        sessions = self.file / "session"
-        for found in found_files(
-            sessions / "info" if self._is_oldest else sessions, ".json", depth=2, left_out=self.left_out
-        ):
+    def transcripts(self, format_: OpenCode) -> Iterator[Transcript]:
+        """Yield the sessions; the format gets a folder that was not searched completely."""
+        sessions = self._file / "session" / ("info" if self._is_oldest else "")
+        for found in found_files(sessions, ".json", depth=2, left_out=format_.left_out):
             changed = max(found.changed, _changed(self._folder(found.path.stem)))
-            yield StoredSession(found.path.stem, found.size, changed)
+            yield _transcript(self._file, found.path.stem, found.size, changed)
 
     def session(self, name: str) -> Mapping[str, Any]:
-        """Return the record of a session."""
+        """Return the record of a session. Raises OSError if it cannot be read."""
         if self._is_oldest:
-            return _json_file(self.file / "session" / "info" / f"{name}.json")
-        for folder in (self.file / "session").iterdir():
+            return _json_file(self._file / "session" / "info" / f"{name}.json")
+        for folder in (self._file / "session").iterdir():
             file = folder / f"{name}.json"
             if file.is_file():
                 # Its path identifies the project: an update moves files and leaves their content.
@@ -190,12 +163,12 @@ class Folder(Store):
                 yield Skipped("not a record", number, is_broken=True)
 
     def _folder(self, session: str) -> Path:
-        return self.file.joinpath(*(("session", "message") if self._is_oldest else ("message",)), session)
+        return self._file.joinpath(*(("session", "message") if self._is_oldest else ("message",)), session)
 
     def _parts(self, session: str, message: str, info: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         if "parts" in info:
             return [as_record(part) for part in as_list(info.get("parts"))]
-        folder = self.file.joinpath(*(("session", "part", session) if self._is_oldest else ("part",)), message)
+        folder = self._file.joinpath(*(("session", "part", session) if self._is_oldest else ("part",)), message)
         files = sorted(found_files(folder, ".json", depth=1), key=lambda found: found.path.name)
         return [_json_file(found.path) for found in files]
 
@@ -246,12 +219,7 @@ class OpenCode(Format):
         """Yield all of them; one in both forms is yielded twice."""
         self.unread.clear()
         for store in all_stores(self._environment):
-            for session in store.sessions():
-                name = f"{store.file}#{session.id}"
-                yield Transcript(self.agent, name, store.file, session.size, session.changed, session.id)
-            self.left_out += store.left_out
-            if store.problem:
-                self.unread[store.file] = store.problem
+            yield from store.transcripts(self)
 
     def has_store(self) -> bool:
         """Return whether it has a database or a folder of sessions; neither is opened."""
@@ -259,7 +227,7 @@ class OpenCode(Format):
 
     def facts(self, transcript: Transcript) -> SessionFacts | None:
         """Return whose it is, as the session's record has it."""
-        info = self._store(transcript).session(transcript.session)
+        info = store_of(transcript.file).session(transcript.session)
         folder = as_text(info.get("directory"))
         if not folder:
             return None
@@ -276,20 +244,9 @@ class OpenCode(Format):
 
     def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
         """Yield its turns; records are rewritten as they grow, so all of them are read each time."""
-        resume.offset = resume.turns = 0
-        store = self._store(transcript)
+        store = store_of(transcript.file)
         revert = as_text(as_record(store.session(transcript.session).get("revert")).get("messageID"))
         yield from _Reading(facts, resume, revert).items(store.messages(transcript.session))
-
-    @staticmethod
-    def _store(transcript: Transcript) -> Store:
-        return store_of(transcript.file)
-
-
-class _Open(NamedTuple):
-    turn: Turn
-    start: int
-    """Number of its first message."""
 
 
 class _Reading:
@@ -303,8 +260,8 @@ class _Reading:
         self._facts = facts
         self._revert = revert
         self._resume = resume
-        self._turn: _Open | None = None
-        self._before: _Open | None = None
+        self._turn: Turn | None = None
+        self._before: Turn | None = None
         """The turn before, whose last messages may come after the next prompt."""
         self._order = ParentsFirst[tuple[Message, int]]()
         self._by_id: dict[str, Turn | None] = {}
@@ -326,16 +283,16 @@ class _Reading:
             number += 1
         for due in self._order.rest():
             yield from self._take(*due)
-        yield from self._close(number)
+        yield from self._close()
         if self._turn is not None:
-            yield Read(self._turn.turn, self._turn.start, number, is_last=True)
+            yield Read(self._turn, is_last=True)
         self._resume.offset = number
 
     def _damage(self) -> None:
         """Note that a message could not be read."""
         self._is_broken = True
-        if self._turn is not None and not self._turn.turn.is_over:
-            self._turn.turn.damage()
+        if self._turn is not None and not self._turn.is_over:
+            self._turn.damage()
 
     def _take(self, message: Message, number: int) -> Iterator[Item]:
         for part in message.parts:
@@ -361,47 +318,45 @@ class _Reading:
         text = "\n".join(filter(None, (text, *tasks)))
         found = self._turn
         if text.strip() or message.broken:
-            if found is None or message.id or not found.turn.is_empty or message.broken:
+            if found is None or message.id or not found.is_empty or message.broken:
                 found = yield from self._begin(message, number)
-            found.turn.at(_began(message))
+            found.at(_began(message))
             # Ids are in order of time.
-            found.turn.ask(text, for_agent=not self._revert or message.id < self._revert)
+            found.ask(text, for_agent=not self._revert or message.id < self._revert)
             self._is_broken = False
-        self._by_id[message.id] = found.turn if found else None
+        self._by_id[message.id] = found
 
-    def _begin(self, message: Message, number: int) -> Generator[Item, None, _Open]:
+    def _begin(self, message: Message, number: int) -> Generator[Item, None, Turn]:
         """Begin a turn; yield the one before the last one, which is complete now."""
-        yield from self._close(number)
+        yield from self._close()
         folder = as_text(as_record(message.info.get("path")).get("cwd")) or self._facts.folder
         key = message.id or f"{self._facts.session} {number}"
-        self._before, self._turn = self._turn, _Open(Turn(key, folder), number)
+        self._before, self._turn = self._turn, Turn(key, folder)
         return self._turn
 
-    def _close(self, number: int) -> Iterator[Item]:
+    def _close(self) -> Iterator[Item]:
         """Yield the turn before the last one; if unanswered, its prompts join the last one."""
         before, last = self._before, self._turn
         if before is None or last is None:
             return
-        if before.turn.is_empty and before.turn.prompts:
-            last.turn.precede(before.turn)
-            self._turn = last._replace(start=before.start)
+        if before.is_empty and before.prompts:
+            last.precede(before)
         else:
-            yield Read(before.turn, before.start, number)
+            yield Read(before)
 
     def _turn_of(self, message: Message, number: int) -> Generator[Item, None, Turn]:
         """Return the turn of an agent's message: that of its parent, else the current one."""
         parent, found = as_text(message.info.get("parentID")), self._turn
         turn = self._by_id.get(parent)
-        for one in (self._turn, self._before):
-            if one is not None and one.turn is turn:
-                return one.turn
+        if turn is not None and (turn is self._turn or turn is self._before):
+            return turn
         is_missing = parent and parent not in self._by_id
-        if found is None or turn is not None or ((self._is_broken or is_missing) and found.turn.is_complete):
+        if found is None or turn is not None or ((self._is_broken or is_missing) and found.is_complete):
             found = yield from self._begin(message, number)
         if is_missing:
             # All answers to one prompt name it, also where a copy of the session has other ids.
-            self._by_id[parent] = found.turn
-        return found.turn
+            self._by_id[parent] = found
+        return found
 
     def _answer(self, message: Message, number: int) -> Iterator[Item]:
         info = message.info

@@ -38,9 +38,8 @@ class Read(NamedTuple):
     """A turn that was read."""
 
     turn: Turn
-    start: int
-    """Start position: reading from here yields it again."""
-    end: int
+    start: int = 0
+    """Start position: reading from here yields it again; 0 where all is read each time."""
     is_last: bool = False
     """It is the last one: it may continue."""
     session: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -119,12 +119,6 @@ class TurnStep:
     failed: bool = False
     edit: Edit | None = None
     """Until its result is known."""
-
-    def pieces(self) -> Iterator[Piece]:
-        """Yield its texts."""
-        yield self.text
-        yield self.result
-        yield self.error
 
 
 @dataclass

@@ -14,6 +14,7 @@ from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking.documents import Collection, Documents, Threads, average_of
 from cm_tui.engine.search.ranking.fts_writer import FIELDS
 from cm_tui.lru import LRU
+from cm_tui.model import CODE
 
 # --- an inverted index in memory: all occurrences of terms in a range of passages, in immutable arrays ---
 
@@ -94,6 +95,7 @@ _LATER_SHARE = 0.1
 """Once more of the passages than this came after the index in memory was made, it is made again."""
 _MOST_LATER = 0.5
 """With more, the store is queried until they are merged."""
+_CHINESE = ("返回", "获取", "是否", "参数", "如果", "当前", "一个", "可以", "进行")
 _PASSAGES = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM passage"
 _MAX_QUERY_TERMS = 64
 """Most telling words of a pasted page to search; more would match everything."""
@@ -183,6 +185,13 @@ class KeywordIndex:
             source: the source to count; positions are those of `documents(source)`.
         """
         return self.documents_and_terms(words, source)[1]
+
+    def of_chinese(self) -> bool:
+        """Return whether most comments of the code are in Chinese: more passages have a plain word of it than `the`."""
+        found = [term.postings.documents for term in self.terms(_CHINESE, CODE)]
+        return bool(found) and len(np.unique(np.concatenate(found))) > sum(
+            len(term.postings.documents) for term in self.terms(("the",), CODE)
+        )
 
     def documents_and_terms(
         self, words: Sequence[str] | Mapping[str, float], source: str | None, only: NDArray[np.int64] | None = None

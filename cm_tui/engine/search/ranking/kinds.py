@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 
 from cm_tui.engine.search.ranking import tokens
 
@@ -97,3 +97,15 @@ def in_english(text: str, language: str) -> list[str]:
         elif word.isascii() and word.lower() not in sure:
             found.append(word)
     return list(dict.fromkeys(found)) if any_known else []
+
+
+@lru_cache(maxsize=1 << 10)
+def _chinese(stem: str) -> list[str]:
+    rows = tokens.packaged("glossary").items()
+    return [one for words, columns in rows if stem in map(tokens.stem, words.split()) for one in columns[-1].split()]
+
+
+def in_chinese(words: Iterable[str]) -> list[str]:
+    """Return what comments in Chinese may have for English words."""
+    pieces = (piece for word in words for piece in tokens.parts(word))
+    return list(dict.fromkeys(one for piece in pieces for one in _chinese(tokens.stem(piece))))
