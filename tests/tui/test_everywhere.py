@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 from textual.widgets import Input
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.api.everywhere import recall_everywhere
+from cm_tui.engine.api.everywhere import EverywhereResult, recall_everywhere
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.search.screen import SearchScreen
+from cm_tui.tui.screens import everywhere
 from cm_tui.tui.screens.everywhere import EverywhereScreen
 from cm_tui.tui.widgets.sourcelist import ProseList
 from tests.tui.mode_driver import Driver, driving, make_project
@@ -112,3 +114,36 @@ async def episodes_asks_all_projects_for_the_words_of_its_filter(driver: Driver,
     await driver.press("escape")
     assert isinstance(driver.app.screen, EpisodesScreen)
     assert driver.app.screen.filter_input.value == "leak outcome:unsaid"
+
+
+async def test_an_answer_that_does_not_come_is_explained_and_no_longer_waited_for(project: Path, monkeypatch) -> None:
+    """The limits pass at once, while a daemon that was stopped still holds the request."""
+    release, asked_for = threading.Event(), []
+
+    def silent(question: str, *_: object) -> EverywhereResult:
+        asked_for.append(question)
+        release.wait(60)
+        return EverywhereResult(projects=3)
+
+    monkeypatch.setattr(everywhere, "recall_everywhere", silent)
+    monkeypatch.setattr(everywhere, "SLOW_S", 0.01)
+    monkeypatch.setattr(everywhere, "LONGEST_S", 1e9)
+    try:
+        async with driving(project) as driver:
+            await driver.press("2", "slash")
+            await driver.type("boats")
+            await driver.press("escape")
+            await driver.pilot.press("S")
+            await driver.until(lambda: "The daemon may be busy or stopped" in driver.text)
+            assert "Esc stops asking" in driver.text
+            await driver.pilot.press("escape")
+            await driver.until(lambda: isinstance(driver.app.screen, SearchScreen))
+            monkeypatch.setattr(everywhere, "LONGEST_S", 0.02)
+            await driver.pilot.press("S")
+            await driver.until(lambda: "✖ No answer for" in driver.text)
+            release.set()
+            await driver.settle()
+            assert "of 3 projects" not in driver.text, "it was given up"
+            assert asked_for == ["boats", "boats"]
+    finally:
+        release.set()

@@ -109,6 +109,20 @@ async def test_a_theme_that_is_chosen_later_stays_until_the_settings_say_another
     assert load_state(project)[0].theme is None
 
 
+async def test_the_current_theme_is_marked_in_its_list_and_has_the_cursor(project):
+    async with driving(project, size=(80, 24)) as driver:
+        await driver.press("ctrl+t")
+        assert [line.strip(" │") for line in driver.text.split("\n") if "●" in line] == ["● cm-dark"]
+        await driver.press("escape")
+        assert driver.app.theme == "cm-dark"
+        await driver.press("ctrl+t", "down", "enter")
+        assert driver.app.theme == "cm-light"
+        await driver.press("ctrl+t")
+        await driver.type("nord")
+        await driver.press("enter")
+        assert driver.app.theme == "nord"
+
+
 # --- files that change outside ---
 
 

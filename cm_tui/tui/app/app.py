@@ -22,7 +22,7 @@ from cm_tui.tui.screens.app_dialogs import ask_if_moved
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import AddToPack, OpenEpisode
 from cm_tui.tui.screens.mode_app import ModeApp
-from cm_tui.tui.screens.small_lists import CommandPalette
+from cm_tui.tui.screens.small_lists import CommandPalette, choose_theme
 from cm_tui.tui.screens.trust_dialog import ask_if_undecided
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.ask import Engine
@@ -159,6 +159,10 @@ class CmApp(ModeApp):
         """End where the terminal is gone and no signal was sent: Textual would ask it for keys for ever."""
         if sys.__stdin__ is None or not sys.__stdin__.isatty():
             self._end(128 + signal.SIGHUP)
+
+    def search_themes(self) -> None:
+        """Choose a theme from a list that marks the current one, which Textual's does not."""
+        choose_theme(self)
 
     def open_project(self, folder: Path, *, without: Path | None = None) -> None:
         """Leave this project for another one, which the caller of the application then opens.

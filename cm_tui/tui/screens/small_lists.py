@@ -12,7 +12,7 @@ from textual.content import Content
 from cm_tui import model
 from cm_tui.tui.screens.messages import OpenPath, OpenSearch
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.screens.question import ListDialog, ask
+from cm_tui.tui.screens.question import Finder, Host, ListDialog, ask
 from cm_tui.tui.widgets.text import count, elide_end, elide_middle, fit, one_line
 
 # --- the palette: every command of the application and of the mode on screen, found by name ---
@@ -52,6 +52,27 @@ class CommandPalette(Provider):
 
 
 # --- lists that open over a mode ---
+
+_MOST_THEMES = 14
+"""Lines of the list of themes."""
+
+
+def choose_theme(host: Host) -> None:
+    """Choose a theme; the current one is marked, and the cursor is on it."""
+    names, current = sorted(host.app.available_themes), host.app.theme
+
+    def draw(name: str, _: int) -> Content:
+        return Content.styled(
+            f" {'●' if name == current else ' '} {name}", "bold" if name == current else "$foreground"
+        )
+
+    dialog = ListDialog(
+        " Theme ", " ⏎ Select · type to filter · esc Cancel ", names, draw, partial(setattr, host.app, "theme"),
+        empty="No matches.", finder=Finder[str](str, "type to find"), look="small",
+    )  # fmt: skip
+    dialog.list.put_cursor(names.index(current))
+    dialog.list.styles.height = min(_MOST_THEMES, len(names))
+    ask(host, dialog)
 
 
 def names_in(text: str, mentions: Iterable[model.Mention]) -> tuple[model.Mention, ...]:

@@ -105,6 +105,23 @@ def test_a_library_is_no_file_that_is_gone(repo: Repo, brought_up: Opened) -> No
     assert {one.text: one.state for one in found.mentions} == {"lib/p5.js": "gone", "tool.js": "gone"}
 
 
+def test_a_well_known_library_is_meant_where_its_copy_is_gone_and_nothing_imports_it(
+    repo: Repo, brought_up: Opened
+) -> None:
+    for name in ("three.js", "moment.js", "own.js"):
+        repo.write(f"web/{name}", "export const made = 1\n")
+    repo.commit("Add copies")
+    with brought_up() as engine:
+        entry = engine.remember("Drawn with three.js, dates by Moment.js and moment.js, the rest in own.js")
+        found = engine.mentions_of(entry.id)
+        assert {one.state for one in found.mentions if one.text.islower()} == {"alive"}
+    shutil.rmtree(repo.root / "web")
+    repo.commit("Load them from elsewhere")
+    with brought_up() as engine:
+        found = engine.mentions_of(entry.id)
+    assert {one.text for one in found.mentions} == {"own.js"}
+
+
 def test_what_was_renamed_in_the_working_tree_is_said_with_its_one_successor(repo: Repo, brought_up: Opened) -> None:
     with brought_up() as engine:
         entry = engine.remember("Settings are read in src/config.py")

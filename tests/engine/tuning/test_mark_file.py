@@ -6,6 +6,7 @@ import json
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,34 @@ def test_what_was_put_is_read_and_taken_back(file: MarkFile):
     file.remove(replace(MARK, start_line=1, end_line=1))
     file.remove(replace(MARK, path="elsewhere.py"))
     assert [one.path for one in file.read().marks] == ["b.py"]
+
+
+def test_without_marks_there_is_no_file_unless_it_holds_something_else(file: MarkFile):
+    file.put(MARK)
+    file.remove(MARK)
+    assert not file.path.exists()
+    for other in ({"note": "ours"}, {"marks": ["no mark"]}):
+        file.path.write_text(json.dumps({"marks": [], **other}))
+        file.put(MARK)
+        file.remove(MARK)
+        assert json.loads(file.path.read_text()) == {"marks": [], "version": 1, **other}
+        file.path.unlink()
+
+
+def test_what_another_program_writes_while_the_last_mark_is_removed_stays(
+    file: MarkFile, monkeypatch: pytest.MonkeyPatch
+):
+    file.put(MARK)
+    text, write = file.path.read_text(), MarkFile.write
+
+    def late(self: MarkFile, *given: Any) -> str:
+        note = write(self, *given)
+        file.path.write_text(text.replace(MARK.question, "of another program"))
+        return note
+
+    monkeypatch.setattr(MarkFile, "write", late)
+    file.remove(MARK)
+    assert [one.question for one in file.read().marks] == ["of another program"]
 
 
 def test_a_mark_is_one_sorted_line_of_the_file(file: MarkFile):

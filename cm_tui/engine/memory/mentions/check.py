@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from cm_tui.engine.memory.mentions.commands import Defined, commands_of, definer_of
+from cm_tui.engine.memory.mentions.recognise import LIBRARIES
 from cm_tui.engine.memory.mentions.report import EVER, UNCOMMITTED, Finding, Known, NameQuery
 from cm_tui.engine.memory.mentions.settings import Contents, File, SettingCheck
 from cm_tui.engine.memory.mentions.symbols import SymbolCheck
@@ -126,8 +127,8 @@ class PathCheck:
         return {row[0] for row in self._db.rows("SELECT path FROM head_file")}
 
     def _is_library(self, name: str) -> bool:
-        """Whether code imports a library of that name: `p5.js` is `p5`, also where a copy of it was a file once."""
-        return name.endswith(".js") and name.removesuffix(".js") in self._libraries
+        """Whether a library of that name is well known or imported: `p5.js` is `p5`, also where a copy was a file once."""
+        return name.lower() in LIBRARIES or (name.endswith(".js") and name.removesuffix(".js") in self._libraries)
 
     @cached_property
     def _libraries(self) -> set[str]:

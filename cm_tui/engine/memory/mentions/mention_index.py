@@ -72,7 +72,7 @@ class Confirmations:
 
 # --- the mentions of a project, updated incrementally ---
 
-_VERSION = 5
+_VERSION = 6
 """Counted up when names are recognised or checked in another way: all items are read again then."""
 _STATE = "mentions"
 _PIECE, _FEW = 100, 25

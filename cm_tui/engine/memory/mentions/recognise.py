@@ -54,6 +54,8 @@ def _words(name: str) -> frozenset[str]:
 
 
 _PRODUCTS = _words("products")
+LIBRARIES = frozenset(name.lower() for name in _PRODUCTS if "." in name) | _words("libraries")
+"""Libraries that are written like a file, in lower case."""
 _PLACEHOLDERS = _words("placeholders")
 _ANY_NUMBER = re.compile(r"(?:0000+|123(?:4(?:5(?:6(?:78?9?)?)?)?)?|9999+|[xX#]{3,})\.")
 """Placeholder number at the start of a file name: `1234.bugfix.rst`."""

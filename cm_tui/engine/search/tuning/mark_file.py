@@ -113,7 +113,11 @@ class MarkFile(ListFile[MarkContent]):
             if change(content.marks) == content.marks:
                 return ""
             make(content)
-            return self.write(content, make)
+            note, now = self.write(content, make), self.read()
+            if not now.items and not now.other.keys() - {"version"}:
+                # As before the first mark: an empty list would be one more file to commit.
+                self.path.unlink(missing_ok=True)
+            return note
 
 
 # --- valid marks ---
