@@ -108,7 +108,7 @@ class EngineBase:
         self._closed = False
         self._db: Database = Database(store)
         self._empty_at: int | None = None
-        """State of the store in which it had no memories."""
+        """State of the store in which it has no memories; None: unknown, or it has."""
         worktree_stores.mark_used(store)
 
     @property
@@ -382,15 +382,13 @@ class EngineBase:
         db = self._db
         if db.is_read_only or not db.get_meta("indexed_at"):
             return False
-        if is_built(self, "_mentions"):
-            return self._mentions.has_changed()
         # Most projects begin without memories: the parts that compare them with the history are not loaded then.
-        state = db.state
-        if state is None or state != self._empty_at:
-            if db.value(_HAS_MEMORIES):
-                return self._mentions.has_changed()
-            self._empty_at = state
-        return False
+        return (is_built(self, "_mentions") or self._has_memories()) and self._mentions.has_changed()
+
+    def _has_memories(self) -> bool:
+        if self._empty_at is None or self._empty_at != self._db.state:
+            self._empty_at = None if self._db.value(_HAS_MEMORIES) else self._db.state
+        return self._empty_at is None
 
     def _inside(self, path: str) -> str:
         """A path as the index has it: relative to the root."""

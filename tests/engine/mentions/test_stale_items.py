@@ -10,6 +10,7 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.mentions.report import SOON
+from cm_tui.engine.platform.lazy import is_built
 from cm_tui.engine.platform.store.connection import Cursor
 from cm_tui.engine.platform.store.generations import FACTS
 from cm_tui.engine.platform.store.writer_lock import WriterLock
@@ -360,3 +361,18 @@ def test_a_note_is_looked_at_as_an_entry_is(repo: Repo, brought_up: Opened) -> N
             engine.fix_stale(item.path)
         engine.confirm_stale(item.path)
         assert not engine.stale_items(kind="note").total
+
+
+def test_the_first_memory_is_compared_with_the_files_though_there_was_none_before(
+    repo: Repo, brought_up: Opened
+) -> None:
+    with brought_up():
+        pass
+    with Engine.open(repo.root) as engine:
+        assert engine.search("parse_config").hits
+        assert not is_built(engine, "_mentions"), "nothing is remembered"
+        assert not is_built(engine, "_history"), "nothing is remembered"
+        entry = engine.remember("`parse_config` reads src/config.py")
+        (repo.root / "src/config.py").unlink()
+        list(engine.index(paths=["src/config.py"]))
+        assert [item.id for item in engine.stale_items().rows] == [entry.id]
