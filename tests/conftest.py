@@ -61,17 +61,22 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def temporary_folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
-    """Make an empty folder of the next number; pytest's own way lists all folders of the run each time."""
+def temporary_folders(request: pytest.FixtureRequest) -> Iterator[Callable[[], Path]]:
+    """Make an empty folder of the next number, few folders deep: each of them is looked at wherever a path is resolved.
+
+    Pytest's own way lists all folders of the run each time. What failed tests wrote is kept.
+    """
     numbers = itertools.count()
-    base = tmp_path_factory.mktemp("each", numbered=False)
+    base = Path(tempfile.mkdtemp(prefix="cm-tests-"))
 
     def make() -> Path:
         folder = base / str(next(numbers))
         folder.mkdir()
         return folder
 
-    return make
+    yield make
+    if not request.session.testsfailed:
+        shutil.rmtree(base, ignore_errors=True)
 
 
 @pytest.fixture

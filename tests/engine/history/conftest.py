@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from cm_tui.model import Cancel
 from tests.bench.callers import resolve_all
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
+from tests.tiers import is_full_size
 
 
 @pytest.fixture
@@ -68,7 +69,9 @@ def edges(graph: Graph) -> list[Any]:
     return sorted(resolve_all(graph), key=repr)
 
 
-def compare_with_fresh(db: Database, root: Path, ordinal: int, folder: Path, config: Config | None = None) -> None:
+def compare_with_fresh(
+    db: Database, root: Path, ordinal: int, folder: Path, config: Config | None = None, *, graph: bool = True
+) -> None:
     """The answers at an ordinal are those of an index made from nothing of that commit's checkout.
 
     Args:
@@ -77,13 +80,23 @@ def compare_with_fresh(db: Database, root: Path, ordinal: int, folder: Path, con
         ordinal: which revision.
         folder: an empty place for the checkout and its store.
         config: what is indexed.
+        graph: resolve every call, too, which follows from the rest and takes most of the time.
     """
     view = view_of(db, root, config)
     moment = view.commits.at(ordinal)
     assert moment is not None
     alive = view.snapshots.at(ordinal)
     assert alive != "head_file"
-    _compare(db, root, moment.sha, alive, view.graph_at(ordinal), folder, config)
+    _compare(db, root, moment.sha, alive, view.graph_at(ordinal) if graph else None, folder, config)
+
+
+def compare_each_with_fresh(
+    db: Database, root: Path, ordinals: Sequence[int], folder: Path, config: Config | None = None
+) -> None:
+    """The same for several of one store: outside of the deep tier every call is resolved at the last of them alone."""
+    for ordinal in ordinals:
+        graph = is_full_size() or ordinal == ordinals[-1]
+        compare_with_fresh(db, root, ordinal, folder / str(ordinal), config, graph=graph)
 
 
 def compare_any_with_fresh(db: Database, root: Path, sha: str, folder: Path, config: Config | None = None) -> None:
@@ -95,23 +108,31 @@ def compare_any_with_fresh(db: Database, root: Path, sha: str, folder: Path, con
     _compare(db, root, sha, alive, graphs[0], folder, config)
 
 
-Answers = tuple[dict[str, list[Any]], list[Any]]
+Tables = dict[str, list[Any]]
 
-_OF_TREES: dict[tuple[str, str, str], Answers] = {}
+_OF_TREES: dict[tuple[str, str, str, bool], tuple[Tables, list[Any]]] = {}
 
 
-def _compare(db: Database, root: Path, sha: str, alive: str, graph: Graph, folder: Path, config: Config | None) -> None:
+def _compare(
+    db: Database, root: Path, sha: str, alive: str, graph: Graph | None, folder: Path, config: Config | None
+) -> None:
     # What an index made from nothing says of a commit follows from its tree and the settings: it is made once for each.
-    of_tree = Repo(root, init=False).git("rev-parse", f"{sha}^{{tree}}"), root.name, repr(config)
+    tree = Repo(root, init=False).git("rev-parse", f"{sha}^{{tree}}")
+    whole = tree, root.name, repr(config), True
+    of_tree = whole if graph is not None or whole in _OF_TREES else (*whole[:3], False)
     if of_tree not in _OF_TREES:
-        _OF_TREES[of_tree] = _answers_of_checkout(root, sha, folder, config)
-    assert (state(db, alive), edges(graph)) == _OF_TREES[of_tree]
+        _OF_TREES[of_tree] = _answers_of_checkout(root, sha, folder, config, graph=graph is not None)
+    tables, calls = _OF_TREES[of_tree]
+    assert state(db, alive) == tables
+    assert graph is None or edges(graph) == calls
 
 
-def _answers_of_checkout(root: Path, sha: str, folder: Path, config: Config | None) -> Answers:
+def _answers_of_checkout(
+    root: Path, sha: str, folder: Path, config: Config | None, *, graph: bool
+) -> tuple[Tables, list[Any]]:
     checkout = Repo(folder / root.name, init=False)
     checkout.git("clone", "-q", "--no-checkout", str(root), ".")
     checkout.git("checkout", "-q", "-f", "--detach", sha)
     with closing(Database(folder / "store")) as fresh:
         index(fresh, checkout.root, config)
-        return state(fresh, "head_file"), edges(Graph(fresh))
+        return state(fresh, "head_file"), edges(Graph(fresh)) if graph else []

@@ -14,7 +14,7 @@ from cm_tui.engine.platform.git.repository import Repository
 from cm_tui.engine.platform.store.database import Database
 from cm_tui.errors import CancelledError, NotFoundError, UsageError
 from cm_tui.model import Cancel
-from tests.engine.history.conftest import compare_with_fresh, read, view_of
+from tests.engine.history.conftest import compare_each_with_fresh, compare_with_fresh, read, view_of
 from tests.forked import Python
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
@@ -123,8 +123,7 @@ def test_a_branch_switch_replays_only_what_differs(repo, db, tmp_path, monkeypat
     drain(view_of(db, repo.root))
     assert seen == [(17, 18), (18, 19)]
     assert view.report.status().complete
-    for ordinal in (19, 18, 10):
-        compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal))
+    compare_each_with_fresh(db, repo.root, (19, 18, 10), tmp_path)
 
 
 @pytest.mark.parametrize("depth", [None, 2])
@@ -201,8 +200,7 @@ def test_kill_9_costs_a_batch_at_most(repo, tmp_path, batches):
         index(db, repo.root)
         drain(view)
         assert view.report.status().complete
-        for ordinal in (1, 14, 29):
-            compare_with_fresh(db, repo.root, ordinal, tmp_path / f"b{ordinal}")
+        compare_each_with_fresh(db, repo.root, (1, 14, 29), tmp_path / "b")
 
 
 def test_a_commit_made_while_history_is_read_is_read_too(repo, db, tmp_path, monkeypatch):
@@ -220,8 +218,7 @@ def test_a_commit_made_while_history_is_read_is_read_too(repo, db, tmp_path, mon
         pass
     assert view.report.status().complete
     assert view.report.status().length == 12
-    compare_with_fresh(db, repo.root, 11, tmp_path / "a")
-    compare_with_fresh(db, repo.root, 2, tmp_path / "b")
+    compare_each_with_fresh(db, repo.root, (2, 11), tmp_path)
 
 
 def test_submodules_and_links_are_no_files(repo, db, tmp_path):
@@ -246,8 +243,7 @@ def test_other_rules_read_the_past_again(repo, db, tmp_path):
     index(db, repo.root, other)
     assert coverage.load(db).to_ord == 0
     read(db, repo.root, other)
-    for ordinal in (2, 4):
-        compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal), other)
+    compare_each_with_fresh(db, repo.root, (2, 4), tmp_path, other)
 
 
 def made_tree(repo: Repo, *entries: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
 from cm_tui.model import Cancel
-from tests.engine.history.conftest import compare_with_fresh, read, view_of
+from tests.engine.history.conftest import compare_each_with_fresh, compare_with_fresh, read, view_of
 from tests.gitrepo import Repo
 from tests.indexing import index
 
@@ -224,8 +224,7 @@ def test_a_shallow_clone_says_so_and_grows_when_it_is_deepened(repo, db, tmp_pat
     view = read(db, clone.root)
     assert view.report.status().complete
     assert view.report.status().length == 6
-    compare_with_fresh(db, clone.root, 5, tmp_path / "fresh5")
-    compare_with_fresh(db, clone.root, 1, tmp_path / "fresh1")
+    compare_each_with_fresh(db, clone.root, (5, 1), tmp_path)
 
 
 def test_a_line_cut_off_above_all_that_was_known_is_read_anew(repo, db, tmp_path):

@@ -8,7 +8,7 @@ from cm_tui.engine.code.history import tree_reader
 from cm_tui.engine.code.history.time_travel import HistoricalView
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Cancel
-from tests.engine.history.conftest import compare_with_fresh, read, view_of
+from tests.engine.history.conftest import compare_each_with_fresh, compare_with_fresh, read, view_of
 from tests.gitrepo import Repo
 from tests.indexing import index
 
@@ -68,8 +68,7 @@ def test_a_version_that_is_not_here_is_no_deletion(story, db, tmp_path):
         view.ask("#2", lambda graph: graph.definitions("f"))
     assert "a.py" in found.value.hint
     assert view.files("#1", "").note == ""
-    compare_with_fresh(db, story.root, 1, tmp_path / "one")
-    compare_with_fresh(db, story.root, 3, tmp_path / "three")
+    compare_each_with_fresh(db, story.root, (1, 3), tmp_path)
     assert view.changes("#1", "#2", 9).rows == view.changes("#2", "#3", 9).rows == ()
     assert "a.py" in view.changes("#1", "#2", 9).note
     assert [change.change for change in view.changes("#1", "#3", 9).rows] == ["changed"]

@@ -7,7 +7,7 @@ import pytest
 from cm_tui.engine.code.mainline import coverage, former_commits
 from cm_tui.engine.platform.git.commits import Commits
 from cm_tui.model import Cancel
-from tests.engine.history.conftest import compare_with_fresh, view_of
+from tests.engine.history.conftest import compare_each_with_fresh, view_of
 from tests.engine.history.test_backfill import grow
 from tests.engine.history.test_missing_blobs import Lost
 from tests.gitrepo import Repo
@@ -36,8 +36,7 @@ def switch(db, repo: Repo, *words: str, config=None) -> int:
 
 
 def check(db, repo: Repo, folder, *ordinals: int) -> None:
-    for ordinal in ordinals:
-        compare_with_fresh(db, repo.root, ordinal, folder / f"at{ordinal}")
+    compare_each_with_fresh(db, repo.root, ordinals, folder / "at")
 
 
 @pytest.mark.deep
