@@ -92,8 +92,7 @@ class AssemblyMethods(LayerMethods):
 
         library = self._library
         made = assemble(task, library, self._rule_set(library), self._mention_names, self._memory_reader, without, only)
-        head = self._repository.head().sha if self._repository.git else None
-        return replace(made, head=head)
+        return replace(made, head=self._repository.head().sha)
 
     @needs("nothing")
     def assemblies(self, *, match: str = "", session: str = "", limit: int = 100) -> model.Page[model.AssemblyHead]:
@@ -163,7 +162,7 @@ class AssemblyMethods(LayerMethods):
                 f"The prompt has {len(prompt):,} characters.", hint=f"At most {LONGEST_PROMPT:,} are allowed."
             )
         inside = tuple(self._inside(path) for path in files)
-        branch = self._repository.head().branch or "" if self._repository.git else ""
+        branch = self._repository.head().branch or ""
         return Task(prompt, session, agent, inside, branch, wanted)
 
     def _check_definition(self, name: str, given: Mapping[str, str]) -> None:

@@ -227,7 +227,7 @@ class MemoryMethods(IndexMethods):
         from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 
         self._check_recorded(actor, session)
-        head = self._repository.head().sha if self._repository.git else None
+        head = self._repository.head().sha
         record = EpisodeRecord(
             type=type, plan=plan, patch=patch, verdict=verdict, agent=agent, session=session, root=str(self._root), prompts=(text,), answer=answer,
             files=tuple(self._inside(path) for path in files), base=head or "", actor=actor, title=title,

@@ -8,7 +8,7 @@ to its cap; 6. cut all to the budget, the last section first; 7. return the resu
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from cm_tui.engine.context.assembly.rules import Candidate, RuleSet, Ruling, Ver
 from cm_tui.engine.context.assembly.sections import digest, within, without_known
 from cm_tui.engine.context.assembly.steps import Outcome, Reader, SourceRequest, Task
 from cm_tui.engine.context.definitions.library import SHIPPED, Library, Loaded
+from cm_tui.engine.context.definitions.lint import SCHEMES
 from cm_tui.engine.context.definitions.shapes import CodePack, RetrievalDefinition
 from cm_tui.engine.platform import tokenizer
 from cm_tui.model import SECTIONS, Assembly, AssemblySource, Section
@@ -168,11 +169,6 @@ WARNINGS = "assembly://warnings"
 _WARNINGS_TOKENS = 400
 _HEADING_TOKENS, _LEAST_ROOM = 12, 100
 """Approximate size of a heading, and the least size of a pack."""
-_SECTIONS: Mapping[str, Section] = {
-    "kv": "state", "json": "state", "log": "history", "episodic": "history", "episode": "history",
-    "working": "working_memory",
-}  # fmt: skip
-"""Default section of a scheme's references; all others are knowledge."""
 
 
 def assemble(
@@ -296,7 +292,7 @@ def _switch(source: Source, without: frozenset[str]) -> None:
 def section_of(reference: str) -> Section:
     """Return the default section of a reference."""
     scheme, _, path = canonical(reference).partition("://")
-    return "constraints" if scheme == "entries" and path == "Rule" else _SECTIONS.get(scheme, "knowledge")
+    return "constraints" if scheme == "entries" and path == "Rule" else SCHEMES.get(scheme, "knowledge")
 
 
 def _fields(task: Task, mentions: list[str]) -> dict[str, Any]:

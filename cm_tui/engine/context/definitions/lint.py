@@ -20,13 +20,17 @@ from cm_tui.engine.context.definitions.shapes import (
 )
 from cm_tui.engine.context.definitions.template import variables
 from cm_tui.engine.context.definitions.validation import with_suggestions
+from cm_tui.model import Section
 
 # --- names for definitions: schemes of memory references, views of the graph with their parameters, indexes ---
 
-SCHEMES = (
-    "definition", "persistent", "markdown", "kv", "json", "working", "episodic", "episode", "entry", "entries", "graph",
-    "vector", "log", "file", "symbol", "blob",
-)  # fmt: skip
+SCHEMES: Mapping[str, Section] = {
+    "definition": "knowledge", "persistent": "knowledge", "markdown": "knowledge", "kv": "state", "json": "state",
+    "working": "working_memory", "episodic": "history", "episode": "history", "entry": "knowledge",
+    "entries": "knowledge", "graph": "knowledge", "vector": "knowledge", "log": "history", "file": "knowledge",
+    "symbol": "knowledge", "blob": "knowledge",
+}  # fmt: skip
+"""Schemes of references, and the default section of each; `entries://Rule` alone belongs to the constraints."""
 
 VIEWS: Mapping[str, Mapping[str, bool]] = {
     "callers": {"name": True},

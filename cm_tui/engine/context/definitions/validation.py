@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, TypeVar
@@ -159,7 +159,7 @@ def _of_words(path: Path, error: ErrorDetails, document: Document, file: str) ->
     return problem(file, document, path, f"{last}: {given!r} is not valid", with_suggestions(given, known, every=True))
 
 
-def with_suggestions(given: str, known: Sequence[str], *, every: bool = False) -> str:
+def with_suggestions(given: str, known: Collection[str], *, every: bool = False) -> str:
     """Return a sentence with suggestions.
 
     Args:

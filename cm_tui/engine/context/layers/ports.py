@@ -68,7 +68,7 @@ def parse(text: str) -> Reference:
     """
     scheme, separator, rest = text.partition("://")
     if not separator or len(text) > _LONGEST or any(ord(letter) < 32 for letter in text):
-        raise UsageError(f"Not a memory reference: {text[:80]!r}.", hint=f"Use {'://…, '.join(SCHEMES[2:5])}://….")
+        raise UsageError(f"Not a memory reference: {text[:80]!r}.", hint="Use markdown://…, kv://…, json://….")
     if scheme not in SCHEMES:
         near = get_close_matches(scheme, SCHEMES, 1)
         hint = f"Did you mean {near[0]}://?" if near else f"Use {', '.join(SCHEMES)}."
