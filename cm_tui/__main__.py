@@ -53,6 +53,11 @@ def _run() -> int:
         from cm_tui.agent_hooks.command import main as hook
 
         return hook(sys.argv[2:])
+    # Every command would look through all installed packages for plugins of the library that checks options and settings.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Rows come by the hundred thousand, and hardly ever in cycles: looking for those took a tenth of an index run, and a
+    # tenth of a start.
+    gc.set_threshold(300_000, 50, 100)
     if sys.argv[1:2] == ["search"]:
         from cm_tui.cli.quick_search import quick_search
 
@@ -61,11 +66,6 @@ def _run() -> int:
     if sys.argv[1:] in (["--help"], ["-h"]) and (text := _help_text()):
         sys.stdout.write(text)
         return 0
-    # Every command would look through all installed packages for plugins of the library that checks options and settings.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # Rows come by the hundred thousand, and hardly ever in cycles: looking for those took a tenth of an index run, and a
-    # tenth of a start.
-    gc.set_threshold(300_000, 50, 100)
     if not sys.argv[1:] and "_CM_COMPLETE" not in os.environ:
         # The application is opened without the library for command lines.
         from cm_tui.cli.failures import guarded

@@ -19,15 +19,18 @@ from tests import empty_stores, processor_time, shared_models, tiers
 
 tiers.register_profiles()
 
+OUTSIDE = pytest.StashKey[Path]()
+"""The home that surrounds those of tests."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Nobody starts a daemon that would outlive its test; tests of the daemon say so, and end theirs."""
     config.pluginmanager.register(processor_time)
     os.environ["CM_DAEMON__USE"] = "never"
-    if "CM_HOME" not in os.environ:
-        # A test that forgets to set it must not write into the home of whoever runs it.
-        os.environ["CM_HOME"] = tempfile.mkdtemp(prefix="cm-home-of-tests-")
-        config.add_cleanup(lambda: shutil.rmtree(os.environ["CM_HOME"], ignore_errors=True))
+    # In each process one of its own: what writes outside of a test's home writes here, and fails, see `stay_at_home`.
+    os.environ["CM_HOME"] = tempfile.mkdtemp(prefix="cm-home-of-tests-")
+    config.stash[OUTSIDE] = Path(os.environ["CM_HOME"])
+    config.add_cleanup(lambda: shutil.rmtree(config.stash[OUTSIDE], ignore_errors=True))
     # Tests start hundreds of processes: each would compile all of its modules where bytecode is not kept.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
@@ -100,14 +103,23 @@ def models() -> Iterator[None]:
         yield
 
 
+def stay_at_home(outside: Path) -> None:
+    """Fail where a test wrote into the home that surrounds its own; the next one finds it empty again."""
+    found = sorted(str(file.relative_to(outside)) for file in outside.rglob("*"))
+    for one in outside.iterdir():
+        one.unlink() if one.is_file() else shutil.rmtree(one)
+    assert not found, f"written outside of the test's own CM_HOME: {found}"
+
+
 @pytest.fixture
-def same_settings() -> Iterator[None]:
+def same_settings(request: pytest.FixtureRequest) -> Iterator[None]:
     """The next test finds the `CM_*` settings as this one found them, in whatever order its fixtures undo theirs."""
     before = _settings()
     yield
     for name in _settings():
         del os.environ[name]
     os.environ.update(before)
+    stay_at_home(request.config.stash[OUTSIDE])
 
 
 def _settings() -> dict[str, str]:
@@ -115,11 +127,10 @@ def _settings() -> dict[str, str]:
 
 
 @pytest.fixture(autouse=True)
-def cm_home(
-    same_settings: None, temporary_folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
+def cm_home(same_settings: None, temporary_folders: Callable[[], Path]) -> Iterator[Path]:
     """An empty folder that holds all of this test's stores and settings."""
     home = temporary_folders()
-    monkeypatch.setenv("CM_HOME", str(home))
+    # Not with the test's `monkeypatch`: a test may undo that half-way.
+    os.environ["CM_HOME"] = str(home)
     yield home
     shutil.rmtree(home, ignore_errors=True)

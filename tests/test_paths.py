@@ -9,6 +9,7 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.errors import ConfigError
+from tests.conftest import stay_at_home
 
 XDG = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
 
@@ -101,3 +102,17 @@ def test_a_relative_home_without_a_current_folder_names_no_file(here: Path, monk
     monkeypatch.setenv("CM_HOME", "rel")
     with pytest.raises(FileNotFoundError):
         paths.settle_environment()
+
+
+def test_a_test_keeps_its_home_after_it_undoes_what_it_patched(cm_home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.undo()
+    assert os.environ["CM_HOME"] == str(cm_home)
+
+
+def test_what_a_test_writes_outside_of_its_home_is_found_and_removed(tmp_path: Path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/config.toml").touch()
+    (tmp_path / "endpoint").touch()
+    with pytest.raises(AssertionError, match=r"own CM_HOME: .*'data/config.toml', 'endpoint'"):
+        stay_at_home(tmp_path)
+    stay_at_home(tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,14 +18,19 @@ from cm_tui.agent_hooks.prompt_context import Assemble, PromptContexts, fitting_
 from cm_tui.agent_hooks.reply import BEFORE_ACTION, CHARACTERS, quote_block
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
-from cm_tui.daemon.dispatcher import Dispatcher
+from cm_tui.daemon.dispatcher import Dispatcher, engine_of
 from cm_tui.daemon.http_api import body_of
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api.assembly import has_definitions
 from cm_tui.engine.api.at_start import has_memory_at_start
 from cm_tui.errors import CmError, NotIndexedError
 from cm_tui.lru import LRU
-from cm_tui.model import Assembly, Injection, Pack, Reminder, WorkState
+from cm_tui.model import Pack, WorkState
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 _PROMPT_CHARACTERS = 1_000_000
@@ -99,10 +104,12 @@ class _HookRequests:
 
     def acting(self, asked: _Prompt) -> str:
         """Return what is known about a tool call, each memory once in a session."""
-        where = {"paths": list(asked.paths), "command": asked.command, "session": asked.session}
-        found: Sequence[Reminder] = self._of_index(Path(asked.root), "reminders", where) or ()
+        found = self._of_index(
+            Path(asked.root),
+            lambda engine: engine.reminders(paths=asked.paths, command=asked.command, session=asked.session),
+        )
         told = self._reminded.get(asked.session) or set()
-        new = [one for one in found if one.text not in told]
+        new = [one for one in found or () if one.text not in told]
         if not new:
             return ""
         self._reminded.put(asked.session, told | {one.text for one in new})
@@ -112,64 +119,55 @@ class _HookRequests:
     def _start(self, root: Path, budget: int, asked: _Prompt) -> str:
         if not has_memory_at_start(root):
             return ""
-        where, prompt = ProjectRef(str(root), own_index=True), asked.prompt[:_LONGEST_PROMPT]
-
-        def inject(tokens: int) -> Injection:
-            found: Injection = self._dispatcher.call("inject", where, {"budget": tokens, "prompt": prompt})
-            return found
-
-        logs = self._dispatcher.call("day_logs", where, {})
-        given = fitting_start(inject, logs, budget, self._work_state(where, asked.session))
+        engine, prompt = self._engine(root), asked.prompt[:_LONGEST_PROMPT]
+        given = fitting_start(
+            lambda tokens: engine.inject(budget=tokens, prompt=prompt),
+            engine.day_logs(),
+            budget,
+            self._work_state(root, asked.session),
+        )
         self._count(root, given.paths, asked.agent)
         return given.text
 
-    def _work_state(self, where: ProjectRef, session: str) -> WorkState | None:
+    def _work_state(self, root: Path, session: str) -> WorkState | None:
         """Return where the session stopped, else the last one; None where that cannot be read: the rest is given all the same."""
         try:
-            found: WorkState = self._dispatcher.call("work_state", where, {"session": session})
+            return self._engine(root).work_state(session=session)
         except CmError as error:
-            _log.warning("where the last session of %s stopped: %s", where.folder, error.message)
+            _log.warning("where the last session of %s stopped: %s", root, error.message)
             return None
-        return found
 
     def _assembly(self, root: Path, asked: _Prompt) -> Assemble | None:
         """Return what assembles for a prompt, where files of the project say what is handed over; else None."""
-        where = ProjectRef(str(root), own_index=True)
         if not has_definitions(root):
             return None
-
-        def assemble(budget: int, keep: bool) -> Assembly:
-            said = {"prompt": asked.prompt[:_LONGEST_TASK], "session": asked.session, "agent": asked.agent}
-            made: Assembly = self._dispatcher.call("assemble", where, {**said, "budget": budget, "keep": keep})
-            return made
-
-        return assemble
+        assemble, prompt = self._engine(root).assemble, asked.prompt[:_LONGEST_TASK]
+        return lambda budget, keep: assemble(prompt, budget=budget, session=asked.session, agent=asked.agent, keep=keep)
 
     def _pack(self, root: Path, question: str, budget: int) -> Pack | None:
         # In a daemon that has just started, the tables of calls would take longer than the hook waits.
         is_warm = self._clock.monotonic() - self._started >= _COLD_S
-        values = {"question": question, "budget": budget, "neighbours": is_warm}
-        found: Pack | None = self._of_index(root, "pack", values)
-        return found
+        return self._of_index(root, lambda engine: engine.pack(question, budget=budget, neighbours=is_warm))
 
     def _names(self, root: Path, words: Sequence[str], common: bool) -> Sequence[str] | None:
-        found: Sequence[str] | None = self._of_index(root, "known_names", {"words": list(words), "common": common})
-        return found
+        return self._of_index(root, lambda engine: engine.known_names(words, common=common))
 
-    def _of_index(self, root: Path, method: str, arguments: dict[str, Any]) -> Any:
+    def _of_index(self, root: Path, ask: Callable[[Engine], T]) -> T | None:
         """Return what the project's index answers; None where there is no index."""
-        where = ProjectRef(str(root), own_index=True)
+        engine = self._engine(root)
         try:
-            self._dispatcher.call("stale_reason", where, {})
+            engine.stale_reason()
         except NotIndexedError:
             return None
-        return self._dispatcher.call(method, where, arguments)
+        return ask(engine)
 
     def _count(self, root: Path, paths: Sequence[str], agent: str) -> None:
         """Count what an agent was given of the memory."""
         if paths:
-            said = {"paths": list(paths), "actor": "agent", "agent": agent}
-            self._dispatcher.call("note_recalled", ProjectRef(str(root), own_index=True), said)
+            self._engine(root).note_recalled(paths, actor="agent", agent=agent)
+
+    def _engine(self, root: Path) -> Engine:
+        return engine_of(self._dispatcher, ProjectRef(str(root), own_index=True))
 
 
 def prompts(dispatcher: Dispatcher, on_nudge: Callable[[Path], object], clock: Clock = SYSTEM) -> Starlette:

@@ -17,6 +17,7 @@ from cm_tui.cli.output import advise, as_json, narrate, plain, print_json, print
 from cm_tui.counts import count
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
 from cm_tui.model.dates import local_minute
+from cm_tui.model.definition import SCHEMES
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -93,14 +94,10 @@ def new(kind: model.DefinitionKind, name: str) -> None:
     """
     with open_engine() as engine:
         path = engine.new_definition(kind, name)
-    if as_json({"id": _id(kind, name), "kind": kind, "name": name, "path": path}):
+    if as_json({"id": f"{SCHEMES[kind]}://{name}", "kind": kind, "name": name, "path": path}):
         return
     write(path)
     narrate("edit it and check it with `cm context lint`; it takes effect at once")
-
-
-def _id(kind: str, name: str) -> str:
-    return f"{ {'retrieval': 'definition', 'rule': 'rule', 'ingestion': 'pipeline'}[kind] }://{name}"
 
 
 def definitions() -> None:

@@ -1,4 +1,4 @@
-"""`cm search` through a daemon that runs already: of all commands the one that is run most, without what most others need."""
+"""`cm search` through a running daemon, or where none is used: the command that is run most, without what others need."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def quick_search(arguments: Sequence[str]) -> int | None:
             answer = _answer(request)
         except (_OtherError, CmError, OSError, ValueError, KeyError, TypeError):
             return None
-        _print(answer, as_json=request.as_json)
+        _print(_from_store(request) if answer is None else answer, as_json=request.as_json)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - reported as for every command
         from cm_tui.cli.failures import failed
@@ -75,15 +75,20 @@ def _request(arguments: Sequence[str]) -> _Request:
     return _Request(words[0], str(folder), not project, limit, as_json)
 
 
-def _answer(request: _Request) -> dict[str, Any]:
-    """Ask the daemon, unless it is of another version, its index is behind or a profile is configured."""
+def _answer(request: _Request) -> dict[str, Any] | None:
+    """Ask the daemon, unless it is of another version, its index is behind or a profile is configured.
+
+    Returns None if commands use no daemon.
+    """
     from cm_tui import __version__, paths
     from cm_tui.daemon import endpoint, runtime_dir
     from cm_tui.daemon.daemon_use import uses_daemon
 
+    if not uses_daemon():
+        return None
     info = endpoint.daemon_info()
     mine = __version__, endpoint.PROTOCOL, runtime_dir.settings_digest()
-    if info is None or (info.version, info.protocol, info.settings) != mine or not uses_daemon():
+    if info is None or (info.version, info.protocol, info.settings) != mine:
         raise _OtherError
     where = {"folder": request.folder, "around": request.around}
     root = Path(_ask("project", where, create=False)["root"])
@@ -97,6 +102,26 @@ def _answer(request: _Request) -> dict[str, Any]:
     remembered = [hit["path"] for hit in (*found["hits"], *found["beside"]) if hit["source"] != "code"]
     if remembered:
         _ask("call/note_recalled", where, arguments={"paths": remembered})
+    return found
+
+
+def _from_store(request: _Request) -> dict[str, Any]:
+    """Search in this process, as the full command line does without a daemon."""
+    from contextlib import closing
+
+    from cm_tui import paths
+    from cm_tui.cli.output import narrate, plain
+    from cm_tui.config import load_config
+    from cm_tui.daemon.open_engine import open_fresh_engine
+
+    paths.settle_environment()
+    with closing(open_fresh_engine(None if request.around else Path(request.folder), say=narrate)) as engine:
+        profile = load_config(engine.root).search.profile
+        result = engine.search(request.query, profile=profile, limit=request.limit)
+        remembered = [hit.path for hit in (*result.hits, *result.beside) if hit.source != "code"]
+        if remembered:
+            engine.note_recalled(remembered)
+    found: dict[str, Any] = plain(result)
     return found
 
 

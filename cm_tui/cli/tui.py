@@ -40,10 +40,9 @@ def launch(project: Path | None = None, episode: str = "") -> int:
 def _run(folder: Path, episode: str) -> tuple[int, Path | None]:
     """Run the application on one project; returns the exit code, and the project to go on with."""
     from cm_tui.config import load_config
-    from cm_tui.tui.app.run import run
+    from cm_tui.tui.app.app import CmApp, run
 
     said: list[str] = []
-    following: list[Path] = []
 
     def open_engine() -> Engine:
         from cm_tui.daemon.open_engine import open_engine
@@ -57,16 +56,14 @@ def _run(folder: Path, episode: str) -> tuple[int, Path | None]:
         remove(projects.store_of(folder))
 
     around = _root_around(folder)
-    code = run(
-        open_engine, folder, load_config(around), repair=mend, startup_notes=said, episode=episode,
-        settings_root=around, go_on=following.append,
-    )  # fmt: skip
+    app = CmApp(open_engine, folder, load_config(around), mend, said, episode, around)
+    code = run(app)
     if said:
         from cm_tui.cli.output import narrate
 
         for text in dict.fromkeys(said):
             narrate(f"cm: {text}")
-    return code, following[0] if following else None
+    return code, app.next_project
 
 
 def _root_around(folder: Path) -> Path:

@@ -77,7 +77,8 @@ class RemoteEngine:
     def _call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         method = rpc.METHODS[name]
         arguments = method.pack(args, kwargs)
-        return method.result(self._ask(f"/v1/call/{name}", {"arguments": arguments}, once=method.once(arguments)))
+        once = method.declared.is_once(arguments)
+        return method.result(self._ask(f"/v1/call/{name}", {"arguments": arguments}, once=once))
 
     def _work(self, name: str, /, *args: Any, cancel: Cancel | None = None, **kwargs: Any) -> Iterator[Progress]:
         body = {**self._about(), "arguments": rpc.METHODS[name].pack(args, kwargs), "attached": True}

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cm_tui.config import DaemonConfig
 from cm_tui.daemon.events import Events
@@ -27,6 +27,7 @@ from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreBusyErro
 from cm_tui.model import Candidates, Freshness, Need
 
 if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
     from cm_tui.engine.code.index.index_run import IndexOutcome
 
 # --- before a response: runs are jobs, and a sync follows the files ---
@@ -147,6 +148,25 @@ def other_checkout_note(root: str, reflects: str = "reflects") -> str:
 # --- what the daemon does with a request, on a thread ---
 
 
+class _Calls:
+    """Calls the engine's methods as a client does: brought up to date first, and what is written is published."""
+
+    def __init__(self, dispatcher: Dispatcher, where: ProjectRef, client: str) -> None:
+        self._dispatcher, self._where, self._client = dispatcher, where, client
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            values = METHODS[name].bound(args, kwargs)
+            return self._dispatcher.call(name, self._where, values, client=self._client)
+
+        return call
+
+
+def engine_of(dispatcher: Dispatcher, where: ProjectRef, client: str = "") -> Engine:
+    """Return a project's engine for a part of the daemon that asks as a client does; long work is not among it."""
+    return cast("Engine", _Calls(dispatcher, where, client))
+
+
 _NOT_YET = "watches from the first question on"
 
 
@@ -212,8 +232,8 @@ class Dispatcher:
         if name == "wants_history":
             # It is read here, in the background, after the project is opened and after each index run.
             return False
-        need, writes = method.need(values), method.writes(values)
-        if need != "nothing" or (where.own_index and method.of_index):
+        need, writes = method.declared.need_of(values), method.declared.writes_of(values)
+        if need != "nothing" or (where.own_index and method.declared.of_index):
             result = self._query(method, where, values, self._check(where).prepare(need), client)
             if writes:
                 self._publish(self.pool.locate(where)[0], where, writes)
@@ -270,7 +290,7 @@ class Dispatcher:
             with self.turns.take(client):
                 return ask(project, method.name, values)
 
-        if not method.shared or method.writes(values):
+        if not method.declared.shared or method.declared.writes_of(values):
             return answer()
         # Text that tells arguments of different types apart; what it cannot tell apart is asked by itself.
         question = (project.engine, project.engine.generation, method.name, repr(sorted(values.items())))

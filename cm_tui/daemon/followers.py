@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
+from cm_tui.daemon.dispatcher import Dispatcher, engine_of
 from cm_tui.daemon.long_work import IMPORT, NARRATE
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
@@ -23,7 +24,6 @@ from cm_tui.lru import LRU
 from cm_tui.model import Cancel
 
 if TYPE_CHECKING:
-    from cm_tui.daemon.dispatcher import Dispatcher
     from cm_tui.engine.memory.importers.run import Follower
     from cm_tui.engine.platform.journal.event import Position
 
@@ -49,7 +49,8 @@ class ProjectFollower:
         self._dispatcher: Dispatcher | None = None
         self._used: LRU[Path, float] = LRU(MOST)
         """Projects, with the time of the last request or hook."""
-        self._complaints: dict[Path, str] = {}
+        self._kept: list[dict[Path, Any]] = []
+        self._complaints: dict[Path, str] = self._by_project()
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._follow, name=name, daemon=True)
 
@@ -110,7 +111,13 @@ class ProjectFollower:
 
     def forget(self, root: Path) -> None:
         """Drop what is known of a project that is no longer followed."""
-        self._complaints.pop(root, None)
+        for known in self._kept:
+            known.pop(root, None)
+
+    def _by_project(self) -> dict[Path, Any]:
+        """Return a mapping of projects that are followed, for what is known of each."""
+        self._kept.append({})
+        return self._kept[-1]
 
     def _note(self, root: Path, used: float) -> None:
         for dropped, _ in self._used.put(root, max(used, self._used.get(root) or used)):
@@ -147,13 +154,8 @@ class TranscriptFollower(ProjectFollower):
 
     def __init__(self, interval_s: float = INTERVAL_S, clock: Clock = SYSTEM) -> None:
         super().__init__("following the sessions of", "cm-transcripts", interval_s, clock)
-        self._followers: dict[Path, Follower] = {}
+        self._followers: dict[Path, Follower] = self._by_project()
         self._cancel = Cancel()
-
-    def forget(self, root: Path) -> None:
-        """Drop what is known of a project that is no longer followed."""
-        super().forget(root)
-        self._followers.pop(root, None)
 
     def close(self) -> None:
         """End; what was not taken yet is taken by the next daemon, or the next import."""
@@ -215,7 +217,7 @@ class NoteFollower(ProjectFollower):
     def __init__(self, interval_s: float = NOTES_INTERVAL_S, debounce_s: float = DEBOUNCE_S) -> None:
         super().__init__("following the notes of", "cm-notes", interval_s)
         self._debounce_s = debounce_s
-        self._seen: dict[Path, _FollowedState] = {}
+        self._seen: dict[Path, _FollowedState] = self._by_project()
 
     def on_nudge(self, root: Path) -> None:
         """Do nothing: a journal has no event for a note that another program saved."""
@@ -227,7 +229,6 @@ class NoteFollower(ProjectFollower):
         roots = {project.root for project in self.dispatcher.pool.opened()}
         for root in self._seen.keys() - roots:
             self.forget(root)
-            del self._seen[root]
             scan.forget(root)
         return list(roots)
 
@@ -288,16 +289,10 @@ class NarratorRunner(ProjectFollower):
     ) -> None:
         super().__init__("looking at the episodes of", "cm-narrator", interval_s, clock)
         self._quiet_s = quiet_s
-        self._seen: dict[Path, tuple[Position, float]] = {}
+        self._seen: dict[Path, tuple[Position, float]] = self._by_project()
         """End of each journal at the last look, and the time since it has not moved."""
-        self._done: dict[Path, Position] = {}
+        self._done: dict[Path, Position] = self._by_project()
         """Position up to which a pass has read each journal."""
-
-    def forget(self, root: Path) -> None:
-        """Drop what is known of a project that is no longer followed."""
-        super().forget(root)
-        self._seen.pop(root, None)
-        self._done.pop(root, None)
 
     def resume(self, roots: Sequence[Path]) -> None:
         """Do nothing: a pass that nothing new asks for would open the project again."""
@@ -368,13 +363,8 @@ class IngestionRunner(ProjectFollower):
 
     def __init__(self, interval_s: float = PIPELINES_INTERVAL_S, clock: Clock = SYSTEM) -> None:
         super().__init__("running the pipelines of", "cm-ingestion", interval_s, clock)
-        self._seen: dict[Path, tuple[Position | None, float]] = {}
+        self._seen: dict[Path, tuple[Position | None, float]] = self._by_project()
         """End of each journal at the last run of its project's pipelines, and the time of that run."""
-
-    def forget(self, root: Path) -> None:
-        """Drop what is known of a project that is no longer followed."""
-        super().forget(root)
-        self._seen.pop(root, None)
 
     def visit(self, root: Path) -> None:
         """Run a project's pipelines if they are due."""
@@ -392,11 +382,11 @@ class IngestionRunner(ProjectFollower):
 
     def _run(self, root: Path) -> None:
         at = Journal.of(root).end()
-        done = self.dispatcher.call("ingest_pending", ProjectRef(str(root), force=True), {}, client=_CLIENT)
+        done = engine_of(self.dispatcher, ProjectRef(str(root), force=True), _CLIENT).ingest_pending()
         # What came meanwhile is looked at next time; what the pipelines wrote themselves is nothing new.
         self._seen[root] = at if not done else None, self._clock.monotonic()
-        failed = sum(one["outcome"] == "failed" for one in done) if isinstance(done, list) else 0
         if done:
+            failed = sum(one.outcome == "failed" for one in done)
             _log.info("%s: pipelines ran %d times, %d failed", root, len(done), failed)
 
 

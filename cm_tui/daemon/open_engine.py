@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cm_tui.daemon.daemon_use import Say, is_running, ready, tell, uses_daemon
 from cm_tui.engine.api import projects
-from cm_tui.engine.api.needs import declaration_of, is_request, need_of_call
+from cm_tui.engine.api.needs import declaration_of, is_request
 from cm_tui.engine.code.freshness import policy
 from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreReadOnlyError, no_current_folder
 
@@ -127,12 +127,11 @@ class _CheckedEngine:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._engine, name)
-        need = declaration_of(method).need if is_request(method) else "nothing"
-        if need not in ("files", "head"):
+        if not is_request(method) or (declared := declaration_of(method)).need not in ("files", "head"):
             return method
 
         def ask(*args: Any, **kwargs: Any) -> Any:
-            note = self._check(need_of_call(need, kwargs))
+            note = self._check(declared.need_of(kwargs))
             try:
                 result = method(*args, **kwargs)
             except NotFoundError as error:

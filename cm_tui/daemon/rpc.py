@@ -17,9 +17,8 @@ from typing_extensions import TypedDict
 from cm_tui import errors
 from cm_tui.daemon import endpoint
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.api.needs import Written, declaration_of, is_request, need_of_call, writes_of_call
+from cm_tui.engine.api.needs import declaration_of, is_request
 from cm_tui.errors import CmError, UsageError
-from cm_tui.model import Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Method:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.name: str = function.__name__
         self._function = function
-        self._declared = declaration_of(function)
+        self.declared = declaration_of(function)
 
     @cached_property
     def _signature(self) -> inspect.Signature:
@@ -57,28 +56,6 @@ class Method:
         """Return whether it is long work that tells how far it is."""
         # Asked of every method when a client starts: a signature takes longer to make.
         return "cancel" in self._function.__annotations__
-
-    def need(self, arguments: Mapping[str, Any]) -> Need:
-        """Return what the index must reflect before it is called so."""
-        return need_of_call(self._declared.need, arguments)
-
-    def writes(self, arguments: Mapping[str, Any]) -> tuple[Written, ...]:
-        """Return what it writes when it is called so."""
-        return writes_of_call(self._declared.writes, arguments)
-
-    @property
-    def shared(self) -> bool:
-        """Return whether clients that ask the same of one generation get one answer."""
-        return self._declared.shared
-
-    @property
-    def of_index(self) -> bool:
-        """Return whether its answer is about the index, though nothing has to be in that."""
-        return self._declared.of_index
-
-    def once(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether this call must not be repeated when its response was lost."""
-        return self._declared.once and bool(self.writes(arguments))
 
     @cached_property
     def _arguments(self) -> TypeAdapter[Any]:
@@ -100,14 +77,19 @@ class Method:
 
         return TypeAdapter(Progress)
 
-    def pack(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """A call's arguments by name, as JSON types.
-
-        Raises TypeError if they do not fit the method; UsageError if a value is of a wrong type.
-        """
+    def bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a call's arguments by name. Raises TypeError if they do not fit the method."""
         bound = dict(self._signature.bind(None, *args, **kwargs).arguments)
         bound.pop("self")
         bound.pop("cancel", None)
+        return bound
+
+    def pack(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a call's arguments as JSON types.
+
+        Raises TypeError if they do not fit the method; UsageError if a value is of a wrong type.
+        """
+        bound = self.bound(args, kwargs)
         self.unpack(bound)
         return plain(bound)  # type: ignore[no-any-return]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cm_tui.clock import SYSTEM, Clock
 from cm_tui.config import load_config
-from cm_tui.daemon.dispatcher import Dispatcher
+from cm_tui.daemon.dispatcher import Dispatcher, engine_of
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api.assembly import has_definitions
 from cm_tui.errors import CmError
@@ -66,25 +66,26 @@ class WarmUp:
         dispatcher, where = self._dispatcher, ProjectRef(str(root), own_index=True)
         if dispatcher is None:
             return
+        engine = engine_of(dispatcher, where)
         try:
             config = load_config(root)
             if config.agents.budget:
                 # Skip projects without an index.
-                dispatcher.call("stale_reason", where, {})
+                engine.stale_reason()
                 # What is prepared next is that of the current files.
-                dispatcher.call("definitions", where, {"name": "main"})
+                engine.definitions("main")
                 # A prompt that waited for the daemon's start is answered first.
                 dispatcher.turns.give_way(_GIVE_WAY_S)
                 with dispatcher.pool.acquire(where, create=False) as project:
                     project.engine.prepare_session()
                 if config.context.model.enabled or not has_definitions(root):
                     # Its neighbours are read off what is being resolved.
-                    dispatcher.call("pack", where, {"question": _QUESTION, "budget": _BUDGET, "neighbours": False})
+                    engine.pack(_QUESTION, budget=_BUDGET, neighbours=False)
                     # The first prompts need no assembly.
                     dispatcher.turns.give_way(_GIVE_WAY_S)
                 # A warm-up must not spend tokens of a language model.
                 if not config.context.model.enabled:
-                    dispatcher.call("assemble", where, {"prompt": _QUESTION, "budget": _BUDGET, "keep": False})
+                    engine.assemble(_QUESTION, budget=_BUDGET, keep=False)
         except (CmError, OSError) as error:
             _log.info("%s was not asked before its agent is: %s", root, error)
         except Exception:  # noqa: BLE001 - kept in the log

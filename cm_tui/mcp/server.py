@@ -55,13 +55,9 @@ _OWN_WORDS = frozenset(
     }
 )
 """Requests whose answers hold the server's own words and nothing of a project."""
-_EXACT = frozenset(
-    {
-        "uri", "mimeType", "type", "role", "requestState", "path", "site", "target", "root", "sha", "head", "indexed_head",
-        "added", "modified", "removed", "renamed",
-    }
-)  # fmt: skip
-"""Fields by which a client finds things again: places, ids, and words of the protocol."""
+_EXACT = frozenset({"uri", "mimeType", "type", "role", "requestState", "sha", "head", "indexed_head"})
+"""Fields by which a client finds things again: ids, and words of the protocol. Paths are not among them: a file may be
+named after a token."""
 
 _LONG = 200
 _SHORT = 2_000

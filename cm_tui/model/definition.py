@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 DefinitionKind = Literal["retrieval", "rule", "ingestion"]
+SCHEMES: dict[DefinitionKind, str] = {"retrieval": "definition", "rule": "rule", "ingestion": "pipeline"}
+"""How the ids of a kind begin, and what it is called."""
 DefinitionState = Literal["counts", "off", "held", "broken"]
 """`held`: a person has to trust it first; `broken`: it has an error and does not count."""
 Trigger = Literal["onConversationEnd", "onTaskCompleted", "onTaskFailure", "onAction", "manual"]

@@ -182,7 +182,8 @@ def test_right_after_a_daemons_start_packs_go_without_callers(tmp_path: Path):
     clock, asked = FakeClock(), []
 
     class Engine:
-        def call(self, name: str, _where: object, arguments: dict[str, Any]) -> None:
+        def call(self, name: str, _where: object, arguments: dict[str, Any], *, client: str) -> None:
+            assert not client
             asked.append(arguments.get("neighbours") if name == "pack" else name)
 
         def on_nudge(self, _root: Path) -> None: ...

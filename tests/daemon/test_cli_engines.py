@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -83,6 +85,47 @@ def test_a_search_with_few_modules_prints_what_the_whole_command_line_prints(
         code = quick_search(words)
         assert code == 0, words
         assert _steady(Result(code, *capsys.readouterr()), indexed) == _steady(whole, indexed), words
+
+
+def test_without_a_daemon_too_a_search_prints_what_the_whole_command_line_prints(
+    indexed: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    indexed.cm("remember", "The tax is rounded half to even.")
+    indexed.cm("index")
+    indexed.cm("serve", "--stop")
+    monkeypatch.setenv("CM_DAEMON__USE", "never")
+    monkeypatch.chdir(indexed.root)
+    (indexed.root / "edited.py").write_text("def rate_of_vat(): ...\n")
+    for words in (
+        ["vat"], ["tax"], ["add tax", "--json"], ["Cart", "-n", "2"], ["tax", "-p", str(indexed.root)],
+        ["tax path:shop lang:go"], ["nowhere_to_be_found"], ["path:["], ["tax", "-p", "/nowhere"],
+    ):  # fmt: skip
+        code = quick_search(words)
+        mine = _steady(Result(code or 0, *capsys.readouterr()), indexed)
+        assert code is not None, words
+        assert mine == _steady(indexed.cm("search", *words), indexed), words
+    # What the user's settings rank by is followed.
+    monkeypatch.setenv("CM_SEARCH__PROFILE", "notes")
+    assert quick_search(["tax"]) is None
+
+
+@pytest.mark.process
+def test_a_search_without_a_daemon_and_memories_loads_no_history_and_no_library_of_commands(indexed: Shop):
+    indexed.cm("index")
+    indexed.cm("serve", "--stop")
+    asked = (
+        "import sys; sys.argv = ['cm', 'search', 'tax']; from cm_tui.__main__ import _run; _run(); print(*sys.modules)"
+    )
+    environment = {**os.environ, "CM_DAEMON__USE": "never"}
+    done = subprocess.run(
+        [sys.executable, "-c", asked], cwd=indexed.root, env=environment, capture_output=True, text=True, check=True
+    )
+    assert "shop/" in done.stdout
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "cm_tui.engine.search.ranking.pipeline" in loaded
+    assert (
+        not {"typer", "cm_tui.engine.code.history.time_travel", "cm_tui.engine.memory.mentions.mention_index"} & loaded
+    )
 
 
 def test_a_search_that_needs_more_is_left_to_the_whole_command_line(

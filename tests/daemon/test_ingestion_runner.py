@@ -9,6 +9,7 @@ import pytest
 
 from cm_tui.daemon.followers import PIPELINES_QUIET_S, IngestionRunner
 from cm_tui.engine.platform.journal.journal import Journal
+from cm_tui.model import IngestOutcome, IngestRun
 from tests.daemon.conftest import make_project
 from tests.fake_clock import FakeClock
 
@@ -21,14 +22,15 @@ class Asked:
     def __init__(self) -> None:
         self.pool = self
         self.runs = 0
+        self.outcome: IngestOutcome | None = None
 
     def opened(self) -> list[object]:
         return []
 
-    def call(self, name: str, *_: Any, **__: Any) -> list[object]:
+    def call(self, name: str, *_: Any, **__: Any) -> tuple[IngestRun, ...]:
         assert name == "ingest_pending"
         self.runs += 1
-        return []
+        return (IngestRun("a", "keep", "onAction", 0.0, self.outcome, "a.py"),) if self.outcome else ()
 
 
 def test_pipelines_run_when_something_happened_and_once_in_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -53,3 +55,19 @@ def test_pipelines_run_when_something_happened_and_once_in_a_while(tmp_path: Pat
     assert runs_after(1) == 3
     monkeypatch.setenv("CM_CONTEXT__INGEST", "false")
     assert runs_after(PIPELINES_QUIET_S * 2) == 3
+
+
+def test_runs_that_failed_are_counted_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    root, asked, clock = make_project(tmp_path / "shop"), Asked(), FakeClock()
+    (root / ".cm/ingestion").mkdir(parents=True)
+    (root / ".cm/ingestion/keep.yaml").write_text(PIPELINE)
+    Journal.of(root).append("hook.edit", {"session": "s", "root": str(root), "paths": ["a.py"]}, head=None)
+    runner = IngestionRunner(clock=clock)
+    runner._dispatcher = cast("Any", asked)
+    runner.on_nudge(root)
+    caplog.set_level("INFO", logger="cm_tui.daemon.followers")
+    for asked.outcome in ("done", "failed"):
+        runner.look_at_all()
+    assert [one.getMessage().rpartition(": ")[2] for one in caplog.records] == [
+        "pipelines ran 1 times, 0 failed", "pipelines ran 1 times, 1 failed",
+    ]  # fmt: skip

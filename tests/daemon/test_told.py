@@ -46,7 +46,7 @@ def test_listeners_are_told_of_each_method_that_writes(
     asked = [name for name, method in METHODS.items() if not method.streams and name not in IN_UPKEEP]
     assert len(asked) > 80
     for name in asked:
-        writes = METHODS[name].writes({})
+        writes = METHODS[name].declared.writes_of({})
         wanted = ["config"] * ("settings" in writes) + ["index"] * ("memory" in writes)
         assert told_of(name) == wanted, name
         assert told_of(name, dry_run=True) == [], name

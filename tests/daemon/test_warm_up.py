@@ -34,8 +34,8 @@ class Asked:
         assert seconds <= 5
         self.questions.append("way")
 
-    def call(self, name: str, where: Any, arguments: Any) -> None:
-        del where, arguments
+    def call(self, name: str, where: Any, arguments: Any, *, client: str) -> None:
+        del where, arguments, client
         self.questions.append(name)
         if not self.indexed:
             raise NotIndexedError("There is no index.")

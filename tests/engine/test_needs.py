@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.api.needs import declaration_of, is_in_process, is_request, need_of_call, needs, writes_of_call
+from cm_tui.engine.api.needs import declaration_of, is_in_process, is_request, needs
 
 PUBLIC = [member for name, member in inspect.getmembers(Engine, inspect.isfunction) if not name.startswith("_")]
 METHODS = [member for member in PUBLIC if is_request(member)]
@@ -79,7 +79,7 @@ def test_a_dry_run_writes_nothing() -> None:
     def undo(*, dry_run: bool = False) -> None: ...
 
     for arguments, written in (({}, ("memory",)), ({"dry_run": False}, ("memory",)), ({"dry_run": True}, ())):
-        assert writes_of_call(writes_of(undo), arguments) == written
+        assert declaration_of(undo).writes_of(arguments) == written
 
 
 def test_every_room_is_there() -> None:
@@ -111,9 +111,12 @@ def test_an_earlier_revision_does_not_depend_on_the_files_on_disk() -> None:
     @needs("files")
     def callers(*, at: str | None = None) -> None: ...
 
-    assert need_of_call(need_of(callers), {"at": "HEAD~1"}) == "head"
-    assert need_of_call(need_of(callers), {"at": None}) == "files"
-    assert need_of_call("checkout", {"at": "HEAD~1"}) == "checkout"
+    @needs("checkout")
+    def files(*, at: str | None = None) -> None: ...
+
+    assert declaration_of(callers).need_of({"at": "HEAD~1"}) == "head"
+    assert declaration_of(callers).need_of({"at": None}) == "files"
+    assert declaration_of(files).need_of({"at": "HEAD~1"}) == "checkout"
 
 
 def test_the_needs_of_the_questions_that_people_rely_on() -> None:

@@ -97,7 +97,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Template:
 
 
 def plant(root: Path) -> None:
-    """A repository with secrets in everything but the names of its files."""
+    """A repository with secrets in everything, the names of its files too."""
     repo = Repo(root)
     repo.write("shop/__init__.py", "")
     repo.write("shop/deploy.py", "def deploy():\n    return 1\n")
@@ -105,6 +105,9 @@ def plant(root: Path) -> None:
     repo.write("shop/deploy.py", CODE)
     repo.write("user.py", USER)
     repo.write("README.md", README)
+    repo.write(
+        f"shop/d1-{AWS}/f_{GITHUB}.py", "from shop.deploy import deploy\n\n\ndef deploy_all():\n    return deploy()\n"
+    )
     repo.commit(f'Use {AWS}, password = "{PASSWORD}"')
     repo.git("checkout", "-q", "-b", f"release/{GITHUB}")
     repo.write("user.py", USER + "\n# changed\n")
@@ -235,16 +238,21 @@ async def test_lines_keep_their_numbers_and_a_key_is_known_by_any_of_its_lines(p
         assert whole["text"].split("\n")[-2] == lines[-3] == "    def connect(self):"
 
 
-def test_what_a_client_finds_things_by_is_left_as_it_is():
+def test_paths_lose_secrets_and_ids_stay():
     answer = {
         "content": [{"type": "text", "text": f"a {GITHUB}\nnote: 1 secret was redacted."}],
-        "structuredContent": {"path": f"{GITHUB}.py", "rows": [{"line": 7, "text": f"a {GITHUB}"}], GITHUB: None},
+        "structuredContent": {
+            "path": f"src/x_{GITHUB}.py", "renamed": [["a.py", f"{GITHUB}.py"]], "sha": "ab" * 20,
+            "rows": [{"line": 7, "text": f"a {GITHUB}"}], GITHUB: None,
+        },
         "isError": False,
-    }
+    }  # fmt: skip
     before = json.dumps(answer)
     clean = filtered(answer)
+    mark = clean["content"][0]["text"].split("\n")[0].removeprefix("a ")
     assert clean["structuredContent"] == {
-        "path": f"{GITHUB}.py", "rows": [{"line": 7, "text": clean["content"][0]["text"].split("\n")[0]}], GITHUB: None,
+        "path": f"src/x_{mark}.py", "renamed": [["a.py", f"{mark}.py"]], "sha": "ab" * 20,
+        "rows": [{"line": 7, "text": f"a {mark}"}], GITHUB: None,
     }  # fmt: skip
     assert clean["content"][0]["text"].startswith("a [redacted: ")
     assert clean["content"][0]["text"].count("redacted.") == 1

@@ -119,6 +119,11 @@ async def reasons_latencies_and_files(driver, project):
     assert "definition://pack  built in" in driver.text
     await driver.press("v")
     assert "brought by a rule" in driver.text
+    panel = driver.app.screen.query_one("#context-detail-panel")
+    await driver.press("z")
+    assert not panel.is_on_screen
+    await driver.press("z")
+    assert panel.is_on_screen
 
 
 @at((160, 40))

@@ -9,7 +9,7 @@ from cm_tui.errors import CmError, StoreError
 from cm_tui.model import Progress
 from cm_tui.tui.tasks.ask import as_cm_error
 from cm_tui.tui.tasks.engine_tasks import EngineOpened, EngineTasks
-from cm_tui.tui.tasks.long_tasks import Answer, RunEnded, RunStep
+from cm_tui.tui.tasks.long_tasks import Answer, Origin, RunEnded, RunStep
 
 
 class Timer:
@@ -81,6 +81,23 @@ async def test_an_answer_already_on_its_way_is_dropped_too():
     await tasks.settled()
     target.deliver(tasks)
     assert got == ["new"]
+    tasks.close()
+
+
+async def test_a_command_is_in_progress_until_the_newest_answer_also_where_another_one_asked_for_it():
+    origins = [Origin(None, "Mode"), Origin(), Origin(None, "Profile")]
+    target, tasks, _ = await opened()
+    tasks._origin = lambda: origins.pop(0)
+    for _ in range(2):
+        tasks.ask("topic", lambda _: "answer", lambda _: None, lambda _: None)
+        assert tasks.command_in_progress.command == "Mode"
+    await tasks.settled()
+    target.deliver(tasks)
+    assert tasks.command_in_progress is None
+    tasks.ask("topic", lambda _: "answer", lambda _: None, lambda _: None)
+    assert tasks.command_in_progress.command == "Profile"
+    tasks.drop("topic")
+    assert tasks.command_in_progress is None
     tasks.close()
 
 

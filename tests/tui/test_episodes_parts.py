@@ -27,8 +27,7 @@ from cm_tui.tui.modes.episodes.query import (
     text_of,
     toggled,
 )
-from cm_tui.tui.modes.episodes.recorded import activity_text
-from cm_tui.tui.modes.episodes.session_list import SessionList, TurnList, by_day
+from cm_tui.tui.modes.episodes.session_list import SessionList, TurnList, activity_text, by_day
 from cm_tui.tui.modes.episodes.stories import path_below, session_story, turn_story
 from cm_tui.tui.modes.episodes.story import MOST_LINES, OUTCOMES, Part, day_name, fitting, layout
 from cm_tui.tui.tasks.ask import GrowingRows

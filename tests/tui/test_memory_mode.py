@@ -12,8 +12,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.model import Entry, EntryEdit, Note
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
 from cm_tui.tui.modes.memory.groups import About, MemoryFilter, entry_facts, read_line
-from cm_tui.tui.modes.memory.inventory import PAGE
-from cm_tui.tui.modes.memory.item_list import HeadingRow, ItemRow
+from cm_tui.tui.modes.memory.inventory import PAGE, HeadingRow, ItemRow
 from cm_tui.tui.modes.memory.screen import MemoryScreen
 from cm_tui.tui.modes.memory.writing import NoteEditScreen
 from cm_tui.tui.modes.pack.screen import PackScreen

@@ -363,7 +363,7 @@ def test_the_guide_lists_every_key_id():
     commands = [command.id for command in APP_COMMANDS]
     for name in TITLES:
         screen = importlib.import_module(f"cm_tui.tui.modes.{name}.screen")
-        commands += [command.id for command in getattr(screen, f"{name.upper()}_COMMANDS")]
+        commands += [command.id for command in getattr(screen, f"{name.title()}Screen").mode_commands]
     assert ids - {"app.time", "app.narrator"} == set(commands)
 
 

@@ -24,7 +24,7 @@ import sys, time
 from pathlib import Path
 from cm_tui.config import Config
 from cm_tui.engine.api.engine import Engine
-from cm_tui.tui.app.run import run
+from cm_tui.tui.app.app import CmApp, run
 
 root, begun, go = map(Path, sys.argv[1:])
 
@@ -40,7 +40,7 @@ def open_engine():
     engine.index = slow
     return engine
 
-sys.exit(run(open_engine, root, Config()))
+sys.exit(run(CmApp(open_engine, root, Config())))
 """
 
 
@@ -103,14 +103,13 @@ def test_a_signal_gives_the_terminal_back_and_keeps_what_was_typed(project, tmp_
 DEFECTIVE = f"""
 {APPLICATION.partition("sys.exit")[0]}
 from cm_tui.cli.failures import guarded
-from cm_tui.tui.app.app import CmApp
 
 def quit(self):
     held = "value-of-a-variable"
     raise KeyError("defect")
 
 CmApp._quit = quit
-sys.exit(guarded(lambda: run(open_engine, root, Config())))
+sys.exit(guarded(lambda: run(CmApp(open_engine, root, Config()))))
 """
 
 

@@ -148,11 +148,15 @@ async def a_mode_that_is_opened_first_is_named_before_it_is_there(driver, held):
     async def watched(mode: str) -> None:
         said.append(driver.app.bottom_line[0])
         await switch(mode)
+        if mode == "context":
+            driver.app.refuse("said by what was opened")
 
     with mock.patch.object(driver.app, "switch_mode", watched):
         await driver.press("9", "1", "9")
-    assert said == ["◐ Opening Health…", "", ""]
-    assert driver.app.bottom_line[0] == ""
+        assert driver.app.bottom_line[0] == ""
+        await driver.press("8")
+        assert driver.app.bottom_line[0] == "said by what was opened"
+    assert said == ["◐ Opening Health…", "", "", "◐ Opening Context…"]
 
 
 async def what_the_same_key_reports_again_takes_the_place_of_what_it_reported(driver, held):
@@ -214,11 +218,26 @@ async def a_refusal_while_something_is_done(driver, held):
     goes_on = held("retrieve")
     await driver.pilot.press("m")
     await driver.until(lambda: "◐ Mode…" in bottom(driver))
+    # The application itself asks the same again: the settings have changed.
+    driver.app.screen.session.refresh()
     await driver.pilot.press("b")
     await driver.until(lambda: "◐ Mode…  Memory: no matching memories" in bottom(driver))
     goes_on.set()
     await driver.settle()
     assert "◐" not in bottom(driver)
+
+
+async def a_notice_ends_with_its_own_timer_alone(driver, held):
+    timers = []
+    with mock.patch.object(driver.app, "set_timer", lambda _, ends: timers.append(ends)):
+        driver.app.refuse("older")
+        driver.app.refuse("newer")
+    older, newer = timers
+    older()
+    assert bottom(driver).lstrip().startswith("newer")
+    newer()
+    await driver.settle()
+    assert "newer" not in bottom(driver)
 
 
 async def an_undo(driver, held):
@@ -249,11 +268,8 @@ async def test_what_takes_long_shows_and_is_not_asked_for_twice(project: Path, h
         what_the_same_key_reports_again_takes_the_place_of_what_it_reported,
     )
     steps = *late, *asked, assembling, what_a_command_reads_first, writing_an_entry, an_undo, saving_a_profile
+    steps = *steps, a_refusal_while_something_is_done, a_notice_ends_with_its_own_timer_alone
     await each(held, why_a_command_is_not_possible_gives_way_to_the_keys_and_to_the_next_command, *steps, root=project)
-
-
-async def test_a_refusal_is_shown_beside_what_is_done(project: Path, held):
-    await each(held, a_refusal_while_something_is_done, root=project)
 
 
 @pytest.mark.deep

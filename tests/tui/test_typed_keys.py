@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from textual import events
 
-from cm_tui.tui.app import typed_keys
+from cm_tui.tui.screens import typed_keys
 from tests.tui.mode_driver import PATIENCE, Driver, driving, each
 from tests.tui.test_pack_mode import LOAD, MAKE
 from tests.tui.textual_speed import strips_of

@@ -28,7 +28,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from cm_tui.tui.modes.history.commit_panel import CommitList
-from cm_tui.tui.modes.memory.item_list import ItemList
+from cm_tui.tui.modes.memory.inventory import ItemList
 from cm_tui.tui.modes.review.proposal_lines import ProposalList
 
 Key = tuple[object, ...]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.platform.store.database import Database
     from cm_tui.engine.search.embed.provider import Provider
     from cm_tui.engine.search.ranking.pipeline import Searcher
+    from cm_tui.engine.search.ranking.stale import Flag
     from cm_tui.engine.search.tuning.mark_file import MarkFile
     from cm_tui.engine.search.vectors.by_source import ProjectVectors
     from cm_tui.model.freshness import LayerState
@@ -48,6 +49,7 @@ _BESIDE_S = 30.0
 """Time that an index run or history import spends on names; the next one continues."""
 _LONG_S = 1.0
 """A request that waits less leaves a long update to background work."""
+_HAS_MEMORIES = "SELECT EXISTS (FROM passage WHERE source <> 'code') OR EXISTS (FROM mention_item)"
 
 ExternalLayers = Callable[[Path], "Sequence[LayerState]"]
 
@@ -105,6 +107,8 @@ class EngineBase:
         self._is_new = not projects.store_file(store).exists()
         self._closed = False
         self._db: Database = Database(store)
+        self._empty_at: int | None = None
+        """State of the store in which it had no memories."""
         worktree_stores.mark_used(store)
 
     @property
@@ -297,8 +301,11 @@ class EngineBase:
 
         return Searcher(
             self._db, None, self.config, sides=self._vectors.of, root=self._root, languages=languages.called(),
-            flags_of=self._stale_report.flags, marks_of=self._mark_file.of,
+            flags_of=self._flags_of, marks_of=self._mark_file.of,
         )  # fmt: skip
+
+    def _flags_of(self, paths: Iterable[str]) -> Mapping[str, Flag]:
+        return self._stale_report.flags(paths)
 
     @shared_property
     def _mark_file(self) -> MarkFile:
@@ -373,7 +380,17 @@ class EngineBase:
 
     def _mentions_are_due(self) -> bool:
         db = self._db
-        return not db.is_read_only and bool(db.get_meta("indexed_at")) and self._mentions.has_changed()
+        if db.is_read_only or not db.get_meta("indexed_at"):
+            return False
+        if is_built(self, "_mentions"):
+            return self._mentions.has_changed()
+        # Most projects begin without memories: the parts that compare them with the history are not loaded then.
+        state = db.state
+        if state is None or state != self._empty_at:
+            if db.value(_HAS_MEMORIES):
+                return self._mentions.has_changed()
+            self._empty_at = state
+        return False
 
     def _inside(self, path: str) -> str:
         """A path as the index has it: relative to the root."""

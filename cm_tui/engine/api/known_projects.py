@@ -35,7 +35,7 @@ def known_project(name: str) -> model.KnownProject:
 
 def _known(name: str, of_journal: Iterable[str]) -> model.KnownProject:
     store = paths.data_dir() / "projects" / name
-    journal = Journal(location.base() / name)
+    journal = Journal.named(name)
     manifest = read_object(store / paths.STORE_MANIFEST)
     indexed_root = manifest.get("root")
     owners = checkout_links.owners(name) or ()

@@ -101,7 +101,7 @@ def _earlier(root: Path, *, without: str) -> Iterator[EarlierMemory]:
     for project, other in checkout_links.earlier(root).items():
         if project == without:
             continue
-        entries, notes = _counts(Journal(base() / project))
+        entries, notes = _counts(Journal.named(project))
         episodes = projects.episodes_of(project)
         if entries or notes or episodes:
             yield EarlierMemory(project, known_project(project).identity, entries, notes, episodes, other)
@@ -182,7 +182,7 @@ def _take_over(source: str, target: str) -> Position:
 
     Returns the place in the source's journal up to which events were copied.
     """
-    end = take_over(Journal(base() / source), Journal(base() / target))
+    end = take_over(Journal.named(source), Journal.named(target))
     for name in removal.BESIDE:
         old, new = base() / source / name, base() / target / name
         if old.is_dir():
@@ -204,10 +204,10 @@ def _copy_missing(source: str, target: str) -> None:
 
 def _drop(source: str, target: str, end: Position) -> None:
     """Remove a memory that was taken over, with what was written to it after a place taken over before."""
-    journal = Journal(base() / source)
+    journal = Journal.named(source)
     if journal.folder.is_dir():
         with journal.held():
-            take_over(journal, Journal(base() / target), end)
+            take_over(journal, Journal.named(target), end)
             # Before the next one who waits can write to it; a system that removes no open file does so afterwards.
             shutil.rmtree(journal.folder, ignore_errors=True)
     _remove(journal.folder)

@@ -30,6 +30,18 @@ class Declaration(NamedTuple):
     of_index: bool
     once: bool
 
+    def need_of(self, arguments: Mapping[str, Any]) -> model.Need:
+        """Return what one call needs: a query for an earlier revision does not depend on the files on disk."""
+        return "head" if self.need == "files" and arguments.get(_REVISION) is not None else self.need
+
+    def writes_of(self, arguments: Mapping[str, Any]) -> tuple[Written, ...]:
+        """Return what one call writes: a dry run writes nothing."""
+        return () if arguments.get(_DRY_RUN) else self.writes
+
+    def is_once(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether one call must not be repeated when its response was lost."""
+        return self.once and bool(self.writes_of(arguments))
+
 
 def needs(
     need: model.Need,
@@ -78,13 +90,3 @@ def declaration_of(method: Callable[..., Any]) -> Declaration:
     if declared is None:
         raise TypeError(f"{method.__qualname__} does not declare what it needs: decorate it with @needs.")
     return declared
-
-
-def writes_of_call(writes: tuple[Written, ...], arguments: Mapping[str, Any]) -> tuple[Written, ...]:
-    """Return what one call writes: a dry run writes nothing."""
-    return () if arguments.get(_DRY_RUN) else writes
-
-
-def need_of_call(need: model.Need, arguments: Mapping[str, Any]) -> model.Need:
-    """Return what one call needs: a query for an earlier revision does not depend on the files on disk."""
-    return "head" if need == "files" and arguments.get(_REVISION) is not None else need

@@ -144,11 +144,10 @@ def scan_store(name: str) -> model.SecretsReport:
     from contextlib import closing
 
     from cm_tui.engine.memory.erasure.scan import scan
-    from cm_tui.engine.platform.journal import location
     from cm_tui.engine.platform.journal.journal import Journal
     from cm_tui.engine.platform.store.database import Database
 
-    store, journal = paths.data_dir() / "projects" / name, Journal(location.base() / name)
+    store, journal = store_folder(name), Journal.named(name)
     if not has_store(store):
         return scan(journal, None, store)
     with closing(Database(store)) as db:
@@ -193,10 +192,9 @@ def remove_store(store: Path, *, keep: str = "") -> None:
 
 def has_journal(name: str) -> bool:
     """Return whether anything was recorded of a project, by the name of its folder."""
-    from cm_tui.engine.platform.journal import location
     from cm_tui.engine.platform.journal.journal import Journal
 
-    return bool(Journal(location.base() / name).segments())
+    return bool(Journal.named(name).segments())
 
 
 def episodes_of(name: str) -> int:
@@ -204,10 +202,10 @@ def episodes_of(name: str) -> int:
 
     Raises StoreError if it cannot be read.
     """
-    from cm_tui.engine.platform.journal import location, removal
+    from cm_tui.engine.platform.journal import removal
     from cm_tui.engine.platform.journal.journal import Journal
 
-    return removal.count_episodes(Journal(location.base() / name))
+    return removal.count_episodes(Journal.named(name))
 
 
 def drop_episodes(name: str) -> None:
@@ -216,10 +214,10 @@ def drop_episodes(name: str) -> None:
     Raises StoreError if it cannot be removed, or another process holds the journal.
     """
     from cm_tui.engine.memory.recalls.recall_log import RecallLog
-    from cm_tui.engine.platform.journal import location, removal
+    from cm_tui.engine.platform.journal import removal
     from cm_tui.engine.platform.journal.journal import Journal
 
-    removal.remove(Journal(location.base() / name))
+    removal.remove(Journal.named(name))
     RecallLog.named(name).drop()
     # The daemon's positions reveal who worked in which folder.
     (paths.state_dir() / "hook" / f"{name}.json").unlink(missing_ok=True)

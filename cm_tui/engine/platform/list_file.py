@@ -1,6 +1,7 @@
 """JSON files with one list, which users, git and other programs write too: read as they are, written as a whole.
 
-A damaged file is set aside, never overwritten; what else a file holds stays in it.
+A damaged file is set aside, never overwritten; what else a file holds stays in it. What was read or written last is kept in
+memory, so that each further item of a long list costs little.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -25,6 +26,7 @@ from cm_tui.files import (
     wait_until_quiet,
     write_if_unchanged,
 )
+from cm_tui.lru import LRU
 from cm_tui.same_names import twin_of
 from cm_tui.state_file import make_room, reported
 
@@ -50,9 +52,13 @@ class ListContent:
     """Messages for the user."""
     data: bytes | None = None
     """All of it, as it was read; None: there is no file."""
+    texts: dict[int, tuple[Any, bytes]] = field(default_factory=dict)
+    """Items as they are in the file, by `id`, and the written text of each if known: a held item's `id` stays its own."""
 
 
 C = TypeVar("C", bound=ListContent)
+_last: LRU[Path, Any] = LRU(4_000_000, lambda content: len(content.data))
+"""Contents as they were read or written last, with that many bytes together; not changed in here."""
 
 
 class ListFile(ABC, Generic[C]):
@@ -65,6 +71,8 @@ class ListFile(ABC, Generic[C]):
     """What sets a damaged file aside."""
     instead: ClassVar[str] = "Replace it with a regular folder."
     """The hint where a project's folder is a link."""
+    indent: ClassVar[int | None] = 1
+    """Of an item's fields; None: an item a line."""
 
     def __init__(self, root: Path | None, name: str | Path) -> None:
         self._root = root
@@ -72,8 +80,8 @@ class ListFile(ABC, Generic[C]):
         self.path = Path(name) if root is None else root / self._inside
 
     @abstractmethod
-    def understood(self, items: list[Any], other: dict[str, Any]) -> C:
-        """Return the content of a readable file."""
+    def understood(self, items: list[Any], other: dict[str, Any], last: C | None = None) -> C:
+        """Return the content of a readable file. `last`: an earlier content, which may have some of the items."""
 
     @abstractmethod
     def empty(self) -> C:
@@ -83,9 +91,20 @@ class ListFile(ABC, Generic[C]):
         """Return the list in the JSON value of a file; anything else: no list."""
         return found.get(self.key) if isinstance(found, dict) else None
 
-    def written(self, content: C) -> str:
-        """Return the text of a file."""
-        return dumped({**self.head(content), self.key: content.items}, indent=1) + "\n"
+    def _joined(self, content: C, texts: Sequence[bytes]) -> bytes:
+        head = b"".join(
+            b" %b: %b,\n" % (_encoded(name), self._text(value, 1)) for name, value in self.head(content).items()
+        )
+        listed = (b"[\n  ", b",\n  ".join(texts), b"\n ]") if texts else (b"[]",)
+        return b"".join([b"{\n", head, b' "%b": ' % self.key.encode(), *listed, b"\n}\n"])
+
+    def _texts(self, content: C) -> list[bytes]:
+        none = None, b""
+        return [content.texts.get(id(item), none)[1] or self._text(item, 2) for item in content.items]
+
+    def _text(self, value: Any, depth: int) -> bytes:
+        # No text in JSON has a line break: each one is between two parts.
+        return _encoded(value, self.indent).replace(b"\n", b"\n" + b" " * depth)
 
     def head(self, content: C) -> dict[str, Any]:
         """Return what a file holds before its list."""
@@ -110,9 +129,13 @@ class ListFile(ABC, Generic[C]):
                 f"Cannot read the {self.key} in {self.path}: {error.strerror or error}.",
                 hint="Check its permissions and size.",
             ) from error
-        content = self._content(data)
-        content.data = data
-        return content
+        content: C | None = _last.get(self.path)
+        if content is None or content.data != data:
+            content = self._content(data)
+            content.data, content.texts = data, {id(item): (item, b"") for item in content.items}
+            if not content.damaged:
+                _last.put(self.path, content)
+        return replace(content, items=[*content.items])
 
     def read_complete(self) -> C:
         """Read the file; a half-written one is read again. Raises as `read` does."""
@@ -186,13 +209,26 @@ class ListFile(ABC, Generic[C]):
 
     def _write_unless_changed(self, content: C) -> str | None:
         """Return the result of `write`; None: another program changed the file, and nothing is written."""
-        data, note, before = self.written(content).encode("utf-8"), "", content.data
+        texts = self._texts(content)
+        data, note, before = self._joined(content, texts), "", content.data
         with reported(self.path, f"write the {self.key} in"):
             if content.damaged:
                 if read_regular(self.path, self.most_bytes) != before:
                     return None
                 note, before = self._set_aside(), None
-            return note if self._write(data, before) else None
+            if not self._write(data, before):
+                return None
+        self._keep(content, texts, data)
+        return note
+
+    def _keep(self, content: C, texts: Sequence[bytes], data: bytes) -> None:
+        """Keep what was written as it will be read: new items are read from their texts."""
+        known = content.texts
+        pairs = zip(content.items, texts, strict=True)
+        items = [item if id(item) in known else json.loads(text) for item, text in pairs]
+        now = self.understood(items, self.head(content), content)
+        now.data, now.texts = data, {id(item): (item, text) for item, text in zip(items, texts, strict=True)}
+        _last.put(self.path, now)
 
     def _write(self, data: bytes, before: bytes | None) -> bool:
         if self._leads_away():
@@ -229,11 +265,9 @@ class ListFile(ABC, Generic[C]):
         )
 
 
-def dumped(value: Any, indent: int | None = None) -> str:
+def _encoded(value: Any, indent: int | None = None) -> bytes:
     """Return a value as JSON; text of other programs that is no UTF-8 is kept by JSON's escapes."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
     try:
-        text.encode("utf-8")
+        return json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8")
     except UnicodeEncodeError:
-        return json.dumps(value, indent=indent)
-    return text
+        return json.dumps(value, indent=indent).encode("ascii")

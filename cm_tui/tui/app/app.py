@@ -1,25 +1,26 @@
-"""The application: modes, theme, keys, and the way between engine and screens."""
+"""The application: modes, theme, keys, the way between engine and screens, and what runs all of it."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from cm_tui.config import Config
 from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.model import Need
 from cm_tui.tui.app.kept_choices import SavedChoices
-from cm_tui.tui.app.mode_app import ModeApp
 from cm_tui.tui.app.settings_in_force import SettingsInForce
 from cm_tui.tui.screens.app_dialogs import ProjectChooser, RecordingControl
-from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import AddToPack, OpenEpisode
+from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.small_lists import CommandPalette
 from cm_tui.tui.screens.trust_dialog import TrustDialog
 from cm_tui.tui.state.project import ProjectView
@@ -307,8 +308,52 @@ class CmApp(ModeApp):
         self._projects.choose()
 
 
-if TYPE_CHECKING:
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+QUIET_SECONDS = 0.3
+"""Seconds that the shell may take to come back without a word."""
 
-    def _services(app: CmApp) -> AppServices:
-        """The type checker proves here that the application has all that modes use."""
-        return app
+
+def finish(tasks: EngineTasks) -> None:
+    """Wait for the current step and close the store; report on stderr if that takes a while.
+
+    Ctrl-C ends the process at once; the store recovers when it is opened next.
+    """
+    closing = threading.Thread(target=tasks.close, name="cm-close")
+    try:
+        closing.start()
+        closing.join(QUIET_SECONDS)
+        if closing.is_alive():
+            _say("finishing the current step; Ctrl-C quits at once…")
+            closing.join()
+    except KeyboardInterrupt:
+        _say("quit before the step was done; the next run repeats it.")
+        # Not by an exception: Python would wait for the threads that are to be left.
+        os._exit(INTERRUPTED)
+
+
+def _say(words: str) -> None:
+    sys.stderr.write(f"cm: {words}\n")
+    sys.stderr.flush()
+
+
+def run(app: CmApp) -> int:
+    """Run the application until the user leaves it; `app.next_project` is then what the user left it for.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        Exception: a defect that ended the application.
+    """
+    try:
+        app.run()
+    finally:
+        finish(app.tasks)
+    if app.defect is not None:
+        raise app.defect
+    if app.unused_store is not None:
+        from cm_tui.daemon.open_engine import remove
+
+        remove(app.unused_store)
+    return app.return_code or 0

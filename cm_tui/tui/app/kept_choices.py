@@ -8,19 +8,15 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.messages import PackSelectionChanged
-from cm_tui.tui.state.change_history import Finish, UndoableChange
+from cm_tui.tui.screens.mode_app import ModeApp
+from cm_tui.tui.state.change_history import own_change
 from cm_tui.tui.state.pack_selection import Items, PackChange, PackFile, PackSelection, merged, readable
 from cm_tui.tui.state.remembered import AppState, load_state, save_state
 from cm_tui.tui.tasks.ask import Fail, as_cm_error
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
-
-if TYPE_CHECKING:
-    from cm_tui.tui.app.mode_app import ModeApp
-
 
 EVERY = 1.0
 """Seconds between looks at what other applications did."""
@@ -211,16 +207,8 @@ class SavedChoices:
         self._app.log(f"State not saved: {error}")
 
     def _note_pack_change(self, change: PackChange) -> None:
-        def undo(_: object, finish: Finish) -> None:
-            self.pack_selection.undo(change)
-            finish("")
-
-        def redo(_: object, finish: Finish) -> None:
-            self.pack_selection.redo(change)
-            finish("")
-
-        mode = self._app.current_mode
-        self._app.history.add(UndoableChange(change.words, mode, undo, redo, change.about))
+        undo, redo = partial(self.pack_selection.undo, change), partial(self.pack_selection.redo, change)
+        self._app.history.add(own_change(change.words, self._app.current_mode, change.about, undo, redo))
 
     def _pack_changed(self) -> None:
         self._pack_sync.exchange()

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key
 from textual.widgets import Input
@@ -18,15 +18,13 @@ from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import Command, key_name
+from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.mode_list import TITLES
-from cm_tui.tui.state.change_history import Finish, UndoableChange
+from cm_tui.tui.state.change_history import own_change
 from cm_tui.tui.state.remembered import current_keys, former_keys
 from cm_tui.tui.tasks.watches import EVERY, Watch
 from cm_tui.tui.theme.themes import CM_DARK
 from cm_tui.tui.widgets.rowlist import RowList
-
-if TYPE_CHECKING:
-    from cm_tui.tui.app.mode_app import ModeApp
 
 NO_KEY = "–"
 """Written for a command that has no key any more."""
@@ -192,15 +190,13 @@ class SettingsInForce:
             words = f"{theme} is used here from now on. Your settings have tui.theme = “{configured}”; change it there to use it everywhere."
             self._app.tell(words, timeout=8)
 
-        def show(name: str, _: object, finish: Finish) -> None:
+        def show(name: str) -> None:
             # First, as a theme that is taken already is not taken for one that the user chose.
             self._take_theme(name)
             self._app.theme = name
-            finish("")
 
-        label, about = f"chose the theme {theme}", frozenset({"theme"})
-        undo, redo = partial(show, before), partial(show, theme)
-        self._app.history.add(UndoableChange(label, self._app.current_mode, undo, redo, about))
+        label, about, mode = f"chose the theme {theme}", frozenset({"theme"}), self._app.current_mode
+        self._app.history.add(own_change(label, mode, about, partial(show, before), partial(show, theme)))
 
     def _take_theme(self, theme: str) -> None:
         """Note a theme that is used here from now on."""

@@ -6,23 +6,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from textual.app import App
 from textual.content import Content
 
 from cm_tui.model.dates import age, short_age
 from cm_tui.tui.screens.commands import Command, unless
-from cm_tui.tui.screens.help import HelpScreen
+from cm_tui.tui.screens.mode_app import ModePage
 from cm_tui.tui.screens.mode_list import MODES, PACK, TITLES, keys_of_mode
 from cm_tui.tui.screens.question import ListDialog, ask, confirm
 from cm_tui.tui.state.change_history import UndoableChange
-from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import elide_end, fit, one_line
-
-if TYPE_CHECKING:
-    from cm_tui.tui.screens.app_services import AppServices
-
 
 UNDO = "undo"
 """Name of a change that undoes or redoes one: while one is under way, no other is asked for."""
@@ -31,38 +24,7 @@ _MODE, _WHEN = 9, 6
 _LONGEST = 200
 
 
-class AnyMode(Protocol):
-    """What these commands use of the mode on screen."""
-
-    MODE: ClassVar[str]
-    UNDOES_EARLIER: ClassVar[bool]
-
-    @property
-    def cm(self) -> AppServices:
-        """The application."""
-
-    @property
-    def app(self) -> App[Any]:
-        """The same, which shows dialogs."""
-
-    def is_doing(self, once: str) -> bool:
-        """Return whether a change of this name is in progress, and notify the user if so."""
-
-    def undo_here(self) -> bool:
-        """Undo what the cursor is on, where the mode has such a thing."""
-
-    def undo_earlier(self) -> None:
-        """Undo what was changed before this run."""
-
-    @property
-    def split(self) -> Split | None:
-        """The two parts of the mode, where it has two."""
-
-    def help_screen(self) -> HelpScreen:
-        """Help for the mode."""
-
-
-def undo_last(screen: AnyMode) -> None:
+def undo_last(screen: ModePage) -> None:
     """Undo the last change, in whatever mode it was made; one of another mode after a confirmation."""
     if screen.is_doing(UNDO) or screen.undo_here():
         return
@@ -73,14 +35,14 @@ def undo_last(screen: AnyMode) -> None:
         _confirmed(screen, change, "Undo", partial(undo_change, screen, change))
 
 
-def redo_last(screen: AnyMode) -> None:
+def redo_last(screen: ModePage) -> None:
     """Redo the change that was undone last; one of another mode after a confirmation."""
     change = screen.cm.history.next_redo
     if change is not None and not screen.is_doing(UNDO):
         _confirmed(screen, change, "Redo", partial(undo_change, screen, change, redo=True))
 
 
-def undo_change(screen: AnyMode, change: UndoableChange, *, redo: bool = False) -> None:
+def undo_change(screen: ModePage, change: UndoableChange, *, redo: bool = False) -> None:
     """Undo a change, or redo it, and say in the bottom line what that was."""
     history, word = screen.cm.history, "Redo" if redo else "Undo"
 
@@ -92,7 +54,7 @@ def undo_change(screen: AnyMode, change: UndoableChange, *, redo: bool = False) 
         (change.redo if redo else change.undo)(screen, done)
 
 
-def list_changes(screen: AnyMode) -> None:
+def list_changes(screen: ModePage) -> None:
     """List what can be undone, the newest first, and undo what is chosen there."""
     history, titles = screen.cm.history, screen.cm.titles
 
@@ -117,7 +79,7 @@ def list_changes(screen: AnyMode) -> None:
     ask(screen.app, ListDialog(" Undo ", hint, history.newest_first, draw, chosen, close="q", refused=refused))
 
 
-def nothing_to_undo(screen: AnyMode) -> str | None:
+def nothing_to_undo(screen: ModePage) -> str | None:
     """Return why there is nothing to undo."""
     if screen.cm.history.last is not None:
         return None
@@ -126,10 +88,12 @@ def nothing_to_undo(screen: AnyMode) -> str | None:
     return "no changes yet"
 
 
-nothing_to_redo: Callable[[AnyMode], str | None] = unless(lambda screen: screen.cm.history.next_redo, "nothing to redo")
+nothing_to_redo: Callable[[ModePage], str | None] = unless(
+    lambda screen: screen.cm.history.next_redo, "nothing to redo"
+)
 
 
-def _confirmed(screen: AnyMode, change: UndoableChange, word: str, go_on: Callable[[], None]) -> None:
+def _confirmed(screen: ModePage, change: UndoableChange, word: str, go_on: Callable[[], None]) -> None:
     """Go on; where the change was made in another mode, only after a confirmation: it cannot be seen here."""
     if change.mode == screen.MODE:
         go_on()
@@ -140,7 +104,7 @@ def _confirmed(screen: AnyMode, change: UndoableChange, word: str, go_on: Callab
 
 
 @contextmanager
-def naming(screen: AnyMode, word: str) -> Iterator[None]:
+def naming(screen: ModePage, word: str) -> Iterator[None]:
     """Have the bottom line name what is being done, also after a dialog, in which no command runs."""
     before, screen.cm.running_command = screen.cm.running_command, word
     try:
@@ -153,7 +117,7 @@ def naming(screen: AnyMode, word: str) -> Iterator[None]:
 
 
 @cache
-def show_mode(name: str) -> Callable[[AnyMode], None]:
+def show_mode(name: str) -> Callable[[ModePage], None]:
     """Return what shows a mode; the same function whenever it is the same mode.
 
     Raises:
@@ -162,30 +126,30 @@ def show_mode(name: str) -> Callable[[AnyMode], None]:
     if name not in TITLES:
         raise KeyError(name)
 
-    def show(screen: AnyMode) -> None:
+    def show(screen: ModePage) -> None:
         screen.cm.go(name)
 
     return show
 
 
-def start_index(screen: AnyMode) -> None:
+def start_index(screen: ModePage) -> None:
     """Bring the index up to the working tree."""
     screen.cm.lifecycle.start_index(requested=True)
 
 
-def stop_index(screen: AnyMode) -> None:
+def stop_index(screen: ModePage) -> None:
     """Stop the index run, even one of another client."""
     screen.cm.stop_index()
     screen.cm.tell("Stopping the index run. Finished work is kept; the next run continues from there.")
 
 
-def widen(screen: AnyMode, by: int) -> None:
+def widen(screen: ModePage, by: int) -> None:
     """Give the first part more room, or less."""
     if screen.split:
         screen.split.widen(by)
 
 
-Reason = Callable[[AnyMode], str | None]
+Reason = Callable[[ModePage], str | None]
 not_open: Reason = unless(lambda screen: screen.cm.project.engine == "open", "the project is not open")
 no_index_run: Reason = unless(
     lambda screen: screen.cm.tasks.indexing or screen.cm.project.job, "no index run is in progress"
@@ -195,24 +159,23 @@ _no_split: Reason = unless(lambda screen: screen.split, "no border to move here"
 _is_now: Reason = unless(lambda screen: screen.cm.revision.moment, "this is now")
 
 
-def not_searchable(screen: AnyMode) -> str | None:
+def not_searchable(screen: ModePage) -> str | None:
     """Return why nothing can be searched."""
     return screen.cm.project.why_not_searchable
 
 
-def cannot_index(screen: AnyMode) -> str | None:
+def cannot_index(screen: ModePage) -> str | None:
     """Return why no index run can be started."""
     return not_open(screen) or ("an index run is in progress" if screen.cm.tasks.indexing else None)
 
 
-def _cannot_index_again(screen: AnyMode) -> str | None:
+def _cannot_index_again(screen: ModePage) -> str | None:
     reason = cannot_index(screen)
     return f"{reason} already" if reason and screen.cm.tasks.indexing else reason
 
 
-APP_COMMANDS: tuple[Command[AnyMode], ...] = (
-    Command("app.help", "question_mark,f12", "Help", "List all keys of this mode",
-            lambda screen: screen.app.push_screen(screen.help_screen())),
+APP_COMMANDS: tuple[Command[ModePage], ...] = (
+    Command("app.help", "question_mark,f12", "Help", "List all keys of this mode", lambda screen: screen.show_help()),
     *(
         Command(f"app.{mode.name}", keys_of_mode(number), mode.title, mode.help, show_mode(mode.name), bar=False)
         for number, mode in enumerate(MODES, start=1)

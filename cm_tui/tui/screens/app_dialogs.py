@@ -14,7 +14,7 @@ from cm_tui.config import load_config
 from cm_tui.engine.api import recording
 from cm_tui.errors import CmError
 from cm_tui.model.dates import age, local_moment
-from cm_tui.tui.screens.app_services import AppServices
+from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.question import Finder, Line, ListDialog, Option, Question, ask, ask_line
 from cm_tui.tui.widgets.text import at_home, elide_path, fit, one_line
 
@@ -55,7 +55,7 @@ class ProjectChooser:
         cm: the application.
     """
 
-    def __init__(self, cm: AppServices) -> None:
+    def __init__(self, cm: ModeApp) -> None:
         self._cm = cm
 
     def choose(self) -> None:
@@ -140,7 +140,7 @@ class RecordingControl:
         look: looks again whether anything is recorded.
     """
 
-    def __init__(self, cm: AppServices, look: Callable[[], None]) -> None:
+    def __init__(self, cm: ModeApp, look: Callable[[], None]) -> None:
         self._cm = cm
         self._look = look
 

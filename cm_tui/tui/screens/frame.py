@@ -6,7 +6,7 @@ import time
 
 from cm_tui.counts import noun
 from cm_tui.model.dates import local_moment
-from cm_tui.tui.screens.app_services import AppServices
+from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.mode_list import MODES, mode_of
 from cm_tui.tui.state.revision import ShownRevision, agent_of, name_of, query_text
 from cm_tui.tui.widgets.header import Fact, ModeTab
@@ -18,7 +18,7 @@ STAGES = {
 }  # fmt: skip
 
 
-def mode_tabs(cm: AppServices) -> list[ModeTab]:
+def mode_tabs(cm: ModeApp) -> list[ModeTab]:
     """Return every mode: the pack with how much was chosen for it, others with how much waits for the person there."""
     waiting, rules = cm.project.waiting or (0, 0)
     counts = {"context": len(cm.pack_selection), "memory": rules, "review": waiting}
@@ -32,7 +32,7 @@ def mode_tabs(cm: AppServices) -> list[ModeTab]:
     ]
 
 
-def project_facts(cm: AppServices) -> list[Fact]:
+def project_facts(cm: ModeApp) -> list[Fact]:
     """Return what the top line says of the project, the most important first."""
     status = cm.project.status
     name = cm.root.name or str(cm.root)
@@ -59,7 +59,7 @@ def project_facts(cm: AppServices) -> list[Fact]:
     return facts
 
 
-def recording_fact(cm: AppServices) -> Fact:
+def recording_fact(cm: ModeApp) -> Fact:
     """Return whether what agents do is recorded: always the last thing to give way."""
     state = cm.project.recording
     if cm.project.recording_error is not None:
@@ -76,7 +76,7 @@ def recording_fact(cm: AppServices) -> Fact:
     return Fact(10, "○ never recorded" if state.state == "never" else "○ not recorded", "$muted")
 
 
-def index_state(cm: AppServices) -> Fact:  # noqa: PLR0911 - one line for each state, the most pressing first
+def index_state(cm: ModeApp) -> Fact:  # noqa: PLR0911 - one line for each state, the most pressing first
     """Return how the index is: progress, or what a search would use now."""
     view, status = cm.project, cm.project.status
     if (reading := view.reading) and not view.progress and reading.total:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import events, on
 from textual.binding import BindingType
@@ -15,6 +15,7 @@ from cm_tui.errors import CmError
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.undo import undo_earlier
 from cm_tui.tui.state.filter_line import following, with_field
+from cm_tui.tui.tasks.ask import Listing
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import one_line
 
@@ -40,6 +41,15 @@ class InputMode(ModeScreen):
     @abstractmethod
     def leave(self) -> None:
         """Take the next step back."""
+
+    def show_row(self) -> None:
+        """For a mode to override: show what the cursor of the list on screen is on."""
+
+    @on(RowList.Highlighted)
+    def _came_to_row(self, event: RowList.Highlighted) -> None:
+        if event.rows is self.list_shown:
+            self.show_row()
+            self.refresh_keys()
 
     @on(Input.Submitted)
     def _line_entered(self) -> None:
@@ -109,9 +119,8 @@ class ListMode(InputMode):
             self.refresh_rows(delay=TYPING if self.focused is self.filter_input else 0.0)
             self.remember()
 
-    def fill_filter(self, text: object) -> str:
-        """Write a line into the filter without asking for it; returns it, or "" where it is no text."""
-        line = text if isinstance(text, str) else ""
+    def fill_filter(self, line: str) -> str:
+        """Write a line into the filter without asking for it, and return it."""
         with self.prevent(Input.Changed):
             self.filter_input.value = line
         return line
@@ -132,6 +141,26 @@ class ListMode(InputMode):
         else:
             rows.set_rows((), empty=one_line(f"✖ {error.one_line}"))
             self.refresh_keys()
+
+    @property
+    def no_matches(self) -> str:
+        """The words for an empty list where the filter is why; empty where it is not."""
+        text = self.filter_input.value.strip()
+        return f"No matches for {one_line(text)}." if text else ""
+
+    # --- what is written meanwhile ---
+
+    @on(events.ScreenResume)
+    def _entered(self) -> None:
+        self.poll(at_once=True)
+
+    def poll(self, *, at_once: bool = False) -> None:
+        """Look whether something was written meanwhile, while the mode is on screen."""
+        if self.is_current:
+            self.look(at_once=at_once)
+
+    def look(self, *, at_once: bool) -> None:
+        """For a mode to override: ask whether something was written, where it is time to or `at_once`."""
 
     # --- undo ---
 
@@ -155,6 +184,68 @@ class ListMode(InputMode):
             self.filter_input.value = ""
         else:
             self.list_shown.focus()
+
+
+L = TypeVar("L", bound=Listing[Any, Any])
+
+
+class ListingMode(ListMode, Generic[L]):
+    """A list of what fits the filter, which is read again with each change of the project.
+
+    A mode makes its `stock`, and gives the list in `stock_list`.
+    """
+
+    stock: L
+    _wrong = ""
+    """What is wrong with the line of the filter."""
+    _news = -1
+
+    @property
+    @abstractmethod
+    def stock_list(self) -> RowList[Any]:
+        """The list of what fits."""
+
+    @abstractmethod
+    def read_line(self, text: str) -> tuple[Any, str]:
+        """Parse a filter line; return the filter and the problems."""
+
+    def on_mount(self) -> None:
+        """Restore the filter of the last run."""
+        self.stock.where, self._wrong = self.read_line(self.fill_filter(self.kept("filter", "")))
+        self.list_shown.focus()
+
+    def project_changed(self) -> None:
+        """Load the list once the engine is open, and after each change."""
+        view = self.cm.project
+        if view.engine != "open":
+            if self.stock.found is None:
+                self.stock_list.say(view.why_not_searchable or "Opening the project…")
+        elif self._news != view.index_news:
+            self._news = view.index_news
+            self.index_changed()
+        self.refresh_keys()
+
+    def index_changed(self) -> None:
+        """Request the rows: the index is another one."""
+        self.reload()
+
+    def refresh_rows(self, *, delay: float = 0.0) -> None:
+        """Ask for what the line of the filter leaves."""
+        where, self._wrong = self.read_line(self.filter_input.value)
+        self.say_notes()
+        self.stock.filter_by(where, delay=delay)
+
+    def reload(self, *, delay: float = 0.0) -> None:
+        """Request the same rows again."""
+        self.stock.read(delay=delay)
+
+    def say_notes(self) -> None:
+        """Show the filter's problems and the list's warnings."""
+        self.say_problem(self._wrong, *(self.stock.found.notes if self.stock.found else ()))
+
+    def show_failure(self, error: CmError) -> None:
+        """Show why the rows cannot be read."""
+        self.show_failure_in(self.stock_list, error, is_read=self.stock.found is not None)
 
 
 def next_value(field: str, turn: Sequence[str]) -> Callable[[Any], None]:

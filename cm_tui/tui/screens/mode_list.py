@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+from textual.screen import Screen
 
 
 @dataclass(frozen=True)
@@ -41,3 +46,17 @@ def keys_of_mode(number: int) -> str:
 def mode_of(page: str) -> str:
     """Return the mode that a page belongs to."""
     return "context" if page == PACK.name else page
+
+
+def screens() -> dict[str, str | Callable[[], Screen[Any]]]:
+    """What makes each mode's screen, imported when it is first shown."""
+    return {name: _maker(name) for name in TITLES}
+
+
+def _maker(name: str) -> Callable[[], Screen[None]]:
+    def make() -> Screen[None]:
+        module = importlib.import_module(f"cm_tui.tui.modes.{name}.screen")
+        screen: Screen[None] = getattr(module, f"{name.title()}Screen")()
+        return screen
+
+    return make

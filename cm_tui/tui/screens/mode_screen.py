@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 from textual import events, on
@@ -13,19 +13,18 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
-from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command, bindings
 from cm_tui.tui.screens.frame import mode_tabs, project_facts, revision_text
 from cm_tui.tui.screens.help import HelpRow, HelpScreen
 from cm_tui.tui.screens.messages import OpenInMode, OpenRevision
+from cm_tui.tui.screens.mode_app import ModePage
 from cm_tui.tui.screens.mode_list import MODES
 from cm_tui.tui.tasks.ask import Call, Fail, Then
-from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar, RevisionWords
+from cm_tui.tui.widgets.header import Header, KeyBar, KeyEntry, RevisionBar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import Panel, Split, Words
 
@@ -52,47 +51,40 @@ class _Layout(Compositor):
         return found
 
 
-class ModeScreen(Screen[None]):
+class ModeScreen(ModePage):
     """Base of the modes.
 
-    A mode declares `MODE` and `INTRO`, names its commands (`class SearchScreen(SearchView, commands=…)`), yields its
+    A mode, the class `<Name>Screen`, declares `INTRO`, names its commands (`class SearchScreen(SearchView, commands=…)`), yields its
     widgets from `compose_body`, asks questions with `ask`, and overrides `project_changed`, `pack_selection_changed`,
     `revision_changed` and `keep` where it cares.
     """
 
-    MODE: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(APP_COMMANDS), ("enter", "nothing_listed")]
     INTRO: ClassVar[str] = ""
     """What the mode is for; the first lines of its help."""
     SHOWS_REVISION: ClassVar[bool] = False
     """True where the mode shows the past revision that was chosen; the others show now, and say so."""
     ZOOMS: ClassVar[tuple[str, ...]] = ()
-    """Ids of the panels that can be shown alone, the one first that is meant when none has the focus."""
-    UNDOES_EARLIER: ClassVar[bool] = False
-    """True where undo goes on with what the user changed in the project before this run."""
+    """Ids of the panels that `z` shows alone, the one first that is meant when none has the focus."""
     TAB_TO_INPUTS: ClassVar[bool] = False
     """Tab also goes to inputs; else `/` alone does, so that a letter typed after Tab is a command and not a query."""
     AUTO_FOCUS = ""
-    restored = False
-    """True once the mode shows what was remembered; before that there is nothing of its own to keep."""
 
     mode_commands: ClassVar[tuple[Command[Any], ...]] = ()
     """The commands of this mode alone."""
 
     def __init_subclass__(cls, *, commands: Sequence[Command[Any]] = (), **how: Any) -> None:
         if commands:
-            cls.mode_commands = tuple(commands)
-            cls.BINDINGS = [*bindings(commands), *cls.__dict__.get("BINDINGS", ())]
+            cls.MODE = cls.__name__.removesuffix("Screen").lower()
+            zoom = Command(f"{cls.MODE}.zoom", "z", "Zoom", "Zoom the focused panel, and back", cls.zoom, bar=False)
+            own = [zoom] if cls.ZOOMS and zoom.id not in {command.id for command in commands} else []
+            cls.mode_commands = (*commands, *own)
+            cls.BINDINGS = [*bindings(cls.mode_commands), *cls.__dict__.get("BINDINGS", ())]
         super().__init_subclass__(**how)
 
     def __init__(self) -> None:
         super().__init__()
         self._compositor = _Layout()
-
-    @property
-    def cm(self) -> AppServices:
-        """What a mode may use of the application."""
-        return cast("AppServices", self.app)
 
     def compose(self) -> ComposeResult:
         """Header, body, key bar."""
@@ -112,6 +104,11 @@ class ModeScreen(Screen[None]):
     def choices(self) -> dict[str, Any]:
         """What the next run finds again; changes to it are kept."""
         return self.cm.state.of(self.MODE)
+
+    def kept(self, name: str, default: T, among: Collection[T] = ()) -> T:
+        """Return a choice of the last run; the default where it has another type, or is not among the possible values."""
+        value = self.choices.get(name)
+        return value if type(value) is type(default) and (not among or value in among) else default
 
     # --- commands ---
 
@@ -147,10 +144,10 @@ class ModeScreen(Screen[None]):
             self.cm.running_command = ""
         self.remember()
 
-    def help_screen(self) -> HelpScreen:
-        """Make the help of this mode, with the reasons why commands are not possible now."""
+    def show_help(self) -> None:
+        """Show what the mode is for, and all keys, with the reasons why commands are not possible now."""
         here, everywhere = self._help_rows(self.mode_commands), self._help_rows(APP_COMMANDS)
-        return HelpScreen(self.cm.titles[self.MODE], self.INTRO, here, everywhere)
+        self.app.push_screen(HelpScreen(self.cm.titles[self.MODE], self.INTRO, here, everywhere))
 
     def _help_rows(self, commands: Iterable[Command[Any]]) -> list[HelpRow]:
         return [
@@ -178,9 +175,9 @@ class ModeScreen(Screen[None]):
         leave = KeyEntry("", "esc", "Leave the input", possible=True)
         return [leave, modes, *(one for one in entries if one.keys)]
 
-    def _revision_words(self) -> RevisionWords | None:
+    def _revision_words(self) -> tuple[str, str] | None:
         text = revision_text(self.cm.revision, shown_here=self.SHOWS_REVISION)
-        return None if text is None else RevisionWords(text, self.cm.keys_of(self.command("app.now")))
+        return None if text is None else (text, self.cm.keys_of(self.command("app.now")))
 
     # --- work ---
 
@@ -222,13 +219,6 @@ class ModeScreen(Screen[None]):
             once: name of what must not be asked for again meanwhile; see `is_doing`.
         """
         self.cm.tasks.do(call, then, fail or self.cm.tell_error, once=once)
-
-    def is_doing(self, once: str) -> bool:
-        """Return whether a change of this name is in progress, and notify the user if so."""
-        doing = self.cm.tasks.is_doing(once)
-        if doing:
-            self.cm.refuse(f"{self.cm.running_command}: the previous one is still running")
-        return doing
 
     def drop_question(self, topic: str) -> None:
         """Drop a request: its answer is outdated."""
@@ -279,18 +269,6 @@ class ModeScreen(Screen[None]):
         if self.split:
             self.choices["share"] = self.split.share
 
-    # --- undo ---
-
-    def undo_here(self) -> bool:
-        """For a mode to override: undo what the cursor is on; False where that is nothing to undo."""
-        return False
-
-    def undo_earlier(self) -> None:
-        """For a mode to override, with `UNDOES_EARLIER`: undo what was changed before this run."""
-
-    def show_undone(self) -> None:
-        """For a mode to override: the engine undid or redid something, in whatever mode."""
-
     # --- room ---
 
     @property
@@ -300,11 +278,6 @@ class ModeScreen(Screen[None]):
         if self.TAB_TO_INPUTS:
             return chain
         return [widget for widget in chain if not isinstance(widget, Input) or widget is self.focused]
-
-    @property
-    def split(self) -> Split | None:
-        """The two parts of the mode, where it has two."""
-        return next(iter(self.query(Split)), None)
 
     def zoom(self) -> None:
         """The panel with the focus alone, and back."""

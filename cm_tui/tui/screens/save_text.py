@@ -91,7 +91,6 @@ def ask_and_save(
         then: called when it is being written, and not given up.
     """
     state, root = screen.choices, screen.cm.root
-    kept = state.get("file")
 
     def named(answer: str) -> None:
         state["file"] = answer.strip()
@@ -108,8 +107,7 @@ def ask_and_save(
             write()
 
     hint = "A path; relative ones start at the project's root."
-    value = kept if isinstance(kept, str) else suggestion
-    ask_line(screen, title, Line(named, value, hint, partial(_wrong, root)))
+    ask_line(screen, title, Line(named, screen.kept("file", suggestion), hint, partial(_wrong, root)))
 
 
 def _wrong(root: Path, answer: str) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from cm_tui.config.held import RepositoryTrust, repository_trust
 from cm_tui.counts import noun
 from cm_tui.paths import PROJECT_FOLDER
-from cm_tui.tui.screens.app_services import AppServices
+from cm_tui.tui.screens.mode_app import ModeApp
 from cm_tui.tui.screens.question import Option, Question, ask
 from cm_tui.tui.tasks.ask import Then
 from cm_tui.tui.widgets.text import count, one_line
@@ -135,7 +135,7 @@ class TrustDialog:
         cm: the application.
     """
 
-    def __init__(self, cm: AppServices) -> None:
+    def __init__(self, cm: ModeApp) -> None:
         self._cm = cm
 
     def ask_if_undecided(self) -> None:

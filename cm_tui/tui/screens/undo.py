@@ -18,7 +18,7 @@ from cm_tui.tui.screens.writing import Answer, EntryDialog, EntryDraft, NoteDial
 from cm_tui.tui.state.change_history import Finish, Run, UndoableChange
 from cm_tui.tui.state.revision import headline
 from cm_tui.tui.tasks.ask import Call, Engine, Fail, Then
-from cm_tui.tui.widgets.text import count, elide_end, one_line
+from cm_tui.tui.widgets.text import count, elide_end, flat, one_line
 
 A = TypeVar("A")
 
@@ -359,7 +359,7 @@ def _both_sides(undone: Undone) -> str:
 
 def sides(*sides_of_it: str) -> list[str]:
     """Return texts in one line each, from where they begin to differ; what there is not says so."""
-    texts = [" ".join(one_line(text).split()) for text in sides_of_it]
+    texts = [flat(text, None) for text in sides_of_it]
     there = [text for text in texts if text]
     same = next((place for place, signs in enumerate(zip(*there, strict=False)) if len({*signs}) > 1), 0)
     start = same - _LEAD if same > 2 * _LEAD else 0

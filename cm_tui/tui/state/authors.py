@@ -5,6 +5,7 @@ from __future__ import annotations
 from cm_tui.engine.api.authors import Author
 from cm_tui.model import ENTRIES, EPISODES
 from cm_tui.model.text import one_line
+from cm_tui.tui.widgets.text import flat
 
 _KINDS = (EPISODES, ENTRIES)
 
@@ -21,7 +22,7 @@ def who_is(actor: str, agent: str) -> str:
 
 def title_of(author: Author | None) -> str:
     """Return what it is called: the first line of what was asked, or the title of the entry or session."""
-    return " ".join(one_line(author.asked or author.title).split()) if author is not None else ""
+    return flat(author.asked or author.title, None) if author is not None else ""
 
 
 def is_remembered(path: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 MOST = 50
@@ -28,6 +29,18 @@ class UndoableChange:
     about: frozenset[str] = frozenset()
     """What it changed. A change builds on an earlier one that changed some of the same."""
     time: float = field(default_factory=time.time)
+
+
+def own_change(
+    label: str, mode: str, about: frozenset[str], undo: Callable[[], object], redo: Callable[[], object]
+) -> UndoableChange:
+    """Return a change of the application alone, which is undone and redone at once."""
+
+    def run(do: Callable[[], object], _: object, finish: Finish) -> None:
+        do()
+        finish("")
+
+    return UndoableChange(label, mode, partial(run, undo), partial(run, redo), about)
 
 
 class ChangeHistory:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.model.dates import day
-from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.text import flat, one_line
 
 if TYPE_CHECKING:
     from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
@@ -72,7 +72,7 @@ def agent_of(episode: Episode) -> str:
 def query_text(episode: Episode) -> str:
     """What it was asked first, in one line."""
     first = next((prompt for prompt in episode.prompts if prompt.strip()), "")
-    return " ".join(one_line(first).split()) or "(no prompt)"
+    return flat(first, None) or "(no prompt)"
 
 
 def headline(episode: Episode) -> str:
@@ -80,7 +80,7 @@ def headline(episode: Episode) -> str:
     prompt = query_text(episode)
     if any(prompt.strip() for prompt in episode.prompts) or not episode.answer.strip():
         return prompt
-    return " ".join(one_line(episode.answer[:400]).split())
+    return flat(episode.answer)
 
 
 def before(moment: CommitPoint) -> str:

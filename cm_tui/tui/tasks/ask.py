@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from cm_tui import model
 from cm_tui.engine.api.engine import Engine
@@ -156,15 +157,9 @@ class Repeated(Generic[T]):
     _failure: str = ""
     _due: float = 0.0
 
-    @property
-    def is_due(self) -> bool:
-        """True when it may be asked again, and no answer is on its way."""
-        return not self._is_reading and time.monotonic() >= self._due
-
-    @property
-    def is_idle(self) -> bool:
-        """True when no answer is on its way."""
-        return not self._is_reading
+    def may_ask(self, *, at_once: bool) -> bool:
+        """Return whether no answer is on its way, and it is time to ask again, or that does not matter."""
+        return not self._is_reading and (at_once or time.monotonic() >= self._due)
 
     def read(self, call: Call[T], then: Then[T], *, delay: float = 0.0) -> None:
         """Ask."""
@@ -183,3 +178,53 @@ class Repeated(Generic[T]):
                 self._failed(error)
 
         self._ask(self._topic, call, got, failed, delay=delay)
+
+
+W = TypeVar("W")
+F = TypeVar("F")
+
+
+class Listing(Generic[W, F]):
+    """What fits a filter, read again as far as it was looked at.
+
+    Args:
+        question: asks for it.
+        where: the filter at first.
+    """
+
+    def __init__(self, question: Repeated[Any], where: W) -> None:
+        self._question = question
+        self._limits: dict[str, int] = {}
+        """Rows that are asked for by group, where more were looked at than are read at first."""
+        self.where = where
+        self.found: F | None = None
+        """What was read; None: nothing yet."""
+
+    @abstractmethod
+    def read(self, *, delay: float = 0.0) -> None:
+        """Request the same rows again, as far as they were read."""
+
+    def filter_by(self, where: W, *, delay: float = 0.0) -> None:
+        """Ask for what fits a filter."""
+        if where != self.where:
+            self.where = where
+            self._limits.clear()
+        self.read(delay=delay)
+
+    def look(self, *, at_once: bool) -> None:
+        """Ask whether something was written meanwhile, where it is time to, and no answer is on its way."""
+        if self.found is not None and self._question.may_ask(at_once=at_once):
+            self.read()
+
+    def read_further(self, known: int, total: int, many: int, group: str = "") -> None:
+        """Load a group up to the visible rows and well beyond.
+
+        Args:
+            known: rows of it that were read.
+            total: rows that it has.
+            many: rows of it that are visible.
+            group: its name, where there are several.
+        """
+        if known < total:
+            self._limits[group] = min(total, max(4 * known, many + PAGE))
+            self.read()

@@ -283,7 +283,7 @@ class EngineTasks(LongTasks):
         return self._latest.get(topic) == request
 
     def _newest(self, topic: str) -> int:
-        self._questions.pop(topic, None)
+        # A command's question stays until the newest answer: what the application asks by itself answers it, too.
         request = self._latest[topic] = next(self._ids)
         return request
 

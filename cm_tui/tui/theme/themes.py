@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from textual.color import Color
+from textual.css.stylesheet import Stylesheet
 from textual.theme import Theme
 
 from cm_tui.errors import CmError
@@ -96,3 +97,18 @@ def style_sheets() -> list[str | PurePath]:
         if sheets := sorted(folder.glob("*.tcss")):
             return list(sheets)
     raise CmError("The style sheets of the application are missing.", hint="Install cm-tui again.")
+
+
+class ParsedOnce(Stylesheet):
+    """A style sheet that is parsed again only with other variables: Textual does so for the first screen, too."""
+
+    def set_variables(self, variables: dict[str, str]) -> None:
+        """Set variables; the current ones change nothing."""
+        if variables != self._variables:
+            super().set_variables(variables)
+            self._require_parse = True
+
+    def reparse(self) -> None:
+        """Parse what has not been parsed."""
+        if self._require_parse:
+            super().reparse()

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
-from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
+from cm_tui.tui.widgets.text import elide_end, elide_middle, fit, one_line
 
 _WANTED = (4, 3, 2)
 """Facts that the tabs leave room for: as many of them as fit. The names of some modes go before the second one."""
@@ -202,20 +202,11 @@ class KeyBar(Widget):
         return entries
 
 
-@dataclass(frozen=True)
-class RevisionWords:
-    """The words about a past revision."""
-
-    text: str
-    back_key: str
-    """The key that leads back to now."""
-
-
 class RevisionBar(Widget):
     """Which revision is shown, whether this mode shows it, and the key that leads back; a click does that too.
 
     Args:
-        words: gives what is said; None while now is shown.
+        words: gives what is said, and the key that leads back to now; None while now is shown.
         leave: leads back to now.
     """
 
@@ -224,7 +215,7 @@ class RevisionBar(Widget):
     RevisionBar.-past { display: block; }
     """
 
-    def __init__(self, words: Callable[[], RevisionWords | None], leave: Callable[[], None]) -> None:
+    def __init__(self, words: Callable[[], tuple[str, str] | None], leave: Callable[[], None]) -> None:
         super().__init__()
         self._read_words = words
         self._leave = leave
@@ -239,12 +230,9 @@ class RevisionBar(Widget):
         words = self._read_words()
         if words is None:
             return Content("")
-        lead = " ◀ PAST  "
-        back = f" {words.back_key} back to now "
-        room = self.size.width - cell_len(lead) - cell_len(back)
-        text = elide_end(one_line(words.text), room)
-        gap = " " * max(0, room - cell_len(text))
-        return Content.assemble((lead, "bold $warning"), text, gap, (back, "bold $accent"))
+        lead, back = " ◀ PAST  ", f" {words[1]} back to now "
+        text = fit(one_line(words[0]), self.size.width - cell_len(lead) - cell_len(back))
+        return Content.assemble((lead, "bold $warning"), text, (back, "bold $accent"))
 
     def on_click(self) -> None:
         """Back to now."""

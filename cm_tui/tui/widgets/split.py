@@ -188,7 +188,7 @@ def numbers_table(numbers: Mapping[str, int]) -> list[Content]:
 
 
 class FittedLine(Widget):
-    """One line that is drawn for the width it has."""
+    """One line, or as many as the style sheet says, drawn for the width there is without a layout of the screen."""
 
     DEFAULT_CSS = "FittedLine { height: 1; }"
     _make: Callable[[int], Content] = staticmethod(lambda _: Content(""))

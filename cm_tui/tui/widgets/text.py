@@ -12,7 +12,7 @@ from cm_tui.counts import count, size
 from cm_tui.model.text import one_line
 
 __all__ = [
-    "at_home", "count", "duration", "elide_end", "elide_middle", "elide_name", "elide_path", "fit", "name_and_place", "number_of", "one_line",
+    "at_home", "count", "duration", "elide_end", "elide_middle", "elide_name", "elide_path", "fit", "flat", "name_and_place", "number_of", "one_line",
     "one_line_signature", "sentence",
     "short_count", "size", "wrapped",
 ]  # fmt: skip
@@ -115,6 +115,11 @@ def _take(text: str, width: int) -> str:
         if used > width:
             return text[:index]
     return text
+
+
+def flat(text: str, longest: int | None = 400) -> str:
+    """Return a text, as far as that many characters, in one line and with single blanks."""
+    return " ".join(one_line(text[:longest]).split())
 
 
 def sentence(words: str) -> str:

@@ -13,11 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cm_tui.engine.memory.entries import entry_file
 from cm_tui.engine.memory.entries.entries import Entries, page
 from cm_tui.engine.memory.entries.entry_file import FILE
 from cm_tui.engine.memory.entries.entry_record import CONTENT_CHARACTERS, entry_data, new_id, read_entry
 from cm_tui.engine.memory.entries.entry_undo import restore, undo_entry_change
 from cm_tui.engine.memory.entries.entry_writing import CHANGED, State
+from cm_tui.engine.platform import list_file
 from cm_tui.engine.platform.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.files import private_umask
@@ -316,3 +318,67 @@ def test_whatever_a_file_says_is_an_entry_or_none(data):
 def test_ids_are_not_given_twice():
     taken = {new_id(()) for _ in range(200)}
     assert new_id(taken) not in taken
+
+
+ITEMS = st.sampled_from(
+    [
+        {"id": "aaaaaaa", "content": "One."},
+        {"id": "aaaaaaa", "content": "Another with its id.", "mine": {"kept": [1, 2.5, None]}},
+        {"id": "bbbbbbb", "content": "Two \ud800.\nLines", "category": "rule", "keywords": ["a", "b|c"]},
+        {"id": "", "content": "no id"},
+        "no entry",
+        7,
+        [],
+    ]
+)
+
+
+@given(st.lists(ITEMS, max_size=6), st.lists(st.sampled_from(["add", "edit", "drop", "mine", "other"]), max_size=6))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_kept_of_a_file_is_what_is_in_it(root: Path, items: list, steps: list[str]):
+    file, entries = file_of(root), Entries(root)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"mine": {"a": [1]}, "entries": items}))
+    for number, step in enumerate(steps):
+        mine = [one for one in entries.files["project"].read().entries.values() if one.content.startswith("Added")]
+        if step == "add":
+            entries.add(f"Added {number}.", PERSON)
+        elif step == "edit" and mine:
+            entries.change(mine[-1], EntryEdit(content=f"Added again {number}."), PERSON)
+        elif step == "drop" and mine:
+            entries.put([State(mine[0], None)], PERSON)
+        elif step == "other":  # another program writes
+            found = json.loads(file.read_text())
+            file.write_text(
+                json.dumps({**found, "entries": [*found["entries"], {"id": f"other{number}", "content": "O."}]})
+            )
+        kept = entries.files["project"].read()
+        held = list_file._last.items()
+        list_file._last.clear()
+        read = entries.files["project"].read()
+        for path, content in held:
+            list_file._last.put(path, content)
+        assert (kept.items, kept.other, kept.entries, kept.notes) == (read.items, read.other, read.entries, read.notes)
+        assert list(kept.entries) == list(read.entries)
+
+
+def test_the_text_of_a_file_does_not_depend_on_what_was_kept_of_it(root: Path):
+    entries = Entries(root)
+    for number in range(4):
+        entries.add(f"Number {number} “quoted”\nand more", PERSON, title="T")
+        text = file_of(root).read_text("utf-8")
+        assert text == json.dumps(json.loads(text), ensure_ascii=False, indent=1) + "\n"
+
+
+def test_one_more_entry_reads_and_writes_no_other_entry_again(root: Path, monkeypatch: pytest.MonkeyPatch):
+    entries, read, written = Entries(root), [], []
+    for number in range(3):
+        entries.add(f"Number {number}", PERSON)
+    monkeypatch.setattr(entry_file, "read_entry", lambda data, scope: read.append(data) or read_entry(data, scope))
+    dumps = json.dumps
+    monkeypatch.setattr(
+        json, "dumps", lambda value, **how: written.append((value, how.get("indent"))) or dumps(value, **how)
+    )
+    entries.add("One more", PERSON)
+    assert {one["content"] for one in read} == {"One more"}
+    assert [value["content"] for value, indent in written if indent and isinstance(value, dict)] == ["One more"]

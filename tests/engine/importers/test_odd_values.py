@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.memory.importers import run
 from cm_tui.engine.memory.importers.details import with_details
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.transcripts import claude_code
@@ -76,8 +75,6 @@ def test_any_value_in_any_place_is_read(tmp_path_factory: pytest.TempPathFactory
     _made[:] = [machine]
     for folder in (machine.claude, machine.codex, machine.data, machine.transcripts().state.folder):
         shutil.rmtree(folder, ignore_errors=True)
-    # Two examples may have a session of the same time and size, which counts as the same.
-    run._WITHOUT_NEWS.clear()
     claude, of_claude, codex, of_codex, other = _records(machine)
     chance = random.Random(seed)
     for number, value in enumerate(values):

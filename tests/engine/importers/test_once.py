@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.erasure.erase import EraseRequest, erase_events
 from cm_tui.engine.memory.importers.known import origin_of
 from cm_tui.engine.memory.importers.one_transcript import QUIET_SECONDS
+from cm_tui.engine.memory.importers.plan import plan
 from cm_tui.engine.memory.importers.run import Import
 from cm_tui.engine.memory.projection.episode_record import EpisodeRecord
 from cm_tui.engine.memory.recording import gate
@@ -25,7 +27,7 @@ from cm_tui.engine.platform.journal.journal import Journal
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
-from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, iso
+from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, iso, write_lines
 from tests.fake_clock import FakeClock
 from tests.tiers import examples
 
@@ -77,6 +79,18 @@ def test_an_import_beside_another_one_reports_which_it_waits_for_and_goes_on(mac
         cancel.set()
         with pytest.raises(CancelledError):
             next(steps)
+
+
+def test_a_replacement_of_the_same_size_and_time_is_planned_as_it_is_imported(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write(one.turn("First", "One."))
+    machine.run()
+    shutil.rmtree(machine.transcripts().state.folder)
+    assert plan(machine.transcripts()).new == 0
+    other = write_lines(one.file.with_suffix(".new"), [one.file.read_bytes().replace(b"First", b"Third")])
+    other.replace(one.file)
+    machine.run()
+    assert "Third" in machine.prompts()
 
 
 def test_another_file_of_the_same_size_and_time_is_read(machine: Machine):

@@ -91,6 +91,20 @@ def test_what_only_the_files_lack_is_gone_in_the_working_tree_and_comes_back(rep
         assert {one.state for one in engine.mentions_of(entry.id).mentions} == {"alive"}
 
 
+def test_a_library_is_no_file_that_is_gone(repo: Repo, brought_up: Opened) -> None:
+    repo.write("lib/p5.js", "function draw() {}\n")
+    repo.write("lib/tool.js", "function use() {}\n")
+    repo.commit("Add copies")
+    with brought_up() as engine:
+        entry = engine.remember("Built with Nuxt 3 and p5.js; see lib/p5.js and tool.js")
+    shutil.rmtree(repo.root / "lib")
+    repo.write("src/draw.js", "import p5 from 'p5'\nimport { use } from './tool'\nexport const sketch = new p5(use)\n")
+    repo.commit("Install the library")
+    with brought_up() as engine:
+        found = engine.mentions_of(entry.id)
+    assert {one.text: one.state for one in found.mentions} == {"lib/p5.js": "gone", "tool.js": "gone"}
+
+
 def test_what_was_renamed_in_the_working_tree_is_said_with_its_one_successor(repo: Repo, brought_up: Opened) -> None:
     with brought_up() as engine:
         entry = engine.remember("Settings are read in src/config.py")

@@ -69,6 +69,20 @@ def test_a_token_glued_to_a_word_is_found(kind: str):
             assert planted.survivors(redact(planted.text).text) == [], planted.text
 
 
+@pytest.mark.parametrize("kind", [kind for kind in TOKENS if not kind.endswith("webhook")])
+def test_a_token_in_a_name_of_a_file_or_symbol_is_found(kind: str):
+    make = Maker(5)
+    for name in ("f-{}.py", "x_{}", "d3-{}/a.py", "src/{}/a.py", "a/b_{}.txt", "rel-1.2-{}"):
+        secret = TOKENS[kind](make)
+        planted = Planted(kind, "name", secret, name.format(secret))
+        assert planted.survivors(redact(planted.text).text) == [], planted.text
+
+
+def test_a_name_with_the_prefix_of_a_token_in_a_word_stays():
+    name = "charts/Skewness_and_52-Week_Highs_in_China__5b57c38a852ac75122ef8bdcd3c4cf78.png"
+    assert redact(name).text == name
+
+
 @pytest.mark.parametrize("kind", ["aws access key", "npm token", "github token"])
 def test_a_word_glued_to_a_token_hides_nothing(kind: str):
     secret = TOKENS[kind](Maker(3))

@@ -11,10 +11,12 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.code.scan.languages import LANGUAGES, language_of
 from cm_tui.engine.search.ranking import tokens
 from cm_tui.engine.search.ranking.passage_cache import PassageRecord
+from cm_tui.engine.search.ranking.pipeline import Searcher
 from cm_tui.engine.search.ranking.query import Query
 from cm_tui.engine.search.ranking.signals import measure
 from cm_tui.engine.search.ranking.traits import WITHOUT_SYMBOLS, Definition, roles, traits_of
 from cm_tui.model import CODE, Hit
+from tests.shop import Project
 
 STEPS = "".join(
     f"        if self.count > {number}:\n            self.connection.reuse(pool={number}, retries={number})\n"
@@ -299,6 +301,23 @@ def test_a_greeting_hides_no_question(query: str, words: list[str], documents: f
 
 
 @pytest.mark.parametrize(
+    ("path", "is_test"),
+    [
+        ("core/content/testsuite/suite.go", True),
+        ("pkg/testutil/helpers.go", True),
+        ("lib/test_helpers/clock.rb", True),
+        ("integration/client/daemon.go", True),
+        ("src/integration/client.go", False),
+        ("integration.go", False),
+        ("src/testing.py", False),
+        ("src/attest/util.py", False),
+    ],
+)
+def test_suites_and_helpers_of_tests_are_tests(path: str, *, is_test: bool) -> None:
+    assert ("tests" in roles(path)) is is_test
+
+
+@pytest.mark.parametrize(
     ("path", "role"),
     [
         ("CHANGELOG.md", "news"),
@@ -504,6 +523,30 @@ def test_a_question_in_another_language_is_of_the_same_kind(english: str, transl
 )
 def test_words_of_code_are_known_in_other_languages(question: str, english: list[str]) -> None:
     assert Query(question).english == english
+
+
+CHINESE = {
+    "a/One.java": "class One {\n  /** 如果请求超时，取消等待的请求 */\n  void drop() { all.clear(); }\n}\n",
+    "a/Two.java": "class Two {\n  /** 返回购物车当前的总价 */\n  long sum() { return total; }\n}\n",
+    "a/Three.java": "class Three {\n  /** 是否可以发送一个邮件 */\n  boolean ready() { return address != null; }\n}\n",
+}
+ASKED_IN_ENGLISH = "where is a waiting request cancelled"
+
+
+def test_english_questions_find_comments_in_chinese(project: Project) -> None:
+    project.put(CHINESE)
+    searcher = Searcher(project.db, None, Config())
+    found = searcher.search(ASKED_IN_ENGLISH)
+    assert found.hits[0].path == "a/One.java"
+    assert any(note.startswith("Also searched in Chinese") and "请求" in note for note in found.notes)
+    for other in ("One", "在哪里取消等待的请求", "wo werden wartende Antworten abgebrochen"):
+        assert not any("in Chinese" in note for note in searcher.search(other).notes), other
+
+
+def test_a_translated_document_makes_no_comments_chinese(project: Project) -> None:
+    code = {f"b/m{n}.py": f"def run{n}():\n    # Stop the request of the client.\n    return {n}\n" for n in range(4)}
+    project.put({**code, "docs/zh/guide.md": "# 返回\n\n如果请求超时，取消等待的请求。\n"})
+    assert not any("in Chinese" in note for note in Searcher(project.db, None, Config()).search(ASKED_IN_ENGLISH).notes)
 
 
 def test_every_row_of_the_glossary_can_be_found() -> None:

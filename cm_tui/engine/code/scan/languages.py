@@ -14,7 +14,7 @@ from cm_tui.engine.platform.git.encodings import wide_text
 
 Facts = TypeVar("Facts")
 
-EXTRACTOR_VERSION = "10"
+EXTRACTOR_VERSION = "11"
 """Increased whenever the same bytes would give other rows: because of this table, a query or the extractor."""
 
 

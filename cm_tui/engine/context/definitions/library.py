@@ -35,6 +35,7 @@ from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.files import stamp_of
 from cm_tui.lru import LRU
 from cm_tui.model import DefinitionInfo, DefinitionKind, DefinitionProblem, Definitions, DefinitionState
+from cm_tui.model.definition import SCHEMES
 
 # --- A definition with its place and the permissions that it requests ---
 
@@ -237,9 +238,8 @@ class Library:
                 if problem.severity == "error" and here in problem.file:
                     raise UsageError(problem.text, hint="`cm context lint` lists every mistake.")
             near = get_close_matches(name, [one.value.name for one in known], 1)
-            what = "definition" if kind == "retrieval" else "pipeline"
             hint = f"Did you mean {near[0]}?" if near else "`cm context definitions` lists them."
-            raise NotFoundError(f"Unknown {what}: {name[:60]!r}.", hint=hint)
+            raise NotFoundError(f"Unknown {SCHEMES[kind]}: {name[:60]!r}.", hint=hint)
         if found.is_held:
             asks = ", ".join(found.asks)
             raise RefusedError(
@@ -347,7 +347,10 @@ _LONGEST = 200
 
 def list_definitions(library: Library) -> Definitions:
     """Return all definitions of a project, and the problems of its files."""
-    items = [*_retrieval(library), *_rule_rows(library), *_pipelines(library)]
+    every: tuple[tuple[DefinitionKind, Sequence[Loaded[Any]]], ...] = (
+        ("retrieval", library.retrieval), ("rule", library.rules), ("ingestion", library.pipelines),
+    )  # fmt: skip
+    items = [_info(one, kind) for kind, found in every for one in found]
     known = {item.file for item in items}
     broken = {one.file: one for one in library.problems if one.severity == "error" and one.file not in known}
     items += [
@@ -360,35 +363,23 @@ def list_definitions(library: Library) -> Definitions:
     return Definitions(tuple(items), library.problems, library.files)
 
 
-def _retrieval(library: Library) -> Iterator[DefinitionInfo]:
-    for one in library.retrieval:
-        steps = " → ".join(step.type for step in one.value.steps)
-        yield _info(one, "retrieval", "definition", one.value.description or steps)
-
-
-def _rule_rows(library: Library) -> Iterator[DefinitionInfo]:
-    for one in library.rules:
-        yield _info(one, "rule", "rule", one.value.description or _description(one.value))
-
-
-def _pipelines(library: Library) -> Iterator[DefinitionInfo]:
-    for one in library.pipelines:
-        steps = [str(getattr(trigger, "type", trigger)) for trigger in one.value.triggers]
-        targets = ", ".join(route.write_to for route in one.value.routes)
-        yield _info(one, "ingestion", "pipeline", one.value.description or f"{', '.join(steps)} → {targets}")
-
-
-def _info(one: Loaded[T], kind: DefinitionKind, scheme: str, summary: str) -> DefinitionInfo:
+def _info(one: Loaded[Any], kind: DefinitionKind) -> DefinitionInfo:
     state: DefinitionState = "held" if one.is_held else "counts" if one.value.enabled else "off"
+    summary = one.value.description or _description(one.value)
     return DefinitionInfo(
-        id=f"{scheme}://{one.value.name}", kind=kind, name=one.value.name, file=one.file, line=one.line, state=state,
-        summary=" ".join(summary.split())[:_LONGEST], asks=one.asks, shipped=one.file.startswith(SHIPPED),
+        id=f"{SCHEMES[kind]}://{one.value.name}", kind=kind, name=one.value.name, file=one.file, line=one.line,
+        state=state, summary=" ".join(summary.split())[:_LONGEST], asks=one.asks, shipped=one.file.startswith(SHIPPED),
     )  # fmt: skip
 
 
-def _description(rule: Rule) -> str:
-    conditions = " and ".join(f"{one.field} {one.op} {one.value!r}" for one in rule.conditions) or "always"
-    return f"{conditions}: {'; '.join(map(_action, rule.actions))}"
+def _description(value: RetrievalDefinition | Rule | Pipeline) -> str:
+    if isinstance(value, RetrievalDefinition):
+        return " → ".join(step.type for step in value.steps)
+    if isinstance(value, Pipeline):
+        triggers = ", ".join(str(getattr(trigger, "type", trigger)) for trigger in value.triggers)
+        return f"{triggers} → {', '.join(route.write_to for route in value.routes)}"
+    conditions = " and ".join(f"{one.field} {one.op} {one.value!r}" for one in value.conditions) or "always"
+    return f"{conditions}: {'; '.join(map(_action, value.actions))}"
 
 
 def _action(action: Action) -> str:

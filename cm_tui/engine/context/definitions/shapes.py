@@ -50,6 +50,13 @@ Operator = Literal[
 OPERATORS: tuple[str, ...] = get_args(Operator)
 
 
+def spellings(name: str) -> tuple[str, str]:
+    """Return both spellings of a name: `session_id` and `sessionId`."""
+    head, *rest = name.split("_")
+    snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    return snake, head + "".join(one.capitalize() for one in rest)
+
+
 def _spelt(value: Any) -> Any:
     """Return an operator as it is called, however its words are put together."""
     if not isinstance(value, str) or value in OPERATORS:

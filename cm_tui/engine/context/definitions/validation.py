@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from cm_tui.engine.context.definitions import shapes
 from cm_tui.engine.context.definitions.parsing import Document, Path
-from cm_tui.engine.context.definitions.shapes import FIELD, NAME, OPERATORS
+from cm_tui.engine.context.definitions.shapes import FIELD, NAME, OPERATORS, spellings
 from cm_tui.model import DefinitionProblem
 
 S = TypeVar("S", bound=BaseModel)
@@ -100,7 +100,7 @@ def _path(error: ErrorDetails, document: Document) -> Path:
     loc = error["loc"]
     for number, part in enumerate(loc):
         if isinstance(value, Mapping):
-            key = next((one for one in _spellings(part) if one in value), None)
+            key = next((one for one in (str(part), *spellings(str(part))) if one in value), None)
             if key is not None:
                 path.append(key)
                 value = value[key]
@@ -110,15 +110,6 @@ def _path(error: ErrorDetails, document: Document) -> Path:
             path.append(part)
             value = value[part]
     return tuple(path)
-
-
-def _spellings(part: str | int) -> Iterator[str]:
-    text = str(part)
-    yield text
-    snake = "".join(f"_{one.lower()}" if one.isupper() else one for one in text)
-    yield snake
-    head, *rest = text.split("_")
-    yield head + "".join(one.capitalize() for one in rest)
 
 
 def _problem(path: Path, error: ErrorDetails, document: Document, file: str) -> DefinitionProblem:
@@ -149,7 +140,7 @@ def _problem(path: Path, error: ErrorDetails, document: Document, file: str) -> 
 
 def _of_unknown_key(path: Path, last: str, document: Document, file: str) -> DefinitionProblem:
     around = document.at(path[:-1])
-    twice = [one for one in _spellings(last) if one != last and isinstance(around, Mapping) and one in around]
+    twice = [one for one in spellings(last) if one != last and isinstance(around, Mapping) and one in around]
     if twice:
         message, hint = f"{last!r} and {twice[0]!r} are two spellings of one key", "Keep one of them."
     else:

@@ -11,10 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
-from pydantic.alias_generators import to_camel
 
 from cm_tui.engine.context.definitions.definition_files import FOLDERS
-from cm_tui.engine.context.definitions.shapes import NAME, Pipeline, RetrievalDefinition, Rule, RuleFile, SingleRule
+from cm_tui.engine.context.definitions.shapes import (
+    NAME,
+    Pipeline,
+    RetrievalDefinition,
+    Rule,
+    RuleFile,
+    SingleRule,
+    spellings,
+)
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.files import read_regular, users_umask, write_atomically
 from cm_tui.model import DefinitionKind
@@ -58,7 +65,6 @@ def _create(file: Path, text: str) -> None:
 # --- jSON Schemas of the definitions, copied to the project for offline completion and checks in editors ---
 
 _MOST_BYTES = 1_000_000
-_SNAKE = re.compile("[A-Z]")
 
 
 @cache
@@ -79,9 +85,7 @@ def schema(kind: DefinitionKind) -> str:
 def _take_other_spellings(part: dict[str, Any]) -> None:
     """Extend a schema to all forms that the reader accepts; as patterns, so that editors complete only the main one."""
     properties: dict[str, Any] = part.get("properties", {})
-    others = {
-        name: other for name in properties if (other := _SNAKE.sub(lambda one: f"_{one[0].lower()}", name)) != name
-    }
+    others = {name: other for name in properties if (other := spellings(name)[0]) != name}
     if others:
         part["patternProperties"] = {f"^{other}$": properties[name] for name, other in others.items()}
     for name in set(part.get("required", ())) & set(others):
@@ -89,9 +93,7 @@ def _take_other_spellings(part: dict[str, Any]) -> None:
         part.setdefault("allOf", []).append({"anyOf": [{"required": [name]}, {"required": [others[name]]}]})
     operator = properties.get("op", {})
     if "enum" in operator:
-        spelt = [
-            one for op in operator["enum"] for one in (_SNAKE.sub(lambda part: f"_{part[0].lower()}", op), to_camel(op))
-        ]
+        spelt = [one for op in operator["enum"] for one in spellings(op)]
         known = {key: operator.pop(key) for key in ("enum", "type") if key in operator}
         operator["anyOf"] = [known, {"pattern": f"^(?:{'|'.join(dict.fromkeys(spelt))})$", "type": "string"}]
 

@@ -6,18 +6,20 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import PlainSerializer, PlainValidator, TypeAdapter
 
 from cm_tui.engine.context.definitions.library import Library, Loaded
 from cm_tui.engine.context.definitions.operators import conditions_of, prepared
-from cm_tui.engine.context.definitions.shapes import Pipeline, Route, TriggerWhen
+from cm_tui.engine.context.definitions.shapes import Pipeline, Route, TriggerWhen, spellings
 from cm_tui.engine.context.definitions.template import render
 from cm_tui.engine.context.ingestion import inputs
 from cm_tui.engine.context.ingestion.inputs import LONGEST_TEXT, Batch, Input, Item, Means, digest_of
-from cm_tui.engine.context.ingestion.ledger import Destinations, Entry, Ledger
+from cm_tui.engine.context.ingestion.ledger import Destinations, Entry, Ledger, run_id
 from cm_tui.engine.context.ingestion.processors import RUN
 from cm_tui.engine.context.layers.blobs import Blobs
 from cm_tui.engine.context.layers.kv import KvStore
@@ -28,7 +30,7 @@ from cm_tui.engine.platform.redaction.records import redact_record
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError, RefusedError, UsageError
 from cm_tui.model import Episode, IngestedInto, IngestRun
-from cm_tui.state_file import read_object, write_json
+from cm_tui.state_file import read_record, write_json
 
 # --- running a pipeline over one input: processors in order, then routes; a failed step's input is saved ---
 
@@ -58,15 +60,6 @@ class Progress:
     def into(self) -> tuple[IngestedInto, ...]:
         """Return the written items by destination."""
         return tuple(IngestedInto(name, items) for name, items in self.written.most_common(_MOST_DESTINATIONS))
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return it as JSON types."""
-        return {"batch": self.batch.to_plain(), "processor": self.processor}
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Progress:
-        """Parse saved progress."""
-        return cls(Batch.from_plain(plain["batch"]), int(plain["processor"]))
 
 
 def run(pipeline: Pipeline, progress: Progress, means: Means, to: Destinations) -> None:
@@ -124,16 +117,23 @@ def spelt(fields: Item) -> Item:
     """Return fields by both spellings of their names: `sessionId` and `session_id`."""
     both: Item = {}
     for name, value in fields.items():
-        head, *rest = name.split("_")
-        both[head + "".join(one.capitalize() for one in rest)] = value
-        both["".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)] = value
-        both[name] = value
+        both |= dict.fromkeys((*spellings(name), name), value)
     return both
 
 
 # --- position of the pipelines in a checkout's journal, and its open sessions ---
 
 _MOST_SESSIONS = 2_000
+
+
+def _position(text: Any) -> Position:
+    try:
+        return Position.parse(str(text))
+    except UsageError as error:
+        raise ValueError(error.message) from error
+
+
+Place = Annotated[Position, PlainValidator(_position), PlainSerializer(str)]
 
 
 @dataclass(slots=True)
@@ -147,49 +147,13 @@ class Cursor:
         sessions: open sessions, with the time of each one's last event.
     """
 
-    position: Position = START
+    position: Place = START
     event: str = ""
-    begins: dict[str, Position] = field(default_factory=dict)
+    begins: dict[str, Place] = field(default_factory=dict)
     sessions: dict[str, float] = field(default_factory=dict)
 
 
-class CursorFile:
-    """The cursor of one checkout, in the folder of the ledger.
-
-    Args:
-        folder: of the ledger.
-        root: of the checkout.
-    """
-
-    def __init__(self, folder: Path, root: Path) -> None:
-        named = blake2b(os.path.realpath(root).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
-        self._file = folder / f"cursor-{named}.json"
-
-    def read(self) -> Cursor | None:
-        """Return the cursor; None if missing or damaged: then pipelines begin now."""
-        try:
-            plain = read_object(self._file)
-            return Cursor(
-                Position.parse(str(plain["position"])),
-                str(plain["event"]),
-                {str(name): Position.parse(str(at)) for name, at in plain["begins"].items()},
-                {str(name): float(at) for name, at in plain["sessions"].items()},
-            )
-        except (ValueError, KeyError, TypeError, AttributeError, UsageError):
-            return None
-
-    def write(self, cursor: Cursor) -> None:
-        """Store it.
-
-        Raises:
-            StoreError: it cannot be written.
-        """
-        latest = sorted(cursor.sessions.items(), key=lambda one: -one[1])[:_MOST_SESSIONS]
-        plain = {
-            "position": str(cursor.position), "event": cursor.event, "sessions": dict(latest),
-            "begins": {name: str(at) for name, at in cursor.begins.items()},
-        }  # fmt: skip
-        write_json(self._file, plain)
+_BATCH, _CURSOR = TypeAdapter(Batch), TypeAdapter(Cursor)
 
 
 # --- ingestion of one project ---
@@ -221,7 +185,8 @@ class Ingestion:
         self._episodes_of = episodes_of
         self._why_not = why_not
         self.ledger = Ledger(root)
-        self._cursor = CursorFile(self.ledger.folder, root)
+        named = blake2b(os.fsencode(self._root), digest_size=8).hexdigest()
+        self._cursor_file = self.ledger.folder / f"cursor-{named}.json"
 
     def by_hand(self, library: Library, name: str, text: str, values: Mapping[str, str]) -> IngestRun:
         """Run a pipeline over a text.
@@ -271,14 +236,15 @@ class Ingestion:
             pipeline = library.runnable("ingestion", entry.run.pipeline)
             if why := self._why_not(""):
                 raise RefusedError(f"Nothing is ingested now: {why}")
-            progress = Progress.from_plain(self.ledger.saved_progress(entry.run.id))
-            return self._resume(pipeline, entry, progress)
+            saved = self.ledger.saved_progress(entry.run.id)
+            return self._resume(pipeline, entry, Progress(_BATCH.validate_python(saved["batch"]), saved["processor"]))
 
     # --- parts ---
 
     def _pending(self, pipelines: Sequence[Loaded[Pipeline]]) -> Iterator[IngestRun]:
         end = self._journal.end()
-        cursor = self._cursor.read()
+        # A missing or damaged one: pipelines begin now.
+        cursor = read_record(self._cursor_file, Cursor)
         if cursor is None or not self._journal.holds(cursor.position, cursor.event):
             cursor = Cursor(end)
         for one in pipelines:
@@ -292,7 +258,8 @@ class Ingestion:
             if runs >= MOST_RUNS:
                 break
         yield from self._of_quiet_sessions(pipelines, cursor)
-        self._cursor.write(cursor)
+        latest = sorted(cursor.sessions.items(), key=lambda one: -one[1])[:_MOST_SESSIONS]
+        write_json(self._cursor_file, _CURSOR.dump_python(replace(cursor, sessions=dict(latest))))
 
     def _of_event(self, event: Event, pipelines: Sequence[Loaded[Pipeline]], cursor: Cursor) -> Iterator[IngestRun]:
         if event.kind in KINDS or ((about := event.text("root")) and os.path.realpath(about) != self._root):
@@ -338,7 +305,7 @@ class Ingestion:
             return replace(before.run, outcome="known")
         shown = " ".join(given.text.split())[:_SHOWN]
         entry = before or Entry(
-            IngestRun(key[:12], pipeline.value.name, given.trigger, time.time(), "nothing", shown, event="".join(given.events[:1])),
+            IngestRun(run_id(key), pipeline.value.name, given.trigger, time.time(), "nothing", shown, event="".join(given.events[:1])),
             key, str(self._journal.end()), is_open=True, events=given.events,
         )  # fmt: skip
         if before is None:
@@ -362,7 +329,7 @@ class Ingestion:
             attempts=entry.run.attempts + (entry.run.outcome == "failed"),
         )
         if failed:
-            self.ledger.keep_input(done.id, progress.to_plain())
+            self.ledger.keep_input(done.id, {"batch": asdict(progress.batch), "processor": progress.processor})
         self.ledger.write(replace(entry, run=done, is_open=False, values={**entry.values, **to.values}))
         if not failed:
             self.ledger.drop_input(done.id)

@@ -13,7 +13,7 @@ What pipelines wrote is no input of any, and neither is a prompt without an answ
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
@@ -64,15 +64,6 @@ class Batch:
         if name == "input":
             return [self.input]
         return self.items if name == "items" else self.made.get(name, [])
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return it as JSON types."""
-        return asdict(self)
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Batch:
-        """Parse saved data."""
-        return cls(plain["input"], plain["items"], plain["made"], [(str(to), item) for to, item in plain["writes"]])
 
 
 def numbered(item: Item, index: int) -> Item:

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
@@ -60,6 +59,11 @@ class Entry:
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
 
+def run_id(key: str) -> str:
+    """Return the id of the run with a key."""
+    return key[:12]
+
+
 class Ledger:
     """The runs of one project; used from any thread and process."""
 
@@ -67,8 +71,7 @@ class Ledger:
         self.folder = folder_of(root) / "ingestion"
         self._file = self.folder / "ledger.jsonl"
         self._lock = threading.RLock()
-        self._entries: OrderedDict[str, Entry] = OrderedDict()
-        self._by_key: dict[str, str] = {}
+        self._entries: dict[str, Entry] = {}
         self._read_to = 0
         self._inode = 0
 
@@ -90,7 +93,8 @@ class Ledger:
         """Return the earlier run for the same input."""
         with self._lock:
             self._follow()
-            return self._entries.get(self._by_key.get(key, ""))
+            found = self._entries.get(run_id(key))
+            return found if found is not None and found.key == key else None
 
     def named(self, name: str) -> Entry:
         """Return a run by its id, or a unique prefix of it.
@@ -181,7 +185,6 @@ class Ledger:
         now = stamp_of(self._file)
         if now is None or now.inode != self._inode or now.size < self._read_to:
             self._entries.clear()
-            self._by_key.clear()
             self._read_to, self._inode = 0, now.inode if now is not None else 0
         if now is None or now.size == self._read_to:
             return
@@ -199,7 +202,6 @@ class Ledger:
         except ValueError:
             return  # A torn line: the run that it was about is begun again.
         self._entries[entry.run.id] = entry
-        self._by_key[entry.key] = entry.run.id
 
     def _rewrite(self) -> None:
         kept = list(self._entries.values())[-MOST_RUNS:]

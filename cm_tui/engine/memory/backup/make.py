@@ -17,7 +17,6 @@ from cm_tui.engine.platform.journal.archive import Archive
 from cm_tui.engine.platform.journal.cleaning import Cleaner, Raw
 from cm_tui.engine.platform.journal.event import ERASURE, TRACES, Event
 from cm_tui.engine.platform.journal.journal import Journal
-from cm_tui.engine.platform.journal.location import base
 from cm_tui.engine.platform.redaction.redact import redact_values
 from cm_tui.errors import StoreError
 from cm_tui.model import BackupReport, Progress, ProjectBackup
@@ -104,7 +103,7 @@ class _Content:
     """
 
     def __init__(self, name: str, tell: Tell) -> None:
-        self.journal = Journal(base() / name)
+        self.journal = Journal.named(name)
         self._archive = Archive(self.journal)
         self._tell = tell
         self._done: set[str] = set()

@@ -18,7 +18,7 @@ from cm_tui.engine.memory.entries.entries import MOST_ENTRIES
 from cm_tui.engine.platform.git import checkout_links
 from cm_tui.engine.platform.journal.cleaning import Cleaner
 from cm_tui.engine.platform.journal.journal import Journal
-from cm_tui.engine.platform.journal.location import base, folder_of
+from cm_tui.engine.platform.journal.location import folder_of
 from cm_tui.engine.platform.redaction.redact import redact_values
 from cm_tui.errors import CmError, UsageError
 from cm_tui.files import write_atomically
@@ -69,7 +69,7 @@ def _checkout(name: str) -> Path | None:
 
 def journal_of(section: Section, target: Target) -> Journal:
     """Return the journal of a project's target."""
-    return Journal.of(target.root) if section.here and target.root is not None else Journal(base() / section.name)
+    return Journal.of(target.root) if section.here and target.root is not None else Journal.named(section.name)
 
 
 def restore_rest(section: Section, target: Target) -> Iterator[str]:

@@ -170,10 +170,12 @@ class Entries:
         with writing():
             writer = self._writer()
             content = writer.content(scope)
-            standing = self.ledgers[scope].read().digest_sets()
-            for one in (_marked(one, standing) for one in content.entries.values()):
-                if (one.category, one.content, one.title) == (new.category, new.content, new.title) and not one.held:
-                    return replace(one, again=True), content.notes
+            text = new.category, new.content, new.title
+            if same := [one for one in content.entries.values() if (one.category, one.content, one.title) == text]:
+                standing = self.ledgers[scope].read().digest_sets()
+                for one in (_marked(one, standing) for one in same):
+                    if not one.held:
+                        return replace(one, again=True), content.notes
             if len(content.items) >= MOST_ENTRIES:
                 raise UsageError(
                     f"{self.files[scope].path} already has {count(len(content.items), 'entry', 'entries')}.",

@@ -34,6 +34,8 @@ class Content(ListContent):
 
     entries: dict[str, Entry] = field(default_factory=dict)
     """The readable ones by id, in the order of the file."""
+    parsed: dict[int, tuple[Any, Entry]] = field(default_factory=dict)
+    """All readable items by Python's `id`, and the entry of each."""
 
 
 class EntryFile(ListFile[Content]):
@@ -53,15 +55,18 @@ class EntryFile(ListFile[Content]):
         """Return the list, which may be all of the file."""
         return super().listed(found) if isinstance(found, dict) else found
 
-    def understood(self, items: list[Any], other: dict[str, Any]) -> Content:
+    def understood(self, items: list[Any], other: dict[str, Any], last: Content | None = None) -> Content:
         """Read the entries; of several with one id the first counts."""
         content = Content(items=items, other=other)
+        known = last.parsed if last is not None else {}
         unread = twice = 0
         for item in items:
-            entry = read_entry(item, self.scope)
+            entry = known[id(item)][1] if id(item) in known else read_entry(item, self.scope)
             if entry is None:
                 unread += 1
-            elif entry.id in content.entries:
+                continue
+            content.parsed[id(item)] = item, entry
+            if entry.id in content.entries:
                 twice += content.entries[entry.id] != entry
             else:
                 content.entries[entry.id] = entry
@@ -230,7 +235,7 @@ class LedgerFile:
         """Write it; called while the entries are held. Raises StoreError if it cannot be written."""
         plain = {name: getattr(ledger, name) for name in _LISTS}
         plain |= {"version": 1, "proposals": [_plain(one) for one in ledger.proposals]}
-        write_json(self.path, plain, indent=1, keep_damaged=True)
+        write_json(self.path, plain, keep_damaged=True)
 
     def _read(self) -> Ledger | None:
         """None: it is damaged."""

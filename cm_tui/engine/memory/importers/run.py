@@ -30,7 +30,7 @@ from cm_tui.paths import AGENT_VARIABLES
 STAGE = "import"
 _PAUSE_S = 0.05
 
-_WITHOUT_NEWS = LRU[tuple[Path, str, int, float], tuple[Position, str]](10_000)
+_WITHOUT_NEWS = LRU[tuple[object, ...], tuple[Position, str]](10_000)
 """Transcripts that hold nothing but recorded turns, by journal and file; each with the last event of the journal then."""
 
 _log = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class Import:
         """
         journal, known, is_prepared = self._project.journal, self._memory.known, False
         for one in found:
-            key = (journal.folder, one.transcript.name, one.transcript.size, one.transcript.stamp)
+            key = (journal.folder, one.transcript, _version(one.transcript.file))
             last = _WITHOUT_NEWS.get(key)
             if not one.is_new or (last is not None and journal.holds(*last)):
                 continue
@@ -161,6 +161,15 @@ class Import:
     def _step(self, number: int, found: Sequence[Found], done: Counts) -> Progress:
         told = f"{found[number].transcript.agent}, {count(done.episodes, 'episode')} so far"
         return Progress(STAGE, number, len(found), told)
+
+
+def _version(file: Path) -> tuple[int, int] | None:
+    """Return inode and ctime of a file, which differ after a replacement of the same size and mtime; None: missing."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_ctime_ns
 
 
 # --- following transcripts of running sessions: additions are imported when large enough, or after a pause ---

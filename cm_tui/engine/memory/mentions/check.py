@@ -32,6 +32,11 @@ WHERE n.blob = (SELECT blob FROM gone WHERE path = ?) AND n.path NOT IN (SELECT 
 """
 """New files on disk with the content of a removed one, and the number of removed ones with that content."""
 
+_IMPORTED = """
+SELECT DISTINCT i.module FROM import i JOIN now_file n ON n.blob = i.blob WHERE i.module NOT LIKE '.%'
+"""
+"""Modules that current files import by name, not by a path."""
+
 
 class _Life(NamedTuple):
     """A path's first commit, and the last one that removed it."""
@@ -84,7 +89,8 @@ class PathCheck:
             return Finding("alive", now)
         folders = [] if then else self._folders.named(name, since, until, partly="/" in name)
         if then:
-            return self._removed(then, now)
+            found = self._removed(then, now)
+            return None if found.state == "gone" and self._is_library(name) else found
         if folders:
             return self._missing_folder(folders)
         return self._of_trees(name, since, until)
@@ -118,6 +124,14 @@ class PathCheck:
     @cached_property
     def _committed(self) -> set[str]:
         return {row[0] for row in self._db.rows("SELECT path FROM head_file")}
+
+    def _is_library(self, name: str) -> bool:
+        """Whether code imports a library of that name: `p5.js` is `p5`, also where a copy of it was a file once."""
+        return name.endswith(".js") and name.removesuffix(".js") in self._libraries
+
+    @cached_property
+    def _libraries(self) -> set[str]:
+        return {str(row[0]).removesuffix(".js") for row in self._db.rows(_IMPORTED)}
 
     # --- then ---
 

@@ -23,6 +23,8 @@ _INCLUDES = 100
 
 PATH_BYTES = 4096
 """The limit of Linux (`PATH_MAX`, including the NUL); systems with a lower one report it themselves."""
+_NAME_BYTES = 1024
+"""More than any file system allows for one name."""
 TOO_LONG = f"path of {PATH_BYTES:,} bytes or more"
 
 _join = os.path.join
@@ -71,19 +73,19 @@ def refuse_special_below(root: Path, is_passed: Callable[[str], bool]) -> dict[s
     while waiting:
         inside = waiting.pop()
         folders = []
+        is_deep = is_too_long(f"{root}/{inside}", _NAME_BYTES)
         try:
             with os.scandir(_join(root, inside)) as entries:
                 for entry in entries:
-                    slash = "/" if entry.is_dir(follow_symlinks=False) else ""
-                    if is_too_long(f"{entry.path}{slash}"):
-                        unreadable[f"{inside}{entry.name}{slash}"] = TOO_LONG
-                        continue
-                    if entry.name in _CHECKOUT:
+                    name, slash = entry.name, "/" if entry.is_dir(follow_symlinks=False) else ""
+                    if is_deep and is_too_long(f"{entry.path}{slash}"):
+                        unreadable[f"{inside}{name}{slash}"] = TOO_LONG
+                    elif name in _CHECKOUT:
                         _refuse(Path(entry.path))
-                    elif entry.name == ".git":
+                    elif name == ".git":
                         _refuse_in_nested(Path(entry.path))
-                    elif entry.is_dir(follow_symlinks=False):
-                        folders.append(f"{inside}{entry.name}/")
+                    elif slash:
+                        folders.append(f"{inside}{name}/")
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -94,11 +96,11 @@ def refuse_special_below(root: Path, is_passed: Callable[[str], bool]) -> dict[s
     return unreadable
 
 
-def is_too_long(path: str | Path) -> bool:
-    """Return whether an absolute path is too long for system calls."""
+def is_too_long(path: str | Path, more: int = 0) -> bool:
+    """Return whether an absolute path, and so many bytes more, is too long for system calls."""
     text = str(path)
     # Each character has at most four bytes: only a path that comes near is counted.
-    return len(text) * 4 >= PATH_BYTES and len(os.fsencode(text)) >= PATH_BYTES
+    return len(text) * 4 + more >= PATH_BYTES and len(os.fsencode(text)) + more >= PATH_BYTES
 
 
 def _refuse_in_nested(dot: Path) -> None:

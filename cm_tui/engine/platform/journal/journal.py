@@ -21,7 +21,7 @@ from cm_tui.engine.platform.journal.event import (
     new_line,
     parse_line,
 )
-from cm_tui.engine.platform.journal.location import claim, folder_of
+from cm_tui.engine.platform.journal.location import base, claim, folder_of
 from cm_tui.engine.platform.journal.segment import append_whole, line_before, lines, size_of
 from cm_tui.errors import StoreError
 from cm_tui.locks import locked
@@ -55,6 +55,11 @@ class Journal:
         Raises RefusedError if git's data cannot be opened.
         """
         return cls(folder_of(root), root=root)
+
+    @classmethod
+    def named(cls, project: str) -> Self:
+        """Return the journal of a project by the name of its folder."""
+        return cls(base() / project)
 
     def append(self, kind: str, data: Mapping[str, Any], *, head: str | None = None) -> Event:
         """Write an event and wait until it is on disk.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-PATTERNS_VERSION = "7"
+PATTERNS_VERSION = "8"
 """Increased when a pattern changes: texts checked with earlier patterns are checked again."""
 
 

@@ -14,6 +14,7 @@ from cm_tui.engine.platform.store.database import Database
 from cm_tui.engine.search.ranking.documents import Collection, Documents, Threads, average_of
 from cm_tui.engine.search.ranking.fts_writer import FIELDS
 from cm_tui.lru import LRU
+from cm_tui.model import CODE
 
 # --- an inverted index in memory: all occurrences of terms in a range of passages, in immutable arrays ---
 
@@ -94,6 +95,7 @@ _LATER_SHARE = 0.1
 """Once more of the passages than this came after the index in memory was made, it is made again."""
 _MOST_LATER = 0.5
 """With more, the store is queried until they are merged."""
+_CHINESE = ("返回", "获取", "是否", "参数", "如果", "当前", "一个", "可以", "进行")
 _PASSAGES = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM passage"
 _MAX_QUERY_TERMS = 64
 """Most telling words of a pasted page to search; more would match everything."""
@@ -154,6 +156,8 @@ class _State:
     memory: _Memory | None
     terms: LRU[str, tuple[Term | None]] = field(default_factory=lambda: LRU(_CACHED_POSTINGS, _weight))
     """Terms by word; None for a word that the index does not have."""
+    of_chinese: bool | None = None
+    """Whether most comments of the code are in Chinese; None: not asked yet."""
 
 
 class KeywordIndex:
@@ -183,6 +187,17 @@ class KeywordIndex:
             source: the source to count; positions are those of `documents(source)`.
         """
         return self.documents_and_terms(words, source)[1]
+
+    def of_chinese(self) -> bool:
+        """Return whether most comments of the code are in Chinese: more passages have its plainest words than `the`."""
+        with self._db.reading() as number:
+            state = self._state(number)
+        if state.of_chinese is None:
+            found = self.terms([*_CHINESE, "the"], CODE)
+            passages = {term.text: term.postings.documents for term in found}
+            english = passages.pop("the", np.zeros(0, np.int32))
+            state.of_chinese = bool(passages) and len(np.unique(np.concatenate([*passages.values()]))) > len(english)
+        return state.of_chinese
 
     def documents_and_terms(
         self, words: Sequence[str] | Mapping[str, float], source: str | None, only: NDArray[np.int64] | None = None

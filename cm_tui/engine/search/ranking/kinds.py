@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from cm_tui.engine.search.ranking import tokens
@@ -97,3 +97,19 @@ def in_english(text: str, language: str) -> list[str]:
         elif word.isascii() and word.lower() not in sure:
             found.append(word)
     return list(dict.fromkeys(found)) if any_known else []
+
+
+@cache
+def _in_comments() -> Mapping[str, list[str]]:
+    """Chinese words by the stem of an English one."""
+    found: dict[str, list[str]] = {}
+    for english, columns in tokens.packaged("glossary").items():
+        for word in english.split():
+            found.setdefault(tokens.stem(word), []).extend(columns[_GLOSSARY.index("zh")].split())
+    return found
+
+
+def in_chinese(words: Iterable[str]) -> list[str]:
+    """Return what comments in Chinese may have for English words."""
+    stems = (tokens.stem(piece) for word in words for piece in tokens.parts(word))
+    return list(dict.fromkeys(word for stem in stems for word in _in_comments().get(stem, ())))

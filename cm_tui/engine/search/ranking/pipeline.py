@@ -132,17 +132,19 @@ class Searcher:
             raise UsageError(f"Unknown mode: {mode!r}.", hint="Use hybrid, keyword or vector.")
         chosen = self.profile(profile)
         asked = self._narrowed(query, chosen, only)
-        meant = self._spelling.suggestions(asked) if searches_code(chosen) else ()
-        asked = replace(asked, query=replace(asked.query, near=tuple(one.name for one in meant)))
+        of_code = searches_code(chosen)
+        meant = self._spelling.suggestions(asked) if of_code else ()
+        of_chinese = of_code and self._keyword.of_chinese()
+        asked = replace(asked, query=replace(asked.query, near=tuple(one.name for one in meant), of_chinese=of_chinese))
         question, notes = asked.query, list(asked.notes)
         near, used = self._nearness(question, chosen, mode, notes) if question.terms else ({}, mode)
         used = "keyword" if asked.is_listing else used
-        marks, unread = self._marks_of(query) if searches_code(chosen) else ((), "")
+        marks, unread = self._marks_of(query) if of_code else ((), "")
         notes += [unread] if unread else []
         if marks:
             right = passages_of(self._records, marks)
             also = right if also is None else np.union1d(also, right)
-        report = question.report if searches_code(chosen) else None
+        report = question.report if of_code else None
         frames = framed(self._records, report) if report else {}
         quotes = quoting(self._keyword, self._records, report) if report else {}
         if frames or quotes:
@@ -168,6 +170,11 @@ class Searcher:
         if asked.only is None and (beside := self._comparison(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)
         notes += [f"Also searched in English: {', '.join(question.english)}."] if question.english else []
+        notes += (
+            [f"Also searched in Chinese, as the comments are: {', '.join(question.chinese)}."]
+            if question.chinese
+            else []
+        )
         notes += [described(dates)] if dates else []
         notes += [said(meant)] if meant else []
         notes += [report.described(len(table.terms))] if report else []

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 
 from cm_tui.engine.search.ranking import tokens
-from cm_tui.engine.search.ranking.kinds import Kinds, in_english, kinds_of, language_of
+from cm_tui.engine.search.ranking.kinds import Kinds, in_chinese, in_english, kinds_of, language_of
 from cm_tui.engine.search.ranking.report import MOST_CHARS, NAMES, Report, is_report, read
 from cm_tui.engine.search.ranking.wording import CODE_WORDING, Wording
 
@@ -62,6 +62,8 @@ class Query:
     """Similar names of symbols for an unknown name in the query, the nearest first."""
     faint: frozenset[str] = frozenset()
     """Words with a lower weight: the numbers of a date."""
+    of_chinese: bool = False
+    """Whether most comments of the code are in Chinese."""
 
     @cached_property
     def report(self) -> Report | None:
@@ -102,13 +104,20 @@ class Query:
         return in_english(self._asked, self._language) if self.report is None else []
 
     @cached_property
+    def chinese(self) -> list[str]:
+        """Return what to look for in comments that are in Chinese; empty: none are, or the query is in Chinese or a name."""
+        asks = self.of_chinese and self.report is None and not (self.english or self.is_names)
+        return in_chinese(self.words) if asks else []
+
+    @cached_property
     def terms(self) -> list[str]:
         """Return index terms, each once."""
         return self.terms_in(CODE_WORDING)
 
     def _words_in(self, wording: Wording) -> list[str]:
-        """Return its words; in code also English ones."""
-        return [*dict.fromkeys([*self.words, *self.english])] if wording is CODE_WORDING else self.words
+        """Return its words; in code also English ones, or those of its comments."""
+        also = (*self.english, *self.chinese) if wording is CODE_WORDING else ()
+        return [*dict.fromkeys([*self.words, *also])]
 
     def terms_in(self, wording: Wording) -> list[str]:
         """Return index terms of a wording, each once."""

@@ -32,6 +32,9 @@ _TRANSLATED = re.compile(r"(?:.*[._])?(?:ar|cs|de|es|fa|fr|ja|ko|nl|pl|pt|ru|tr|
 """A folder or file of a document in another language than English: `docs/zh-CN`, `README.ja`."""
 _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
 
+_TESTS_OF_ALL = "integration"
+"""Folder of the tests of a whole repository; deeper ones of this name connect programs."""
+
 ROLES = ("tests", "examples", "docs", "legacy", "news", "translated", "vendored", "settings", "declarations")
 
 
@@ -43,7 +46,7 @@ def roles(path: str) -> frozenset[str]:
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     below = {folder.lower() for folder in folders}
     found = {role for role, names in _FOLDERS.items() if below & names}
-    if _TEST_FILE.search(stem) or any(_is_test_project(folder) for folder in folders):
+    if _TEST_FILE.search(stem) or folders[:1] == [_TESTS_OF_ALL] or any(map(_is_test_project, folders)):
         found.add("tests")
     if suffix in _FILES["docs"]:
         found.add("docs")

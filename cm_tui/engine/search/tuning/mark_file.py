@@ -9,7 +9,7 @@ from typing import Any
 
 from cm_tui import paths
 from cm_tui.counts import count, noun
-from cm_tui.engine.platform.list_file import VERSION, ListContent, ListFile, dumped
+from cm_tui.engine.platform.list_file import VERSION, ListContent, ListFile
 from cm_tui.engine.platform.redaction.redact import redact
 from cm_tui.errors import CmError, RefusedError, StoreError, UsageError
 from cm_tui.model.profile import Mark, is_same, normal
@@ -40,11 +40,12 @@ class MarkFile(ListFile[MarkContent]):
     most_bytes = 2_000_000
     next_write = "mark"
     empty = MarkContent
+    indent = None  # a mark a line, sorted, so that a change is a line of a diff
 
     def __init__(self, root: Path) -> None:
         super().__init__(root, FILE)
 
-    def understood(self, items: list[Any], other: dict[str, Any]) -> MarkContent:
+    def understood(self, items: list[Any], other: dict[str, Any], _: MarkContent | None = None) -> MarkContent:
         """Read the marks, of the same result the first one alone."""
         content = MarkContent(items=items, other=other)
         known: dict[tuple[str, str, str | None], list[Mark]] = {}
@@ -65,13 +66,6 @@ class MarkFile(ListFile[MarkContent]):
         content.notes = tuple(_notes(self.path, len(content.kept), len(beyond)))
         content.kept = [*beyond, *content.kept]
         return content
-
-    def written(self, content: MarkContent) -> str:
-        """Return JSON with a mark a line, sorted, so that a change is a line of a diff."""
-        head = [f" {dumped(name)}: {dumped(value)}," for name, value in self.head(content).items()]
-        listed = ",\n".join(f"  {dumped(item)}" for item in content.items)
-        body = f' "marks": [\n{listed}\n ]' if listed else ' "marks": []'
-        return "\n".join(["{", *head, body, "}"]) + "\n"
 
     def of(self, question: str) -> tuple[list[Mark], str]:
         """Return the marks of a query, and a message if they cannot be read."""

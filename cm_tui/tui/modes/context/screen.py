@@ -237,7 +237,6 @@ class MentionLine:
 class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
     """Why an agent knows something, or does not."""
 
-    MODE = "context"
     INTRO = (
         "The context that an agent would receive for a prompt, by the files in .cm: the sources in order, their tokens, "
         "what was cut and why. space disables a source, r the rule that applies to it, [ and ] change the budget; "
@@ -271,15 +270,10 @@ class ContextScreen(ContextView, commands=CONTEXT_COMMANDS):
 
     # --- the lists ---
 
-    @on(SourceRows.Highlighted, "#context-sources")
-    def _came_to(self) -> None:
+    def show_row(self) -> None:
+        """Show the source under the cursor."""
         if not self.lists_snapshots:
             self.show_details()
-            self.refresh_keys()
-
-    @on(SnapshotRows.Highlighted, "#context-snapshots")
-    def _came_to_snapshot(self) -> None:
-        self.refresh_keys()
 
     @on(SourceRows.Chosen, "#context-sources")
     def _read(self) -> None:

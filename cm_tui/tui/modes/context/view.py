@@ -88,11 +88,10 @@ class ContextView(InputMode):
 
     def on_mount(self) -> None:
         """Restore prompt and budget of the last run."""
-        budget, prompt, tab = self.choices.get("budget"), self.choices.get("prompt"), self.choices.get("tab")
-        self.budget = budget if isinstance(budget, int) and budget > 0 else DEFAULT_BUDGET
-        self.tab = next((one for one in TABS if one == tab), "text")
-        if isinstance(prompt, str):
-            self.prompt_input.value = prompt
+        budget = self.kept("budget", DEFAULT_BUDGET)
+        self.budget = budget if budget > 0 else DEFAULT_BUDGET
+        self.tab = self.kept("tab", self.tab, TABS)
+        self.prompt_input.value = self.kept("prompt", "")
         self.show_lists()
         self.sources.focus() if self.prompt else self.prompt_input.focus()
         self.ask_definitions()
@@ -184,12 +183,11 @@ class ContextView(InputMode):
     def _show(self, one: Assembly | None) -> None:
         self._answered()
         self.shown = one
-        cursor = self.sources.cursor
         # What is switched off is not read, and keeps the title that it had.
         titles = {row.id: row.source.title for row in self.sources.rows if row.source is not None}
         rows = source_rows(one, self.off, titles) if one is not None else []
         empty = NO_PROMPT if one is None else "No results."
-        self.sources.set_rows(rows, cursor=min(cursor, max(0, len(rows) - 1)), empty=empty)
+        self.sources.set_rows(rows, cursor=self.sources.cursor, empty=empty)
         if one is not None and not rows and self.focused is self.sources:
             self.prompt_input.focus()
         self._show_gauge()
@@ -257,7 +255,7 @@ class ContextView(InputMode):
         """Draw the snapshots with their marks."""
         rows = [SnapshotRow(head, head.id in self.marked) for head in self.heads.rows]
         empty = NO_SUCH_SNAPSHOT if self.filter_input.value.strip() else NO_SNAPSHOTS
-        self.snapshots.set_rows(rows, cursor=min(self.snapshots.cursor, max(0, len(rows) - 1)), empty=empty)
+        self.snapshots.set_rows(rows, cursor=self.snapshots.cursor, empty=empty)
 
     def _title_list(self) -> None:
         past = self.shown if self.is_past else None

@@ -10,19 +10,7 @@ from typing import Literal
 
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Episode, EpisodeFilter, Session
-from cm_tui.tui.modes.episodes.edits import (
-    cannot_purge,
-    flip_pin,
-    forget,
-    nothing_selected,
-    prompt_tags,
-    purge,
-    rate,
-    select,
-    select_all,
-    to_entry,
-    to_note,
-)
+from cm_tui.tui.modes.episodes import edits
 from cm_tui.tui.modes.episodes.query import FilterDialog, filter_of
 from cm_tui.tui.modes.episodes.stories import path_below
 from cm_tui.tui.modes.episodes.story import INDENT, StoryLine
@@ -262,14 +250,14 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             "Open the episodes of a session, an episode's story, or the code that a line names",
             go_in, palette=False, blocked=_no_turns),
     Command("episodes.select", "space", "Select", "Select or deselect the session or episode under the cursor",
-            select, blocked=_no_turns),
+            edits.select, blocked=_no_turns),
     Command("episodes.find", "slash", "Find", "Filter episodes by words and by fields such as `file:` or `since:`",
             find, blocked=not_open),
     Command("episodes.undo", "u", "Undo", "Undo the last change, of any mode; then your earlier ones in this project",
             undo_last, blocked=not_open),
     Command("episodes.forget", "d", "Forget", "Hide from lists, search and agents; the same key restores it",
-            forget, blocked=nothing_selected),
-    Command("episodes.tag", "t", "Tag", "Add or remove tags", prompt_tags, blocked=nothing_selected),
+            edits.forget, blocked=edits.nothing_selected),
+    Command("episodes.tag", "t", "Tag", "Add or remove tags", edits.prompt_tags, blocked=edits.nothing_selected),
     Command("episodes.unfold", "v", "Unfold", "Unfold the whole story, or fold it again; enter toggles one part",
             lambda screen: screen.story.unfold(), blocked=(_no_story, _no_folds)),
     Command("episodes.filter", "f", "Filter", "Filter by type, tool, outcome, agent or tag, from a list",
@@ -277,15 +265,15 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     Command("episodes.open", "o", "Code", "Show the file under the cursor, or the first one of the story, as it is now",
             open_now, blocked=(_not_told, _no_file)),
     Command("episodes.pin", "p", "Pin", "Pin: never archived by age, and agents cannot change it",
-            flip_pin, blocked=nothing_selected),
+            edits.flip_pin, blocked=edits.nothing_selected),
     Command("episodes.then", "s", "As it was", "Show the file at the commit that the agent saw; 0 returns to now",
             open_then, blocked=(_not_told, _no_file, _no_past)),
     Command("episodes.useful", "plus", "Useful", "Rate as useful; the same key removes the rating",
-            partial(rate, rating=1), blocked=nothing_selected),
+            partial(edits.rate, rating=1), blocked=edits.nothing_selected),
     Command("episodes.misled", "minus", "Misled", "Rate as misleading; the same key removes the rating",
-            partial(rate, rating=-1), bar=False, blocked=nothing_selected),
+            partial(edits.rate, rating=-1), bar=False, blocked=edits.nothing_selected),
     Command("episodes.all", "a", "All",
-            "Select everything that matches the filter, or in a session its episodes; or nothing", select_all,
+            "Select everything that matches the filter, or in a session its episodes; or nothing", edits.select_all,
             bar=False, blocked=_no_turns),
     Command("episodes.before", "left_square_bracket", "Before", "Previous episode",
             partial(step, by=-1), bar=False, blocked=_no_turns),
@@ -296,9 +284,9 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             blocked=(_no_episode, not_searchable)),
     Command("episodes.resume", "R", "Resume", "Resume this session with its agent in this terminal; for a sub-agent the one "
             "that started it", resume, bar=False, blocked=_cannot_resume),
-    Command("episodes.entry", "w", "Write down", "Save what the episode taught as an entry", with_target("episode", to_entry), bar=False,
+    Command("episodes.entry", "w", "Write down", "Save what the episode taught as an entry", with_target("episode", edits.to_entry), bar=False,
             blocked=_no_episode),
-    Command("episodes.note", "W", "To a note", "Save what the episode taught in a note", with_target("episode", to_note), bar=False,
+    Command("episodes.note", "W", "To a note", "Save what the episode taught in a note", with_target("episode", edits.to_note), bar=False,
             blocked=_no_episode),
     Command("episodes.everywhere", "S", "Everywhere", "Search the words of the filter in all projects on this machine; "
             "read-only; S returns", lambda screen: ask_everywhere(screen, screen.where.text, screen.where), bar=False, blocked=not_open),
@@ -309,8 +297,6 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
     Command("episodes.erase", "delete", "Erase", "Erase the episode permanently; asks twice", with_target("episode", erase), bar=False,
             blocked=_no_episode),
     Command("episodes.purge", "D", "Purge",
-            "Delete archived episodes permanently; lists them and asks twice", purge, bar=False,
-            blocked=(nothing_selected, cannot_purge)),
-    Command("episodes.zoom", "z", "Zoom", "Zoom the focused panel, and back", EpisodesView.zoom,
-            bar=False),
+            "Delete archived episodes permanently; lists them and asks twice", edits.purge, bar=False,
+            blocked=(edits.nothing_selected, edits.cannot_purge)),
 )  # fmt: skip

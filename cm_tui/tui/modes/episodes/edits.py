@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from cm_tui.errors import CmError
 from cm_tui.model import Edited, Entry, Episode, EpisodeEdit, EpisodeFilter, PurgeReport
@@ -53,6 +54,15 @@ def with_selected(screen: EpisodesView, then: Callable[[Sequence[Episode]], None
         then((episode,))
 
 
+def on_selected(run: Callable[..., None]) -> Callable[..., None]:
+    """Make the command of a function that changes episodes: it gets those that are to be changed."""
+
+    def command(screen: EpisodesView, **how: Any) -> None:
+        with_selected(screen, partial(run, screen, **how))
+
+    return command
+
+
 def nothing_selected(screen: EpisodesView) -> str | None:
     """Return why there is nothing to change."""
     if screen.selecting:
@@ -80,30 +90,22 @@ def change(screen: EpisodesView, episodes: Sequence[Episode], edit: EpisodeEdit)
 # --- pins, ratings, tags ---
 
 
-def flip_pin(screen: EpisodesView) -> None:
-    """Pin, or unpin where all of the episodes to change are pinned."""
-    with_selected(
-        screen,
-        lambda episodes: change(screen, episodes, EpisodeEdit(pinned=not all(one.pinned for one in episodes))),
-    )
+@on_selected
+def flip_pin(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
+    """Pin, or unpin where all of them are pinned."""
+    change(screen, episodes, EpisodeEdit(pinned=not all(one.pinned for one in episodes)))
 
 
-def rate(screen: EpisodesView, rating: int) -> None:
+@on_selected
+def rate(screen: EpisodesView, episodes: Sequence[Episode], rating: int) -> None:
     """Rate, or take the same rating back."""
-
-    def found(episodes: Sequence[Episode]) -> None:
-        same = all(one.rating == rating for one in episodes)
-        change(screen, episodes, EpisodeEdit(rating=0 if same else rating))
-
-    with_selected(screen, found)
+    same = all(one.rating == rating for one in episodes)
+    change(screen, episodes, EpisodeEdit(rating=0 if same else rating))
 
 
-def prompt_tags(screen: EpisodesView) -> None:
+@on_selected
+def prompt_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
     """Ask for tags: those that all have stand there already."""
-    with_selected(screen, partial(_prompt_tags, screen))
-
-
-def _prompt_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
     common = [tag for tag in episodes[0].tags if all(tag in one.tags for one in episodes)]
 
     def answered(text: str) -> None:
@@ -128,22 +130,19 @@ def tags_in(text: str) -> list[str]:
 # --- forgetting ---
 
 
-def forget(screen: EpisodesView) -> None:
+@on_selected
+def forget(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
     """Forget the episodes, or restore them where all of them are forgotten."""
-
-    def found(episodes: Sequence[Episode]) -> None:
-        back = all(one.state == "forgotten" for one in episodes)
-        edit = EpisodeEdit(forgotten=not back)
-        if back or len(episodes) == 1 or screen.selected:
-            change(screen, episodes, edit)
-            return
-        whole = screen.session
-        title = f"the session “{elide_end(one_line(whole.title or whole.id), _LONGEST)}”" if whole else "this session"
-        where = "everything recorded by hand" if screen.session_key == BY_HAND else title
-        words = f"Forget {count(len(episodes), 'episode')} of {where}?\n\nThey disappear from lists, search and agents. u undoes it."
-        confirm(screen, words, "Forget", lambda: change(screen, episodes, edit))
-
-    with_selected(screen, found)
+    back = all(one.state == "forgotten" for one in episodes)
+    do = partial(change, screen, episodes, EpisodeEdit(forgotten=not back))
+    if back or len(episodes) == 1 or screen.selected:
+        do()
+        return
+    whole = screen.session
+    title = f"the session “{elide_end(one_line(whole.title or whole.id), _LONGEST)}”" if whole else "this session"
+    where = "everything recorded by hand" if screen.session_key == BY_HAND else title
+    what = f"Forget {count(len(episodes), 'episode')} of {where}?"
+    confirm(screen, f"{what}\n\nThey disappear from lists, search and agents. u undoes it.", "Forget", do)
 
 
 def select(screen: EpisodesView) -> None:
@@ -226,12 +225,9 @@ def cannot_purge(screen: EpisodesView) -> str | None:
     return "only archived episodes can be deleted: state:archived lists them"
 
 
-def purge(screen: EpisodesView) -> None:
-    """Delete the archived episodes among those to change, after two questions."""
-    with_selected(screen, partial(_look, screen))
-
-
-def _look(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
+@on_selected
+def purge(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
+    """Delete the archived episodes among them, after two questions."""
     archived = [one for one in episodes if one.state == "archived"]
     if not archived:
         screen.cm.tell("None of these is archived; nothing was deleted.", severity="warning")

@@ -7,16 +7,13 @@ from textual.widgets import Input
 
 from cm_tui.tui.modes.episodes.commands import EPISODES_COMMANDS
 from cm_tui.tui.modes.episodes.session_list import SessionList, TurnList
-from cm_tui.tui.modes.episodes.stories import turn_head
 from cm_tui.tui.modes.episodes.story_panel import StoryPanel
 from cm_tui.tui.modes.episodes.view import EpisodesView
-from cm_tui.tui.screens.small_lists import open_names
 
 
 class EpisodesScreen(EpisodesView, commands=EPISODES_COMMANDS):
     """What agents and people did."""
 
-    MODE = "episodes"
     INTRO = (
         "What agents and people did here: sessions by day, the episodes of the session under the cursor, and its story. "
         "Enter goes to the right, from a session to its episodes and on into the story of one; esc leads back. / and f "
@@ -72,12 +69,6 @@ class EpisodesScreen(EpisodesView, commands=EPISODES_COMMANDS):
 
     # --- the story ---
 
-    @on(StoryPanel.Shown)
-    def _story_shown(self) -> None:
-        if self.story.episode is not None:
-            self.story.head(turn_head(self.story.episode))
-        self.refresh_keys()
-
     @on(StoryPanel.Leads)
     def _follow(self, event: StoryPanel.Leads) -> None:
         kind, _, name = event.goal.partition(":")
@@ -87,10 +78,6 @@ class EpisodesScreen(EpisodesView, commands=EPISODES_COMMANDS):
         if (place := self.turn_list.place_of(name)) is not None:
             self.enter_turns()
             self.turn_list.cursor = place
-
-    @on(StoryPanel.Names)
-    def _open_code(self, event: StoryPanel.Names) -> None:
-        open_names(self, event.names)
 
     # --- back ---
 

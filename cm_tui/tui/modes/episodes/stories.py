@@ -15,7 +15,7 @@ from cm_tui.tui.modes.episodes.story import OUTCOMES, PINNED, RATINGS, TYPES, Pa
 from cm_tui.tui.state.authors import who_is
 from cm_tui.tui.state.revision import headline, name_of, short_name_of
 from cm_tui.tui.widgets.patches import FilePatch, file_patches
-from cm_tui.tui.widgets.text import count, one_line, short_count
+from cm_tui.tui.widgets.text import count, flat, one_line, short_count
 
 _DOT = Content.styled(" · ", "$faint")
 
@@ -53,7 +53,7 @@ def session_head(session: Session | None, episodes: Sequence[Episode], key: str)
         whose = "of this session" if is_session(key) else "by hand or outside a session" if key else "of every session"
         words = f"{count(len(episodes), 'episode')}, {whose}"
         return Content.assemble((f" {one_line(key) if is_session(key) else 'Newest first'}", "bold"), f"\n {words}")
-    title = " ".join(one_line(session.title[:400]).split()) or one_line(session.id)
+    title = flat(session.title) or one_line(session.id)
     facts = [
         Content.styled(
             f"{one_line(session.agent) or 'by hand'}{', a sub-agent' if session.parent else ''}", "bold $secondary"
@@ -183,7 +183,7 @@ def _steps(episode: Episode) -> Iterator[Part]:
 def _step(step: Step, root: str) -> Part:
     path = path_below(root, step.path)
     if step.kind == "tool":
-        about = " ".join(one_line(step.text[:600]).split()) or path or step.path
+        about = flat(step.text, 600) or path or step.path
         title = f"{one_line(step.tool) or 'tool'}  {about}".strip()
         body = "\n".join(part for part in (_full_input(step.text), step.result) if part.strip())
         word, style = ("failed", "$error") if step.failed else ("", "$muted")

@@ -17,7 +17,7 @@ from cm_tui.model.dates import local_day, local_hour_minute
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.patches import patch_style
 from cm_tui.tui.widgets.sourcelist import LONGEST, LONGEST_LINE, MARGIN, prose_lines
-from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line, short_count
+from cm_tui.tui.widgets.text import count, elide_end, elide_path, flat, one_line, short_count
 
 OUTCOMES = {
     "ok": ("✓", "$success", "ok"), "failed": ("✗", "$error", "failed"),
@@ -185,7 +185,7 @@ def _head(number: int, part: Part, width: int, fold: str) -> Iterator[StoryLine]
         yield StoryLine(content, number, goal=part.goal)
     elif part.title:
         room = width - INDENT - 1 - (cell_len(word) + 2 if word else 0)
-        title = " ".join(one_line(part.title[:LONGEST]).split())
+        title = flat(part.title, LONGEST)
         title = elide_path(title, room) if part.path and part.title == part.path else elide_end(title, room)
         gap = " " * (room - cell_len(title) + 2 if word else 0)
         content = Content.assemble(

@@ -15,10 +15,10 @@ from textual.message import Message
 
 from cm_tui.errors import CmError
 from cm_tui.model import EPISODES, Episode, Mention, StaleItem
-from cm_tui.tui.modes.episodes.stories import turn_story
+from cm_tui.tui.modes.episodes.stories import turn_head, turn_story
 from cm_tui.tui.modes.episodes.story import Part, StoryLayout, StoryLine, first_in, layout
 from cm_tui.tui.screens.mode_screen import ModePanel
-from cm_tui.tui.screens.small_lists import names_in
+from cm_tui.tui.screens.small_lists import names_in, open_names
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import Words, end_waiting, show_waiting
 
@@ -55,15 +55,6 @@ class StoryPanel(ModePanel):
         """Enter on a line that leads to an episode or a session."""
 
         goal: str
-
-    @dataclass
-    class Names(Message):
-        """Enter on a line that names code."""
-
-        names: tuple[Mention, ...]
-
-    class Shown(Message):
-        """Another story is there, or none: what can be done with it may differ."""
 
     _parts: Parts | None = None
     _laid: StoryLayout | None = None
@@ -139,7 +130,7 @@ class StoryPanel(ModePanel):
         self.label(subtitle="")
         self.head("")
         self.lines.set_rows((), empty=words)
-        self.post_message(self.Shown())
+        self.mode.refresh_keys()
 
     def head(self, words: Content | str) -> None:
         """Set the two lines of the header."""
@@ -169,7 +160,9 @@ class StoryPanel(ModePanel):
             if not keep:
                 self.lines.left = 0
             self.lines.set_rows(lines, cursor=self._same(lines) if keep else 0)
-            self.post_message(self.Shown())
+            if self.episode is not None:
+                self.head(turn_head(self.episode))
+            self.mode.refresh_keys()
 
         self.mode.cm.tasks.work(lambda: layout(parts(), width), got, topic="episodes.layout")
 
@@ -194,7 +187,7 @@ class StoryPanel(ModePanel):
         if line.goal:
             self.post_message(self.Leads(line.goal))
         elif names := self._names_of(line):
-            self.post_message(self.Names(names))
+            open_names(self.mode, names)
         elif self._laid is not None and self._laid.parts[line.part].folds:
             self._opened ^= {line.part}
             self._refold(line.part)

@@ -8,6 +8,7 @@ from functools import partial
 
 from textual import events, getters, on
 from textual.containers import Container
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -15,14 +16,22 @@ from cm_tui.counts import noun
 from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Episode, EpisodeFilter, Page, Session
 from cm_tui.tui.modes.episodes.query import BY_HAND, EVERY, Term, ValidLines, is_session, of_key
-from cm_tui.tui.modes.episodes.recorded import DAYS, ActivityPanel, Totals
-from cm_tui.tui.modes.episodes.session_list import ROOMY, SessionList, SessionRow, TurnList, by_day
+from cm_tui.tui.modes.episodes.session_list import (
+    DAYS,
+    ROOMY,
+    SessionList,
+    SessionRow,
+    Totals,
+    TurnList,
+    activity_text,
+    by_day,
+)
 from cm_tui.tui.modes.episodes.stories import session_head, session_story, turn_head
 from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
 from cm_tui.tui.screens.list_mode import ListMode
 from cm_tui.tui.screens.messages import ReadEpisode
 from cm_tui.tui.tasks.ask import Engine, GrowingRows, Repeated, Then
-from cm_tui.tui.widgets.split import Panel, Split, Words
+from cm_tui.tui.widgets.split import FittedLine, Panel, Split, Words
 from cm_tui.tui.widgets.text import count, number_of, one_line
 
 LOOK_AGAIN = 5.0
@@ -73,7 +82,7 @@ class EpisodesView(ListMode):
 
     def compose_body(self) -> Iterable[Widget]:
         """Totals and filter above; sessions and their episodes at the left, the story at the right."""
-        yield ActivityPanel(id="activity")
+        yield FittedLine(id="activity")
         yield Input(
             placeholder="/ words, type: tool: outcome: tag: file: since:7d   f lists values",
             id="episode-filter", compact=True,
@@ -87,11 +96,11 @@ class EpisodesView(ListMode):
 
     def on_mount(self) -> None:
         """Restore the state of the last run."""
-        self.fill_filter(self.choices.get("filter"))
+        self.fill_filter(self.kept("filter", ""))
         session = self.choices.get("session")
         self.session_key = session if isinstance(session, str) else None
         self.session_list.focus()
-        self.set_interval(LOOK_AGAIN, self._poll)
+        self.set_interval(LOOK_AGAIN, self.poll)
 
     def keep(self) -> None:
         """The filter, and the session."""
@@ -131,13 +140,9 @@ class EpisodesView(ListMode):
 
     # --- news ---
 
-    @on(events.ScreenResume)
-    def _entered(self) -> None:
-        self._poll(due=True)
-
-    def _poll(self, *, due: bool = False) -> None:
+    def look(self, *, at_once: bool) -> None:
         """Ask whether something was recorded meanwhile."""
-        if self._begun and self.is_current and (self._totals.is_idle if due else self._totals.is_due):
+        if self._begun and self._totals.may_ask(at_once=at_once):
             self._read_totals(self._check_story)
 
     def _read_totals(self, then: Then[Totals], *, delay: float = 0.0) -> None:
@@ -202,15 +207,18 @@ class EpisodesView(ListMode):
     def show_totals(self, totals: Totals) -> None:
         """Show totals, and the rows that count something of them."""
         self.totals = totals
-        self.query_one(ActivityPanel).show(totals.stats)
+        self.query_one(FittedLine).show(partial(activity_text, totals.stats))
         self._show_sessions()
         self.refresh_keys()
 
     def show_failure(self, error: CmError) -> None:
         """Show why nothing could be read."""
-        self.query_one(ActivityPanel).say(error.one_line, "$error")
+        self._say(error.one_line, "$error")
         self.session_list.set_rows((), empty=error.one_line)
         self.sessions.clear()
+
+    def _say(self, words: str, style: str) -> None:
+        self.query_one(FittedLine).show(lambda _: Content.styled(f" {words}", style))
 
     def sessions_changed(self, new: bool) -> None:
         """Put the cursor on the session that it was on; where that is gone, on the newest, or the one in its place."""
@@ -243,7 +251,7 @@ class EpisodesView(ListMode):
             return
         rows = by_day(self.sessions.rows, totals.stats.episodes, totals.by_hand) if self.sessions.rows else []
         cursor = self.session_list.place_of(self.session_key or "", rows) or 0
-        empty = f"No matches for {one_line(self.filter_input.value)}." if self.filter_input.value else self._nothing
+        empty = self.no_matches or self._nothing
         with self.session_list.prevent(SessionList.Highlighted):
             self.session_list.set_rows(rows, cursor=cursor, empty=empty)
         total, known = self.sessions.total, len(self.sessions.rows)
@@ -264,7 +272,7 @@ class EpisodesView(ListMode):
         """Ask once the project is open; past sessions may have been found, or imported."""
         view = self.cm.project
         if view.engine != "open":
-            self.query_one(ActivityPanel).say(view.why_not_searchable or "Opening the project…")
+            self._say(view.why_not_searchable or "Opening the project…", "$muted")
         elif not self._begun:
             self._begun = True
             self.refresh_rows()

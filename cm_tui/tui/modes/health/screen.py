@@ -146,7 +146,6 @@ HEALTH_COMMANDS: tuple[Command[HealthScreen], ...] = (
 class HealthScreen(ModeScreen, commands=HEALTH_COMMANDS):
     """Check the installation and the index."""
 
-    MODE = "health"
     INTRO = (
         "The daemon, its jobs and its log; each layer that keeps the index fresh, and what is behind; checks of the "
         "installation, with fixes; what the index contains; files that were not read in full; and what this session did."

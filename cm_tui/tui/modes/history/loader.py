@@ -49,14 +49,6 @@ class Filled:
         return cls(rows_, note, number_of(len(page.rows), page.total))
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A tab is being read."""
-
-    words: str
-    """What is being read."""
-
-
 @dataclass
 class HistoryLoader:
     """The point, the other revision, and what is asked about them.
@@ -70,7 +62,7 @@ class HistoryLoader:
 
     _ask: Ask
     _drop: Callable[[str], None]
-    _filled: Callable[[str, Filled | Reading], None]
+    _filled: Callable[[str, Filled | str], None]
     _progress: Callable[[], str]
     unread: set[str] = field(default_factory=set)
     """Tabs that show nothing yet because the history that they need is being read."""
@@ -114,16 +106,8 @@ class HistoryLoader:
         low, high = sorted((mark, point), key=lambda moment: (moment.ordinal, moment.ahead))
         return low, high
 
-    def _subject_of(self, tab: str) -> object:
-        """Return what a tab tells of; an answer about something else is not shown in it."""
-        if tab == "changes":
-            return self.span if self.point else None
-        if tab == "symbols":
-            return self.point.sha if self.point else None
-        return self.subject if tab == "life" else None
-
     def drop(self, tab: str) -> None:
-        """Drop the request for a tab: its answer is outdated."""
+        """Drop the request for a tab, whose answer is outdated: whatever changes what a tab tells of has to call this."""
         self._drop(tab)
 
     def fill(self, tab: str) -> None:
@@ -185,7 +169,7 @@ class HistoryLoader:
         self._put("life", lambda engine: (engine.symbol_history(subject, callers=True), engine.history()), got, words)
 
     def _drift(self) -> None:
-        self._filled("drift", Reading("Reading…"))
+        self._filled("drift", "Reading…")
         self.look_for_drift()
 
     def look_for_drift(self) -> None:
@@ -212,19 +196,11 @@ class HistoryLoader:
             self._filled("episode", Filled(tuple(of_episode(self.episode)), f"what {agent_of(self.episode)} saw"))
 
     def _put(self, tab: str, call: Call[T], got: Then[T], words: str) -> None:
-        self._filled(tab, Reading(words))
+        self._filled(tab, words)
         self._send(tab, call, got)
 
     def _send(self, tab: str, call: Call[T], got: Then[T]) -> None:
-        subject = self._subject_of(tab)
-
-        def take(answer: T) -> None:
-            if subject == self._subject_of(tab):
-                got(answer)
-
         def failed(error: CmError) -> None:
-            if subject != self._subject_of(tab):
-                return
             if isinstance(error, NotFoundError) and (words := self._progress()):
                 self.unread.add(tab)
                 self._filled(tab, Filled((), f"{words}. This commit appears once it is read."))
@@ -232,7 +208,7 @@ class HistoryLoader:
                 self._filled(tab, Filled((), error.one_line))
 
         self.unread.discard(tab)
-        self._ask(tab, call, take, failed, delay=SETTLING)
+        self._ask(tab, call, got, failed, delay=SETTLING)
 
 
 def all_added(engine: Engine, first: str) -> model.Page[model.SymbolChange]:
@@ -299,8 +275,8 @@ class TabsPanel(TabPanel):
             self.show_tab()
         self.tabs.refresh()
 
-    def fill(self, tab: str, filled: Filled | Reading) -> None:
-        """Give a tab its rows; while they are being read, what is on screen stays, dimmed, and the border says so."""
+    def fill(self, tab: str, filled: Filled | str) -> None:
+        """Give a tab its rows; while they are being read, in words, what is on screen stays, dimmed, and the border says so."""
         active = tab == self.tabs.active
         if isinstance(filled, Filled):
             self._pages[tab] = filled
@@ -312,10 +288,10 @@ class TabsPanel(TabPanel):
             return
         self.tabs.counts.pop(tab, None)
         if active and self.rows.rows:
-            show_waiting(self, filled.words)
+            show_waiting(self, filled)
         elif active:
             self.label(subtitle="")
-            self.rows.set_rows((), empty=filled.words)
+            self.rows.set_rows((), empty=filled)
 
     def show_tab(self) -> None:
         """Show what is known of the open tab, and ask for what is not."""

@@ -8,15 +8,8 @@ from functools import partial
 from textual import on
 
 from cm_tui.model import ResolvedRevision, SymbolKey
+from cm_tui.tui.modes.history import prompts
 from cm_tui.tui.modes.history.commit_panel import CommitList
-from cm_tui.tui.modes.history.prompts import (
-    ask_prune,
-    ask_revision,
-    ask_since,
-    ask_symbol,
-    erase_shown,
-    open_episode,
-)
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, Spot
 from cm_tui.tui.modes.history.view import HistoryView
 from cm_tui.tui.screens.app_commands import cannot_index, not_searchable, show_mode, start_index
@@ -78,7 +71,7 @@ def go_to(screen: HistoryView) -> None:
         screen.arrive(place.moment, place.note, place.sha)
         screen.commits.focus()
 
-    ask_revision(screen, named)
+    prompts.ask_revision(screen, named)
 
 
 def _show_since(screen: HistoryView, place: ResolvedRevision) -> None:
@@ -104,7 +97,7 @@ def show_life(screen: HistoryView) -> None:
     """Show the life of the symbol under the cursor, else of a name."""
     key = _symbol(screen)
     if screen.panel.tabs.active == "life" or key is None:
-        ask_symbol(screen, screen.open_life, key.qualname if key else "")
+        prompts.ask_symbol(screen, screen.open_life, key.qualname if key else "")
     else:
         screen.open_life(key)
 
@@ -137,7 +130,7 @@ def open_spot(screen: HistoryView, spot: Spot) -> None:
 
 def drop_history(screen: HistoryView) -> None:
     """Drop history, from the point backwards unless told otherwise."""
-    ask_prune(screen, f"#{screen.point.ordinal}" if screen.point and screen.point.ordinal else "")
+    prompts.ask_prune(screen, f"#{screen.point.ordinal}" if screen.point and screen.point.ordinal else "")
 
 
 HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
@@ -164,7 +157,7 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
     Command("history.mark", "m", "Mark", "Mark this revision, to show changes between it and the cursor", flip_mark,
             blocked=(_no_mainline, _no_commit)),
     Command("history.since", "w", "Since", "Show changes since your last visit, or since a commit, tag, date or age",
-            lambda screen: ask_since(screen, partial(_show_since, screen)), blocked=_no_mainline),
+            lambda screen: prompts.ask_since(screen, partial(_show_since, screen)), blocked=_no_mainline),
     Command("history.episodes", "e", "Episodes",
             "Open the recorded episodes; r there shows the commit and patch of one here", show_mode("episodes"),
             blocked=not_searchable),
@@ -172,18 +165,16 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
             with_target("loader.episode", resume_agent),
             bar=False, blocked=(not_searchable, _no_episode, lambda screen: cannot_resume(screen.loader.episode))),
     Command("history.erase", "delete", "Erase", "Erase the episode shown permanently; asks twice",
-            with_target("loader.episode", erase_shown),
+            with_target("loader.episode", prompts.erase_shown),
             bar=False, blocked=(not_searchable, _no_episode)),
     Command("history.drop", "d", "Remove history", "Remove history before a revision or an age; counts and asks first",
             drop_history, bar=False, blocked=(_no_mainline, _reading)),
-    Command("history.zoom", "z", "Zoom", "Zoom the focused panel, and back", HistoryView.zoom, bar=False),
 )  # fmt: skip
 
 
 class HistoryScreen(HistoryView, commands=HISTORY_COMMANDS):
     """The history of every symbol."""
 
-    MODE = "history"
     SHOWS_REVISION = True
     INTRO = (
         "Every commit of HEAD's first-parent line, newest first; all panels show the one under the cursor. Changes "
@@ -195,7 +186,7 @@ class HistoryScreen(HistoryView, commands=HISTORY_COMMANDS):
 
     def open_episode(self, name: str) -> None:
         """Show an episode by its name; another mode leads here."""
-        open_episode(self, name)
+        prompts.open_episode(self, name)
 
     # --- the commits ---
 

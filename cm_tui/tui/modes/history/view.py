@@ -17,7 +17,7 @@ from cm_tui.model import CommitPoint, ProjectStatus, ResolvedRevision, SymbolKey
 from cm_tui.model.dates import minute
 from cm_tui.tui.modes.history.commit_panel import CommitList, CommitPanel
 from cm_tui.tui.modes.history.detail_panel import DetailPanel
-from cm_tui.tui.modes.history.loader import TABS, Filled, HistoryLoader, Reading, TabsPanel
+from cm_tui.tui.modes.history.loader import TABS, Filled, HistoryLoader, TabsPanel
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
 from cm_tui.tui.screens.list_mode import InputMode
 from cm_tui.tui.state.revision import SHORT_SHA, name_of
@@ -125,8 +125,7 @@ class HistoryView(InputMode):
 
     def on_mount(self) -> None:
         """Restore the state of the last run."""
-        tab = self.choices.get("tab")
-        self.panel.tabs.active = tab if tab in TABS else TABS[0]
+        self.panel.tabs.active = self.kept("tab", TABS[0], TABS)
         self.commits.focus()
         self.set_interval(LOOK_AGAIN, self._poll)
 
@@ -235,11 +234,11 @@ class HistoryView(InputMode):
             self._drift_due = time.monotonic() + max(DRIFT_AGAIN, DRIFT_SHARE * self.loader.drift_seconds)
             self.loader.look_for_drift()
 
-    def _fill(self, tab: str, filled: Filled | Reading) -> None:
+    def _fill(self, tab: str, filled: Filled | str) -> None:
         self.panel.fill(tab, filled)
         if tab == self.panel.tabs.active:
-            if isinstance(filled, Reading):
-                self.detail.wait(filled.words)
+            if isinstance(filled, str):
+                self.detail.wait(filled)
             else:
                 # Before the message about the new row: the difference of the old one never looks current.
                 self.detail.show(self.row)

@@ -17,7 +17,7 @@ from cm_tui.model.dates import age, local_day, local_minute
 from cm_tui.tui.state.authors import who_is
 from cm_tui.tui.state.filter_line import one_of, read_fields
 from cm_tui.tui.tasks.ask import Engine
-from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line, size
+from cm_tui.tui.widgets.text import count, elide_end, elide_path, flat, one_line, size
 
 Item = Entry | Note
 """What a row of the list is about."""
@@ -171,7 +171,6 @@ def _or_none(call: Callable[[], T]) -> T | None:
 
 PINNED, HELD, FORGOTTEN, OF_USER, PROBLEM = "★", "◌", "✗", "⌂", "▲"
 NEVER, UNAPPROVED, DOUBLE = "⊘", "!", "≈"
-_LONGEST = 400
 
 
 def signs_of(item: Item, marks: Marks) -> Content:
@@ -198,7 +197,7 @@ def _pressing(item: Entry | Note, marks: Marks) -> tuple[str, str]:
 
 def title_of(item: Entry | Note) -> str:
     """Return what an entry or a note is called, in one line."""
-    return " ".join(one_line(item.title[:_LONGEST]).split()) or one_line(item.id)
+    return flat(item.title) or one_line(item.id)
 
 
 # --- the lines above a text: what it is, who wrote it, when and where, what it weighs ---
@@ -241,7 +240,7 @@ def entry_facts(entry: Entry, width: int, about: About, doubles: Sequence[Duplic
     lines.append([(entry.id, "$muted"), *_tags(entry.keywords)])
     title = title_of(entry)
     # A title that the text begins with would stand there twice.
-    is_said = " ".join(one_line(entry.content).split()).startswith(title.rstrip("…"))
+    is_said = flat(entry.content, None).startswith(title.rstrip("…"))
     return _wrapped_facts("" if is_said else title, lines, width)
 
 

@@ -7,21 +7,11 @@ from functools import partial
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.message import Message
 
 from cm_tui.engine.api.weight import tokens
 from cm_tui.errors import CmError
 from cm_tui.model import Duplicates, Entry, Mention, Note, NoteText
-from cm_tui.tui.modes.memory.groups import (
-    About,
-    Item,
-    entry_facts,
-    is_same,
-    key_of,
-    note_facts,
-    path_of,
-    read_about,
-)
+from cm_tui.tui.modes.memory import groups
 from cm_tui.tui.screens.mode_screen import ModePanel
 from cm_tui.tui.screens.small_lists import names_in
 from cm_tui.tui.widgets.sourcelist import ProseList
@@ -39,13 +29,10 @@ NOTHING = "The selected entry or note is shown here."
 class ItemPanel(ModePanel):
     """Shows an item; what of it has to be read comes a moment later."""
 
-    class Shown(Message):
-        """Another text is there: what can be done with it may differ."""
-
-    item: Item | None = None
+    item: groups.Item | None = None
     text = ""
     """What is shown of its text."""
-    _about = About()
+    _about = groups.About()
     doubles_of: Callable[[Entry], Sequence[Duplicates]] = staticmethod(lambda _: ())
     """Returns what is known of entries that say nearly the same as one."""
     _next: int | None = None
@@ -66,14 +53,14 @@ class ItemPanel(ModePanel):
 
     # --- what is shown ---
 
-    def show(self, item: Item) -> None:
+    def show(self, item: groups.Item) -> None:
         """Show an item; an unchanged item keeps its scroll position."""
-        if is_same(item, self.item):
+        if groups.is_same(item, self.item):
             return
-        same = self.item is not None and key_of(item) == key_of(self.item)
+        same = self.item is not None and groups.key_of(item) == groups.key_of(self.item)
         self.item = item
         if not same:
-            self._about = About()
+            self._about = groups.About()
         self._read_about(item)
         self.label("Note" if isinstance(item, Note) else "Entry")
         if isinstance(item, Note):
@@ -90,7 +77,7 @@ class ItemPanel(ModePanel):
         self.query_one("#item-facts", Words).display = False
         self.label("", "")
         self.prose.clear(words)
-        self.post_message(self.Shown())
+        self.mode.refresh_keys()
 
     def _take(self, text: str, following: int | None, *, keep: bool) -> None:
         changed = text != self.text
@@ -98,7 +85,7 @@ class ItemPanel(ModePanel):
         self._tell()
         if changed or not keep:
             self.prose.show(text, keep=keep)
-        self.post_message(self.Shown())
+        self.mode.refresh_keys()
 
     def _tell(self) -> None:
         facts, item = self.query_one("#item-facts", Words), self.item
@@ -106,26 +93,26 @@ class ItemPanel(ModePanel):
         if item is None or not width:
             return
         if isinstance(item, Entry):
-            lines_ = entry_facts(item, width, self._about, self.doubles_of(item))
+            lines_ = groups.entry_facts(item, width, self._about, self.doubles_of(item))
         else:
             weight = tokens(self.text) if self.is_whole and self.text else None
-            lines_ = note_facts(item, weight, width, self._about)
+            lines_ = groups.note_facts(item, weight, width, self._about)
         facts.display = True
         facts.update(lines_)
         lines = self.text.count("\n") + 1 if self.text else 0
         total = item.lines if isinstance(item, Note) and not self.is_whole else lines
         self.label(subtitle=number_of(lines, total, "line"))
 
-    def _read_about(self, item: Item) -> None:
+    def _read_about(self, item: groups.Item) -> None:
         """Ask what there is to say besides; nothing waits for that."""
-        path = path_of(item)
+        path = groups.path_of(item)
 
-        def got(about: About) -> None:
+        def got(about: groups.About) -> None:
             if about != self._about:
                 self._about = about
                 self._tell()
 
-        self.mode.ask("about", lambda engine: read_about(engine, path), got, lambda _: None, delay=ABOUT_DELAY)
+        self.mode.ask("about", lambda engine: groups.read_about(engine, path), got, lambda _: None, delay=ABOUT_DELAY)
 
     def again(self) -> None:
         """Show what is known of the item again."""
@@ -163,7 +150,7 @@ class ItemPanel(ModePanel):
         self.text, self._next = "", None
         self._tell()
         self.prose.clear(f"✖ {note.id}: {error.one_line}")
-        self.post_message(self.Shown())
+        self.mode.refresh_keys()
 
     @on(ProseList.Highlighted)
     def _read_on(self) -> None:

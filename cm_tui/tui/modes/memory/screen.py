@@ -7,27 +7,153 @@ from functools import partial
 
 from textual import events, on
 
-from cm_tui.model import Entry, Note
-from cm_tui.tui.modes.memory import edits
-from cm_tui.tui.modes.memory.groups import SHOWS, title_of
-from cm_tui.tui.modes.memory.item_list import ItemList
-from cm_tui.tui.modes.memory.item_panel import ItemPanel
+from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Scope
+from cm_tui.model.dates import local_day
+from cm_tui.tui.modes.memory import writing
+from cm_tui.tui.modes.memory.groups import SHOWS, key_of, path_of, title_of
+from cm_tui.tui.modes.memory.inventory import ItemList
 from cm_tui.tui.modes.memory.view import MemoryView
-from cm_tui.tui.modes.memory.writing import (
-    cannot_edit_note,
-    edit_entry,
-    edit_entry_outside,
-    edit_note,
-    merge,
-    new_entry,
-    write_into_note,
-)
 from cm_tui.tui.screens.app_commands import not_open, undo_last
 from cm_tui.tui.screens.commands import Command, on_item, unless
 from cm_tui.tui.screens.list_mode import find, next_value
-from cm_tui.tui.screens.messages import OpenSearch
+from cm_tui.tui.screens.messages import AddToPack, OpenSearch
+from cm_tui.tui.screens.question import Line, ask_line, confirm_rule, rule_text
+from cm_tui.tui.screens.question import confirm as ask
+from cm_tui.tui.screens.save_text import copy_and_report
 from cm_tui.tui.screens.small_lists import open_names
+from cm_tui.tui.screens.undo import do_undoable, with_titles
+from cm_tui.tui.state.authors import who_is
+from cm_tui.tui.tasks.ask import Call
 from cm_tui.tui.widgets.sourcelist import ProseList
+from cm_tui.tui.widgets.text import elide_end, one_line, sentence
+
+_LONGEST = 60
+
+
+def flip_pin(screen: MemoryView, entry: Entry) -> None:
+    """Pin an entry, or not any more."""
+    change(screen, entry, EntryEdit(pinned=not entry.pinned))
+
+
+def flip_never_recall(screen: MemoryView, entry: Entry) -> None:
+    """Keep an entry out of all answers, or not any more."""
+    change(screen, entry, EntryEdit(never_recall=not entry.never_recall))
+
+
+def change(screen: MemoryView, entry: Entry, edit: EntryEdit) -> None:
+    """Change an entry, say what was done, and show it."""
+    _change(screen, entry, lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope))
+
+
+def _change(screen: MemoryView, item: Entry | Note, call: Call[MemoryChange]) -> None:
+    do_undoable(screen, call, partial(_changed, screen, title_of(item)), title=title_of(item))
+
+
+def approve(screen: MemoryView, entry: Entry) -> None:
+    """Approve a Rule as it is shown, after a confirmation: agents get it as an instruction."""
+    approved = partial(_change, screen, entry, lambda engine: engine.approve_entry(entry))
+    confirm_rule(screen, rule_text(entry), entry.scope, "Approve", approved)
+
+
+def forget(screen: MemoryView, item: Entry | Note) -> None:
+    """Forget an entry, or bring one back that was forgotten; delete a note after a question."""
+    if isinstance(item, Entry):
+        back = item.forgotten is not None
+        _change(screen, item, lambda engine: engine.forget_memory(item.id, undo=back, scope=item.scope))
+        return
+
+    def delete() -> None:
+        do_undoable(screen, lambda engine: engine.delete_note(item.id), partial(writing.report_note, screen))
+
+    ask(screen, f"Delete the note {one_line(item.id)}?\n\nIts file is deleted; u restores it.", "Delete", delete)
+
+
+def move_entry(screen: MemoryView, entry: Entry) -> None:
+    """Move an entry to the other scope after a question: what holds in all projects is given in all of them."""
+    to: Scope = "project" if entry.scope == "user" else "user"
+    place = "all your projects" if to == "user" else "this project only"
+    words = f"Move “{elide_end(title_of(entry), _LONGEST)}” to {place}?\n\nu undoes it."
+    ask(screen, words, "Move", lambda: _change(screen, entry, lambda engine: engine.move_entry(entry.id, to)))
+
+
+# --- what is stale ---
+
+
+def fix_names(screen: MemoryView, entry: Entry) -> None:
+    """Write new names in the place of old ones, after a question that says which."""
+
+    def found(would: MemoryChange) -> None:
+        fix = partial(_change, screen, entry, lambda engine: engine.fix_stale(entry.id))
+        ask(screen, f"{sentence(would.words)}.", "Write it", fix)
+
+    screen.ask("fix", lambda engine: engine.fix_stale(entry.id, dry_run=True), found)
+
+
+def confirm(screen: MemoryView, item: Entry | Note) -> None:
+    """Confirm that an item which names removed code is still true."""
+    _change(screen, item, lambda engine: engine.confirm_stale(path_of(item)))
+
+
+def move_note(screen: MemoryView, note: Note) -> None:
+    """Ask for another name of a note, also in the other scope, and give it that."""
+
+    def moved(change: NoteChange) -> None:
+        if change.note is not None:
+            screen.pending = key_of(change.note)
+        writing.report_note(screen, change)
+
+    def named(name: str) -> None:
+        if name.strip() != note.id:
+            do_undoable(screen, lambda engine: engine.move_note(note.id, name.strip()), moved, about={note.id: ""})
+
+    hint = "user:NAME for all your projects, .cm/notes/NAME for this one, topics/NAME for a topic."
+    line = Line(named, note.id, hint, lambda name: None if name.strip() else "Give it a name.")
+    ask_line(screen, "Move the note to", line)
+
+
+def _changed(screen: MemoryView, title: str, change: MemoryChange) -> None:
+    screen.show_result(with_titles(change.words, {change.id: title}), undoable=bool(change.change))
+
+
+# --- taking it elsewhere ---
+
+
+def copy_text(screen: MemoryView) -> None:
+    """Copy the text; of a note all of it, also what was not read yet."""
+    item = screen.item
+    if isinstance(item, Note) and not screen.panel.is_whole:
+        screen.ask(
+            "copy", lambda engine: writing.merge_base(engine, item.id),
+            lambda text: copy_and_report(screen, text, "Note copied."),
+        )  # fmt: skip
+    elif item is not None:
+        text = item.content if isinstance(item, Entry) else screen.panel.text
+        copy_and_report(screen, text, "Text copied.")
+
+
+def copy_name(screen: MemoryView) -> None:
+    """Copy what names it elsewhere: the path of a note's file, the id of an entry."""
+    item = screen.item
+    if item is not None:
+        name = item.file if isinstance(item, Note) else item.id
+        copy_and_report(screen, name, one_line(name))
+
+
+def add_to_pack(screen: MemoryView) -> None:
+    """Put it into the pack, and go to the next."""
+    item = screen.item
+    if isinstance(item, Entry):
+        at, lines = item.timestamp / 1000, item.content.count("\n") + 1
+        title = f"“{elide_end(title_of(item), _LONGEST)}”, {who_is(item.actor, item.agent)}, {local_day(at)}"
+        request = PackRequest(path_of(item), 1, lines, title, "remembered")
+    elif isinstance(item, Note):
+        title = f"“{elide_end(title_of(item), _LONGEST)}”, {local_day(item.time or item.modified)}"
+        request = PackRequest(path_of(item), 1, max(1, item.lines), title, "remembered")
+    else:
+        return
+    screen.post_message(AddToPack(request))
+    screen.list_shown.cursor += 1
+
 
 # --- why a command is not possible now ---
 
@@ -71,7 +197,7 @@ def _not_writable(note: Note) -> str | None:
 
 cannot_pin = unless_item(lambda _: "only entries can be pinned", why_fixed)
 cannot_exclude = unless_item(lambda _: "only entries can be excluded from results", why_fixed)
-cannot_edit = unless_item(cannot_edit_note, why_fixed)
+cannot_edit = unless_item(writing.cannot_edit_note, why_fixed)
 cannot_edit_outside = unless_item(lambda _: None, why_fixed)
 cannot_move = unless_item(_not_writable, why_fixed)
 cannot_forget = unless_item(
@@ -139,7 +265,7 @@ def edit_note_outside(screen: MemoryView, note: Note) -> None:
 def write(screen: MemoryView) -> None:
     """Write into the note under the cursor where cm may write there, else into the log of today."""
     item = screen.item
-    write_into_note(screen, item.id if isinstance(item, Note) and item.writable and item.kind != "day" else "")
+    writing.write_into_note(screen, item.id if isinstance(item, Note) and item.writable and item.kind != "day" else "")
 
 
 def search_name(screen: MemoryView) -> None:
@@ -163,39 +289,39 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     Command("memory.find", "slash", "Find", "Filter by words, `kind:` and `state:`", find,
             blocked=not_open),
     Command("memory.accept", "plus", "Approve", "Approve an agent's Rule: agents follow it from then on",
-            on_item({Entry: edits.approve}), bar="possible", blocked=cannot_approve),
+            on_item({Entry: approve}), bar="possible", blocked=cannot_approve),
     Command("memory.merge", "x", "Merge", "Compare with a near-duplicate entry, and merge them",
-            on_item({Entry: merge}), bar="possible", blocked=no_double),
+            on_item({Entry: writing.merge}), bar="possible", blocked=no_double),
     Command("memory.fix", "F", "Fix names", "Replace renamed symbols by their new names",
-            on_item({Entry: edits.fix_names}), bar="possible", blocked=cannot_fix),
+            on_item({Entry: fix_names}), bar="possible", blocked=cannot_fix),
     Command("memory.true", "t", "Still true", "Confirm that it is still true, although it names missing code",
-            on_item({Entry: edits.confirm, Note: edits.confirm}), bar="possible", blocked=not_stale),
+            on_item({Entry: confirm, Note: confirm}), bar="possible", blocked=not_stale),
     Command("memory.ask", "s", "Search", "Search entries, notes and past sessions by meaning",
             search_memory, blocked=not_open),
-    Command("memory.new", "n", "New", "Write an entry: a rule, knowledge or experience", new_entry,
+    Command("memory.new", "n", "New", "Write an entry: a rule, knowledge or experience", writing.new_entry,
             blocked=not_open),
     Command("memory.write", "w", "Write", "Append to a note: today's log, or the one under the cursor", write,
             blocked=not_open),
     Command("memory.edit", "e", "Edit", "Edit in place; concurrent changes are merged",
-            on_item({Entry: edit_entry, Note: edit_note}), blocked=cannot_edit),
+            on_item({Entry: writing.edit_entry, Note: writing.edit_note}), blocked=cannot_edit),
     Command("memory.forget", "d", "Forget", "Forget the entry or delete the note; d brings a forgotten entry back",
-            on_item({Entry: edits.forget, Note: edits.forget}), blocked=cannot_forget),
+            on_item({Entry: forget, Note: forget}), blocked=cannot_forget),
     Command("memory.undo", "u", "Undo", "Undo the last change, of any mode; then your earlier ones in this project",
             undo_last, blocked=not_open),
     Command("memory.show", "f", "Show", "All, entries only, notes only", next_value("show", ("", *SHOWS)), blocked=not_open),
     Command("memory.pin", "p", "Pin", "Agents cannot change a pinned entry; the same key unpins it",
-            on_item({Entry: edits.flip_pin}), blocked=cannot_pin),
+            on_item({Entry: flip_pin}), blocked=cannot_pin),
     Command("memory.move", "m", "Move", "Move it to all projects or to this one; rename a note",
-            on_item({Note: edits.move_note, Entry: edits.move_entry}), bar=False, blocked=cannot_move),
+            on_item({Note: move_note, Entry: move_entry}), bar=False, blocked=cannot_move),
     Command("memory.never", "r", "Never recall", "Exclude it from results and from agents; the same key reverts that",
-            on_item({Entry: edits.flip_never_recall}), bar=False, blocked=cannot_exclude),
+            on_item({Entry: flip_never_recall}), bar=False, blocked=cannot_exclude),
     Command("memory.outside", "E", "Editor",
             "Change it in $VISUAL or $EDITOR: the file of a note, the text of an entry",
-            on_item({Entry: edit_entry_outside, Note: edit_note_outside}), bar=False,
+            on_item({Entry: writing.edit_entry_outside, Note: edit_note_outside}), bar=False,
             blocked=cannot_edit_outside),
-    Command("memory.add", "a,space", "Pack", "Add it to the pack", edits.add_to_pack, blocked=no_piece),
-    Command("memory.copy", "y", "Copy", "Copy the text", edits.copy_text, bar=False, blocked=no_item),
-    Command("memory.copy-name", "Y", "Copy name", "Copy the id of an entry, the path of a note", edits.copy_name,
+    Command("memory.add", "a,space", "Pack", "Add it to the pack", add_to_pack, blocked=no_piece),
+    Command("memory.copy", "y", "Copy", "Copy the text", copy_text, bar=False, blocked=no_item),
+    Command("memory.copy-name", "Y", "Copy name", "Copy the id of an entry, the path of a note", copy_name,
             bar=False, blocked=no_item),
     Command("memory.search", "o", "In Search", "Search the code for its title", search_name, bar=False,
             blocked=no_piece),
@@ -206,14 +332,12 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             partial(jump, by=-1), bar=False, blocked=no_rows),
     Command("memory.after", "right_square_bracket", "Next group", "Go to the next group",
             partial(jump, by=1), bar=False, blocked=no_rows),
-    Command("memory.zoom", "z", "Zoom", "Zoom the focused panel, and back", MemoryView.zoom, bar=False),
 )  # fmt: skip
 
 
 class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
     """What was written down."""
 
-    MODE = "memory"
     INTRO = (
         "Entries are rules, knowledge and experience; notes are Markdown files: daily logs, topics, long-term memory. "
         "Search, packs and agents find both. / filters, s searches by meaning. Requests by agents wait in Review (7): a accepts, x declines. "
@@ -223,11 +347,10 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
 
     # --- the list ---
 
-    @on(ItemList.Highlighted, "#memory-list")
-    def _came_to(self) -> None:
+    def show_row(self) -> None:
+        """Show the item under the cursor."""
         if self.items.item is not None:
             self.panel.show(self.items.item)
-        self.refresh_keys()
 
     @on(ItemList.Chosen, "#memory-list")
     def _enter(self) -> None:
@@ -241,10 +364,6 @@ class MemoryScreen(MemoryView, commands=MEMORY_COMMANDS):
     @on(ItemList.RowsRequested)
     def _rows_requested(self, event: ItemList.RowsRequested) -> None:
         self.stock.read_on(event.group.key, self.items.read_of(event.group, event.many))
-
-    @on(ItemPanel.Shown)
-    def _shown(self) -> None:
-        self.refresh_keys()
 
     @on(events.DescendantFocus)
     def _focus_moved(self, event: events.DescendantFocus) -> None:

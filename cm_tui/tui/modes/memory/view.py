@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from textual import events, getters, on
+from textual import getters
 from textual.widget import Widget
 from textual.widgets import Input
 
-from cm_tui.errors import CmError
 from cm_tui.tui.modes.memory.groups import Item, Marks, MemoryFilter, read_line, read_marks
-from cm_tui.tui.modes.memory.inventory import Inventory, InventoryWatch
-from cm_tui.tui.modes.memory.item_list import ItemList, rows_of
+from cm_tui.tui.modes.memory.inventory import Inventory, InventoryWatch, ItemList, rows_of
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
-from cm_tui.tui.screens.list_mode import ListMode
+from cm_tui.tui.screens.list_mode import ListingMode
 from cm_tui.tui.tasks.ask import Repeated
 from cm_tui.tui.widgets.sourcelist import ProseList
 from cm_tui.tui.widgets.split import Panel, Split, Words
-from cm_tui.tui.widgets.text import count, one_line, sentence
+from cm_tui.tui.widgets.text import count, sentence
 
 LOOK_AGAIN = 3.0
 """Seconds between checks for changed files, which send no event."""
@@ -28,19 +26,16 @@ NOTHING = (
 )
 
 
-class MemoryView(ListMode):
+class MemoryView(ListingMode[InventoryWatch]):
     """Keeps filter, list and panel in step with each other, and with what is on disk."""
 
     FILTER, PROBLEM = "memory-filter", "memory-problem"
 
     def __init__(self) -> None:
         super().__init__()
-        self.stock = InventoryWatch(Repeated("inventory", self.ask, self._failed, LOOK_AGAIN), self._take)
+        self.stock = InventoryWatch(Repeated("inventory", self.ask, self.show_failure, LOOK_AGAIN), self._take)
         self.pending: tuple[str, str] | None = None
         """What the cursor goes to as soon as it is listed."""
-        self._wrong = ""
-        """What is wrong with the line of the filter."""
-        self._news = -1
 
     def compose_body(self) -> Iterable[Widget]:
         """The filter above; the list at the left, what the cursor is on at the right."""
@@ -53,11 +48,9 @@ class MemoryView(ListMode):
             yield ItemPanel(id="item-panel")
 
     def on_mount(self) -> None:
-        """Restore the state of the last run."""
-        self.stock.where, self._wrong = read_line(self.fill_filter(self.choices.get("filter")))
+        """Look again and again: what is written outside of cm sends no event."""
         self.panel.doubles_of = lambda entry: self.items.marks.doubles.get(entry.id, ())
-        self.items.focus()
-        self.set_interval(LOOK_AGAIN, self._poll)
+        self.set_interval(LOOK_AGAIN, self.poll)
 
     # --- parts ---
 
@@ -75,31 +68,24 @@ class MemoryView(ListMode):
         return self.items.item
 
     list_shown = items
+    stock_list = items
     text_shown = getters.query_one(ProseList)
 
     # --- asking ---
 
-    def project_changed(self) -> None:
-        """Load the list once the engine is open, and after each change."""
-        view = self.cm.project
-        if view.engine != "open":
-            if self.stock.found is None:
-                self.items.set_rows((), empty=view.why_not_searchable or "Opening the project…")
-        elif self._news != view.index_news:
-            self._news = view.index_news
-            if self.stock.found is not None:
-                self._read_marks()
-            self.reload()
-        self.refresh_keys()
+    def read_line(self, text: str) -> tuple[MemoryFilter, str]:
+        """Parse a filter line."""
+        return read_line(text)
 
-    @on(events.ScreenResume)
-    def _entered(self) -> None:
-        self._poll(due=True)
-
-    def _poll(self, *, due: bool = False) -> None:
+    def look(self, *, at_once: bool) -> None:
         """Ask whether something was written meanwhile."""
-        if self.is_current:
-            self.stock.look(due=due)
+        self.stock.look(at_once=at_once)
+
+    def index_changed(self) -> None:
+        """Request the rows, and what they are marked with."""
+        if self.stock.found is not None:
+            self._read_marks()
+        self.reload()
 
     def open_item(self, kind: str, name: str) -> None:
         """Show what another mode leads to, whatever was filtered before."""
@@ -122,19 +108,6 @@ class MemoryView(ListMode):
         if (page := next(unread, None)) is not None:
             self.stock.read_on(page.group.key, len(page.items))
 
-    def refresh_rows(self, *, delay: float = 0.0) -> None:
-        """Ask for what the line of the filter leaves."""
-        where, self._wrong = read_line(self.filter_input.value)
-        self._say(self._wrong)
-        self.stock.filter_by(where, delay=delay)
-
-    def reload(self) -> None:
-        """Request the same rows again."""
-        self.stock.read()
-
-    def _failed(self, error: CmError) -> None:
-        self.show_failure_in(self.items, error, is_read=self.stock.found is not None)
-
     def show_result(self, words: str, *, undoable: bool) -> None:
         """Report what was done, and show the new state."""
         self.cm.tell(f"{sentence(words)}{'; u undoes it' if undoable else ''}.")
@@ -142,17 +115,13 @@ class MemoryView(ListMode):
 
     # --- showing ---
 
-    def _say(self, wrong: str) -> None:
-        """Show the filter's problems and the list's warnings."""
-        self.say_problem(wrong, *(self.stock.found.notes if self.stock.found else ()))
-
     def _take(self, found: Inventory) -> None:
         rows = rows_of(found)
-        self.items.refill(rows, empty=self._empty_text(), at=self.pending)
+        self.items.refill(rows, empty=self.no_matches or NOTHING, at=self.pending)
         self._reach_pending(found)
         if not rows:
-            self.panel.clear("" if self.filter_input.value.strip() else self.INTRO)
-        self._say(self._wrong)
+            self.panel.clear("" if self.no_matches else self.INTRO)
+        self.say_notes()
         self._title(found)
         self._read_marks()
         self.refresh_keys()
@@ -176,7 +145,3 @@ class MemoryView(ListMode):
         if self.where.show != "entries":
             words.append(count(found.total("notes"), "note"))
         self.label("memory-list-panel", "Memory", " · ".join(words))
-
-    def _empty_text(self) -> str:
-        text = self.filter_input.value.strip()
-        return f"No matches for {one_line(text)}." if text else NOTHING

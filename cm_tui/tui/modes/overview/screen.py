@@ -143,7 +143,6 @@ OVERVIEW_COMMANDS: tuple[Command[OverviewScreen], ...] = (
 class OverviewScreen(ModeScreen, commands=OVERVIEW_COMMANDS):
     """The project and its index at a glance."""
 
-    MODE = "overview"
     INTRO = (
         "The state of this project. A project is indexed automatically when it is opened; keyword and symbol "
         "queries work as soon as its files are parsed; vectors follow."

@@ -25,7 +25,7 @@ from cm_tui.tui.screens.episode_commands import open_memory
 from cm_tui.tui.screens.messages import OpenPath
 from cm_tui.tui.screens.question import Line, ask_line
 from cm_tui.tui.screens.save_text import ask_and_save, ask_budget, copy_and_report, note_recalled, span_in
-from cm_tui.tui.state.change_history import Finish, UndoableChange
+from cm_tui.tui.state.change_history import own_change
 from cm_tui.tui.widgets.text import count, one_line
 
 
@@ -51,9 +51,8 @@ def set_budget(screen: PackView) -> None:
         if after == before:
             return
         put(after)
-        undo, redo = partial(_restore, partial(put, before)), partial(_restore, partial(put, after))
-        label = f"set the budget of the pack to {after:,} tokens"
-        screen.cm.history.add(UndoableChange(label, screen.MODE, undo, redo, frozenset({"pack budget"})))
+        label, about = f"set the budget of the pack to {after:,} tokens", frozenset({"pack budget"})
+        screen.cm.history.add(own_change(label, screen.MODE, about, partial(put, before), partial(put, after)))
 
     def put(budget: int) -> None:
         screen.budget = budget
@@ -62,11 +61,6 @@ def set_budget(screen: PackView) -> None:
 
     before = screen.budget
     ask_budget(screen, before, "An estimate: see the guide on packs.", done)
-
-
-def _restore(put: Callable[[], None], _: object, finish: Finish) -> None:
-    put()
-    finish("")
 
 
 def edit_question(screen: PackView) -> None:
@@ -226,7 +220,6 @@ PACK_COMMANDS: tuple[Command[PackView], ...] = (
 class PackScreen(PackView, commands=PACK_COMMANDS):
     """Collect context for a chat."""
 
-    MODE = "pack"
     INTRO = (
         "The pieces that you added with a in Search and Symbols, in order, with their tokens. The bar shows how full "
         "the budget is; pieces over the budget are dim and excluded. Or press / and ask a question: the "

@@ -173,11 +173,9 @@ class PackView(ModeScreen):
 
     def on_mount(self) -> None:
         """Restore budget and question of the last run."""
-        budget, question = self.choices.get("budget"), self.choices.get("question")
-        if isinstance(budget, int) and budget > 0:
-            self.budget = budget
-        if isinstance(question, str):
-            self.cm.pack_selection.question = question
+        budget = self.kept("budget", DEFAULT_BUDGET)
+        self.budget = budget if budget > 0 else DEFAULT_BUDGET
+        self.cm.pack_selection.question = self.kept("question", self.cm.pack_selection.question)
         self.pieces.focus()
         self.pack_selection_changed()
 

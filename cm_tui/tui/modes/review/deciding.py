@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cm_tui import model
 from cm_tui.errors import CmError
 from cm_tui.model.dates import age
-from cm_tui.tui.modes.review.inbox import STATES, Item, Other, flat, key_of, title_of
+from cm_tui.tui.modes.review.inbox import STATES, Item, Other, key_of, title_of
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.app_commands import UNDO, undo_change
 from cm_tui.tui.screens.messages import OpenMemory
@@ -22,7 +22,7 @@ from cm_tui.tui.screens.undo import do_reversible, do_undoable, earlier_change
 from cm_tui.tui.screens.writing import words_of_error
 from cm_tui.tui.state.change_history import ChangeHistory, Finish, UndoableChange
 from cm_tui.tui.tasks.ask import Call, Engine
-from cm_tui.tui.widgets.text import count, elide_end, one_line
+from cm_tui.tui.widgets.text import count, elide_end, flat, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.entry_trust import Answer

@@ -17,8 +17,7 @@ from textual.widgets import Input
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedChange, NarratedProposal, Topic, TopicAction
 from cm_tui.model.text import fence_after
-from cm_tui.tui.modes.review.inbox import flat
-from cm_tui.tui.modes.review.parts import short
+from cm_tui.tui.modes.review.detail_panel import short
 from cm_tui.tui.modes.review.view import AFTER, ReviewView
 from cm_tui.tui.screens.messages import OpenMemory
 from cm_tui.tui.screens.question import Line, ListDialog, ask, ask_line, confirm
@@ -26,7 +25,7 @@ from cm_tui.tui.screens.undo import do_undoable
 from cm_tui.tui.screens.writing import Submit, WritingScreen
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.split import Words
-from cm_tui.tui.widgets.text import elide_end, one_line
+from cm_tui.tui.widgets.text import elide_end, flat, one_line
 
 
 class LineDialog(WritingScreen[str]):

@@ -14,7 +14,7 @@ from cm_tui.model import Entry, FactKind, NarratedFilter, NarratedProposal, Narr
 from cm_tui.model.dates import age
 from cm_tui.tui.state.filter_line import one_of, read_fields
 from cm_tui.tui.tasks.ask import Engine
-from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.text import flat, one_line
 
 WISH, OUTDATED, INCLUDED = "entry", "outdated", "included"
 """Kinds of other sources: an agent's request about an entry, a memory that names missing code, an entry of the clone."""
@@ -59,10 +59,6 @@ def read_line(text: str) -> tuple[InboxFilter, str]:
     """Parse a filter line; return the filter and the problems, without invalid terms."""
     words, found, wrong = read_fields(text, {"kind": KINDS, "state": FILTERED_STATES}, many=("kind",))
     return InboxFilter(words, found["kind"], one_of(found["state"], _WAITING)), wrong
-
-
-_LONGEST = 400
-"""Characters of a text that a row begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +128,6 @@ def _outdated(engine: Engine) -> Iterator[Other]:
             yield Other(OUTDATED, one.path, flat(one.title), flat(one.words), one)
 
 
-def flat(text: str, longest: int = _LONGEST) -> str:
-    """Return a text in one line, without anything that would move the cursor."""
-    return " ".join(one_line(text[:longest]).split())
-
-
 Sign = tuple[str, str]
 """A character and its style."""
 REFUSED: Sign = ("▲", "bold $warning")
@@ -163,11 +154,6 @@ _KINDS: dict[str, str] = {
     "size": "size of a note", WISH: "an agent's request about an entry",
     OUTDATED: "memory that names missing code", INCLUDED: "entry included in the clone",
 }  # fmt: skip
-
-
-def kind_of(item: Item) -> str:
-    """Return the kind of an item, as the filter has it."""
-    return item.kind
 
 
 def kind_words(kind: str) -> str:

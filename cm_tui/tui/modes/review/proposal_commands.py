@@ -13,21 +13,9 @@ from textual.content import Content
 
 from cm_tui import model
 from cm_tui.model.page import MOST_ROWS
+from cm_tui.tui.modes.review import inbox
 from cm_tui.tui.modes.review.deciding import accept, accept_read, confirm, decide, decline, decline_read
 from cm_tui.tui.modes.review.dialogs import FIRST, LineDialog, RejectDialog, read_in_memory, with_reason
-from cm_tui.tui.modes.review.inbox import (
-    Inbox,
-    InboxFilter,
-    Item,
-    Other,
-    cannot_fix,
-    kind_of,
-    kind_words,
-    place_of,
-    read_inbox,
-    session_of,
-    title_of,
-)
 from cm_tui.tui.modes.review.proposal_lines import whole_text
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.commands import on_item
@@ -69,10 +57,12 @@ def approve(screen: ReviewView) -> None:
     """Approve the selected items after one question that shows all their texts, or the item under the cursor."""
     chosen = screen.selected
     if not chosen:
-        on_item({Other: accept, model.NarratedProposal: as_decided(model.NarratedDecision("approve"))})(screen)
+        on_item({inbox.Other: accept, model.NarratedProposal: as_decided(model.NarratedDecision("approve"))})(screen)
         return
     ready = [
-        one for one in chosen if not cannot_fix(one) and not (isinstance(one, model.NarratedProposal) and one.problem)
+        one
+        for one in chosen
+        if not inbox.cannot_fix(one) and not (isinstance(one, model.NarratedProposal) and one.problem)
     ]
     if not ready:
         screen.cm.refuse("Approve: none of the selected items can be approved")
@@ -90,14 +80,14 @@ def approve(screen: ReviewView) -> None:
 
 def _decide_together(
     screen: ReviewView,
-    items: Sequence[Item],
+    items: Sequence[inbox.Item],
     decision: model.NarratedDecision,
-    other: Callable[[ReviewView, Other], None],
+    other: Callable[[ReviewView, inbox.Other], None],
 ) -> None:
     screen.proposals.selected = ()
     decide(screen, [one for one in items if isinstance(one, model.NarratedProposal)], decision)
     for one in items:
-        if isinstance(one, Other):
+        if isinstance(one, inbox.Other):
             other(screen, one)
 
 
@@ -107,7 +97,7 @@ def defer(screen: ReviewView) -> None:
     if screen.selected:
         _decide_together(screen, screen.selected, later, confirm)
     else:
-        on_item({Other: confirm, model.NarratedProposal: as_decided(later)})(screen)
+        on_item({inbox.Other: confirm, model.NarratedProposal: as_decided(later)})(screen)
 
 
 def approve_as_rule(screen: ReviewView, one: model.NarratedProposal) -> None:
@@ -154,9 +144,9 @@ def approve_elsewhere(screen: ReviewView, one: model.NarratedProposal) -> None:
         decide(screen, [one], model.NarratedDecision("approve", target=target if target != one.target else None))
 
     def got(found: model.TopicMap) -> None:
-        rows = [ChoiceRow(one.target, place_of(one.target), "as it is proposed")]
-        rows += [ChoiceRow(name, place_of(name), what) for name, what in _NOTES]
-        rows += [ChoiceRow(each.id, place_of(each.id), each.title) for each in found.topics if not each.retired]
+        rows = [ChoiceRow(one.target, inbox.place_of(one.target), "as it is proposed")]
+        rows += [ChoiceRow(name, inbox.place_of(name), what) for name, what in _NOTES]
+        rows += [ChoiceRow(each.id, inbox.place_of(each.id), each.title) for each in found.topics if not each.retired]
         known = {row.value: row for row in reversed(rows)}
         typed = "a note, such as topics/router.md or user:style.md"
         choose(screen, "Approve into which note?", [*reversed(known.values())], chosen, typed=typed)
@@ -206,17 +196,17 @@ def _draw_choice(row: ChoiceRow, width: int) -> Content:
 def reject(screen: ReviewView) -> None:
     """Reject the selected items, or the one under the cursor; proposals of the narrator with a reason."""
     items = screen.selected or tuple(filter(None, (screen.item,)))
-    if len(items) == 1 and isinstance(items[0], Other):
+    if len(items) == 1 and isinstance(items[0], inbox.Other):
         decline(screen, items[0])
     elif any(isinstance(one, model.NarratedProposal) for one in items):
         _reject(screen, items)
     elif items:
         words = f"Reject {count(len(items), 'item')}? Requests are removed, memories archived, entries excluded."
         do = partial(_decide_together, screen, items, model.NarratedDecision("reject"), decline_read)
-        ask_whether(screen, words, "Reject", do, detail="\n".join(map(title_of, items)))
+        ask_whether(screen, words, "Reject", do, detail="\n".join(map(inbox.title_of, items)))
 
 
-def _reject(screen: ReviewView, items: Sequence[Item]) -> None:
+def _reject(screen: ReviewView, items: Sequence[inbox.Item]) -> None:
     """Ask for a reason, of which those that were given last come first."""
     known = screen.choices.get("reasons")
     given = [str(reason) for reason in known] if isinstance(known, list) else []
@@ -227,7 +217,7 @@ def _reject(screen: ReviewView, items: Sequence[Item]) -> None:
         screen.remember()
         _decide_together(screen, items, model.NarratedDecision("reject", reason), decline_read)
 
-    what = title_of(items[0]) if len(items) == 1 else count(len(items), "item")
+    what = inbox.title_of(items[0]) if len(items) == 1 else count(len(items), "item")
     ask_for(screen, RejectDialog(what, reasons, answered))
 
 
@@ -248,11 +238,11 @@ def approve_kind(screen: ReviewView, one: model.NarratedProposal) -> None:
 
 
 def _all_words(kind: str, fit: list[model.NarratedProposal], left: int) -> str:
-    lines = [f"· {elide_end(title_of(each), _LONGEST)}" for each in fit[:_LISTED]]
+    lines = [f"· {elide_end(inbox.title_of(each), _LONGEST)}" for each in fit[:_LISTED]]
     lines += [f"· and {count(len(fit) - _LISTED, 'more', 'more')}"] if len(fit) > _LISTED else []
     stays = f"\n\n{left:,} that contradict saved memories, or cannot be written, keep waiting." if left else ""
     listed = "\n".join(lines)
-    return f"Approve {count(len(fit), 'proposal')} of the kind “{kind_words(kind)}”?\n\n{listed}{stays}\n\nu undoes all of it."
+    return f"Approve {count(len(fit), 'proposal')} of the kind “{inbox.kind_words(kind)}”?\n\n{listed}{stays}\n\nu undoes all of it."
 
 
 # --- where it leads ---
@@ -260,8 +250,8 @@ def _all_words(kind: str, fit: list[model.NarratedProposal], left: int) -> str:
 
 def open_evidence(screen: ReviewView) -> None:
     """Show the episode under the cursor, or the newest one, in Episodes."""
-    if isinstance(screen.item, Other):
-        _newest_of(screen, session_of(screen.item))
+    if isinstance(screen.item, inbox.Other):
+        _newest_of(screen, inbox.session_of(screen.item))
         return
     current = screen.panel.lines.current if screen.focused is screen.panel.lines else None
     if current is not None and current.goal.startswith("episode:"):
@@ -304,21 +294,22 @@ def follow(screen: ReviewView, goal: str) -> None:
 
 def choose_kind(screen: ReviewView) -> None:
     """Choose a kind from those that there are, with how many of each."""
-    where = InboxFilter(screen.stock.where.text, (), screen.stock.where.state)
+    where = inbox.InboxFilter(screen.stock.where.text, (), screen.stock.where.state)
     chosen_now = screen.stock.where.kinds
 
-    def got(found: Inbox) -> None:
-        many = Counter(kind_of(item) for item in found.rows)
+    def got(found: inbox.Inbox) -> None:
+        many = Counter(item.kind for item in found.rows)
         rows = [ChoiceRow("", "all kinds", count(sum(many.values()), "proposal"))]
         rows += [
-            ChoiceRow(kind, f"{kind_words(kind)}  kind:{kind}", f"{number:,}") for kind, number in many.most_common()
+            ChoiceRow(kind, f"{inbox.kind_words(kind)}  kind:{kind}", f"{number:,}")
+            for kind, number in many.most_common()
         ]
         choose(screen, "Which kind?", rows, chosen, value=chosen_now[0] if chosen_now else "")
 
     def chosen(kind: str) -> None:
         screen.filter_input.value = with_field(screen.filter_input.value, "kind", kind)
 
-    screen.ask("kinds", lambda engine: read_inbox(engine, where, MOST_ROWS), got)
+    screen.ask("kinds", lambda engine: inbox.read_inbox(engine, where, MOST_ROWS), got)
 
 
 def switch_to_topics(screen: ReviewView) -> None:

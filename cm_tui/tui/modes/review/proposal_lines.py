@@ -11,34 +11,18 @@ from textual.content import Content
 
 from cm_tui.model import ConfidencePart, Entry, Evidence, NarratedProposal, Proposal, StaleItem
 from cm_tui.model.dates import age, local_day, local_minute
+from cm_tui.tui.modes.review import inbox
 from cm_tui.tui.modes.review.detail_panel import BLANK, DetailLine, diff_lines, side_by_side, text_lines, title
-from cm_tui.tui.modes.review.inbox import (
-    OF_USER,
-    REFUSED,
-    RELATIONS,
-    SELECTED,
-    STATES,
-    Item,
-    Key,
-    Other,
-    flat,
-    key_of,
-    kind_of,
-    kind_words,
-    place_of,
-    sign_of,
-    title_of,
-)
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import count, elide_end, elide_path, fit, one_line
+from cm_tui.tui.widgets.text import count, elide_end, elide_path, fit, flat, one_line
 
 _KIND, _LIST_BAR = 10, 5
 _LEAST_TITLE = 20
 SURE, HALF_SURE = 0.8, 0.6
 
 
-Row = Item | None
+Row = inbox.Item | None
 """None: it was not read yet."""
 
 
@@ -50,14 +34,14 @@ def sure_bar(share: float, width: int) -> Content:
 class ProposalList(RowList[Row]):
     """Rows of one line or two, as there is room; asks for rows that come on screen and are not read yet."""
 
-    refused: Collection[Key] = ()
+    refused: Collection[inbox.Key] = ()
     """Items that could not be decided as they were shown."""
-    selected: tuple[Key, ...] = ()
+    selected: tuple[inbox.Key, ...] = ()
     """Items that are decided together."""
 
-    def key_of(self, row: Row) -> Key | None:
+    def key_of(self, row: Row) -> inbox.Key | None:
         """Return the name of an item."""
-        return key_of(row) if row is not None else None
+        return inbox.key_of(row) if row is not None else None
 
     # --- drawing ---
 
@@ -69,15 +53,15 @@ class ProposalList(RowList[Row]):
             return self._one_line(row, width)
         return self._summary(row, width) if line == 0 else self._facts(row, width)
 
-    def _sign(self, row: Item) -> Content:
-        whose = OF_USER if isinstance(row, NarratedProposal) and row.scope == "user" else (" ", "")
-        sign = sign_of(row, refused=key_of(row) in self.refused)
-        return Content.assemble(" ", SELECTED if key_of(row) in self.selected else sign, whose, " ")
+    def _sign(self, row: inbox.Item) -> Content:
+        whose = inbox.OF_USER if isinstance(row, NarratedProposal) and row.scope == "user" else (" ", "")
+        sign = inbox.sign_of(row, refused=inbox.key_of(row) in self.refused)
+        return Content.assemble(" ", inbox.SELECTED if inbox.key_of(row) in self.selected else sign, whose, " ")
 
-    def _summary(self, row: Item, width: int) -> Content:
-        return Content.assemble(self._sign(row), (elide_end(title_of(row), max(8, width - 5)), _style(row)))
+    def _summary(self, row: inbox.Item, width: int) -> Content:
+        return Content.assemble(self._sign(row), (elide_end(inbox.title_of(row), max(8, width - 5)), _style(row)))
 
-    def _facts(self, row: Item, width: int) -> Content:
+    def _facts(self, row: inbox.Item, width: int) -> Content:
         if not isinstance(row, NarratedProposal):
             facts = elide_end(row.facts, width - 7 - _KIND)
             return Content.assemble("    ", (fit(row.kind, _KIND), "$secondary"), " ", (facts, "$muted"))
@@ -89,22 +73,22 @@ class ProposalList(RowList[Row]):
             (f" · {where}" if where else "", "$muted"),
         )  # fmt: skip
 
-    def _one_line(self, row: Item, width: int) -> Content:
+    def _one_line(self, row: inbox.Item, width: int) -> Content:
         """Everything in one line: the title gives way."""
         if not isinstance(row, NarratedProposal):
-            free = width - 7 - _KIND - cell_len(title_of(row))
+            free = width - 7 - _KIND - cell_len(inbox.title_of(row))
             tail = Content.styled(f" {elide_end(row.facts.partition(', ')[0], max(12, free))}", "$muted")
         else:
             tail = Content.assemble(
                 " ", sure_bar(row.confidence, _LIST_BAR), (f" {_support_text(row, short=True):>5}", "$soft")
             )
         room = width - 5 - cell_len(tail.plain)
-        kind = f"{fit(kind_of(row), _KIND)} " if room >= _KIND + 1 + _LEAST_TITLE else ""
-        title = fit(title_of(row), max(4, room - len(kind)))
+        kind = f"{fit(row.kind, _KIND)} " if room >= _KIND + 1 + _LEAST_TITLE else ""
+        title = fit(inbox.title_of(row), max(4, room - len(kind)))
         return Content.assemble(self._sign(row), (kind, "$secondary"), (title, _style(row)), tail)
 
 
-def _style(row: Item) -> str:
+def _style(row: inbox.Item) -> str:
     if isinstance(row, NarratedProposal) and (row.state != "waiting" or row.relation == "redundant"):
         return "$muted"
     return "$foreground"
@@ -121,7 +105,7 @@ def _support_text(row: NarratedProposal, *, short: bool = False) -> str:
 
 
 def _where(row: NarratedProposal) -> str:
-    return f"decided {age(time.time() - row.decided)}" if row.decided is not None else place_of(row.target)
+    return f"decided {age(time.time() - row.decided)}" if row.decided is not None else inbox.place_of(row.target)
 
 
 TWO_COLUMNS = 88
@@ -157,10 +141,10 @@ def proposal_lines(one: NarratedProposal, width: int, *, is_whole: bool, refused
 
 def _head(one: NarratedProposal, width: int, refused: str) -> Iterator[DetailLine]:
     """Yield its kind, its state and what blocks it."""
-    sign, words = RELATIONS[one.relation]
-    yield DetailLine(Content.assemble(sign, " ", (words, sign[1]), (f"  ·  {kind_words(one.kind)}", "$soft")))
+    sign, words = inbox.RELATIONS[one.relation]
+    yield DetailLine(Content.assemble(sign, " ", (words, sign[1]), (f"  ·  {inbox.kind_words(one.kind)}", "$soft")))
     if one.state != "waiting":
-        sign, words = STATES[one.state]
+        sign, words = inbox.STATES[one.state]
         by = {"person": " by the user", "": ""}.get(one.decided_by, f" by the {one_line(one.decided_by)}")
         when = f", {local_minute(one.decided)}, {age(time.time() - one.decided)}" if one.decided is not None else ""
         yield from text_lines(f"{words}{by}{when}; u undoes it", width, sign[1], lead=f"{sign[0]} ")
@@ -169,7 +153,7 @@ def _head(one: NarratedProposal, width: int, refused: str) -> Iterator[DetailLin
     if one.proposed_by:
         yield DetailLine(Content.styled(f"? proposed by {one_line(one.proposed_by)}", "$warning"))
     for words in filter(None, (refused, one.problem)):
-        yield from text_lines(flat(words), width, "$warning", lead=f"{REFUSED[0]} ")
+        yield from text_lines(flat(words), width, "$warning", lead=f"{inbox.REFUSED[0]} ")
 
 
 def _writes(one: NarratedProposal, width: int, *, is_whole: bool) -> Iterator[DetailLine]:
@@ -283,7 +267,7 @@ def _more(one: NarratedProposal, width: int) -> Iterator[DetailLine]:
 _WISHES = {"write": "would write for all projects", "change": "would change", "forget": "would forget"}
 
 
-def other_lines(item: Other, width: int, *, refused: str = "") -> list[DetailLine]:
+def other_lines(item: inbox.Other, width: int, *, refused: str = "") -> list[DetailLine]:
     """Return the lines about an item.
 
     Args:
@@ -349,7 +333,7 @@ def _texts(wish: Proposal, width: int) -> Iterator[DetailLine]:
         yield DetailLine(Content.styled("It would be forgotten; d in Memory restores it.", "$muted"))
 
 
-def whole_text(item: Item) -> str:
+def whole_text(item: inbox.Item) -> str:
     """Return what approving an item writes or trusts, uncut, for a question about several."""
     if isinstance(item, NarratedProposal):
         gone = f"- {item.old}" if item.old and item.action in ("replace", "remove") else ""

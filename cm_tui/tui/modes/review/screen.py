@@ -9,15 +9,14 @@ from textual import on
 from cm_tui.model import NarratedProposal, Proposal, StaleItem
 from cm_tui.tui.modes.review import proposal_commands as commands
 from cm_tui.tui.modes.review.deciding import open_in_memory, undo_chosen, undo_last_decision
-from cm_tui.tui.modes.review.detail_panel import DetailList
 from cm_tui.tui.modes.review.dialogs import create, merge, retire_or_restore, split
 from cm_tui.tui.modes.review.inbox import OUTDATED, SHOWN, Other, cannot_fix, session_of
-from cm_tui.tui.modes.review.parts import TopicList
 from cm_tui.tui.modes.review.proposal_lines import ProposalList
 from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.app_commands import not_open, undo_last
 from cm_tui.tui.screens.commands import Command, on_item, unless, with_target
 from cm_tui.tui.screens.list_mode import find, next_value
+from cm_tui.tui.widgets.rowlist import RowList
 
 # --- why a command is not possible now ---
 
@@ -209,14 +208,12 @@ REVIEW_COMMANDS: tuple[Command[ReviewView], ...] = (
     Command("review.outside", "E", "Editor", "Change the line in $VISUAL or $EDITOR, then approve it",
             on_item({NarratedProposal: commands.edit_outside}), bar=False, blocked=WRITE),
     Command("review.copy", "y", "Copy", "Copy the panel's text", commands.copy, bar=False, blocked=no_row),
-    Command("review.zoom", "z", "Zoom", "Zoom the focused panel, and back", ReviewView.zoom, bar=False),
 )  # fmt: skip
 
 
 class ReviewScreen(ReviewView, commands=REVIEW_COMMANDS):
     """What waits for a person."""
 
-    MODE = "review"
     INTRO = (
         "Everything that waits for your decision: the narrator's proposals, agents' requests about entries, memories that "
         "name missing code, and entries included in the clone. Nothing is written or trusted before you approve it. "
@@ -247,25 +244,11 @@ class ReviewScreen(ReviewView, commands=REVIEW_COMMANDS):
 
     # --- the lists ---
 
-    @on(ProposalList.Highlighted, "#proposals")
-    def _came_to(self) -> None:
-        if not self.on_topics:
-            self.show_item()
-            self.refresh_keys()
-
     @on(ProposalList.RowsRequested)
     def _rows_requested(self, event: ProposalList.RowsRequested) -> None:
         self.stock.read_on(event.many)
 
-    @on(TopicList.Highlighted, "#topics")
-    def _came_to_topic(self) -> None:
-        if self.on_topics:
-            self.topics.show()
-            self.refresh_keys()
-
-    @on(ProposalList.Chosen, "#proposals")
-    @on(TopicList.Chosen, "#topics")
-    @on(DetailList.Chosen, "#detail-lines")
+    @on(RowList.Chosen)
     def _enter(self) -> None:
         commands.read(self)
 

@@ -7,18 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from cm_tui.errors import CmError
 from cm_tui.lru import LRU
 from cm_tui.model import NarratedProposal
-from cm_tui.tui.modes.review.inbox import (
-    FILTERED_STATES,
-    PAGE,
-    Inbox,
-    InboxFilter,
-    Item,
-    Key,
-    key_of,
-    read_inbox,
-    state_of,
-)
-from cm_tui.tui.tasks.ask import Ask, Engine, Fail, Repeated
+from cm_tui.tui.modes.review import inbox
+from cm_tui.tui.tasks.ask import Ask, Engine, Fail, Listing, Repeated
 
 SETTLING = 0.06
 """Seconds that the cursor stays before something is read, so that scrolling reads nothing."""
@@ -100,7 +90,7 @@ class Details:
 _ON_ITS_WAY = -1
 
 
-class Stock:
+class Stock(Listing[inbox.InboxFilter, inbox.Inbox]):
     """Proposals as they are listed.
 
     Args:
@@ -110,38 +100,28 @@ class Stock:
     """
 
     def __init__(self, ask: Ask, changed: Callable[[], None], failed: Fail) -> None:
-        self._question: Repeated[tuple[Inbox, int]] = Repeated("inbox", ask, failed)
+        super().__init__(Repeated[tuple[inbox.Inbox, int]]("inbox", ask, failed), inbox.InboxFilter())
         self._changed = changed
-        self._limit = PAGE
         self._now = 0
         """Counts answers to decisions: what was read before one is older than it."""
-        self._as_decided: dict[Key, tuple[Item | None, int]] = {}
+        self._as_decided: dict[inbox.Key, tuple[inbox.Item | None, int]] = {}
         """Items as they are to be, None where they go, and when the engine had done it."""
-        self._given_back: dict[Key, Item] = {}
-        self.where = InboxFilter()
-        self.found: Inbox | None = None
-        """What was read; None: nothing yet."""
-        self.refused: dict[Key, str] = {}
+        self._given_back: dict[inbox.Key, inbox.Item] = {}
+        self.refused: dict[inbox.Key, str] = {}
         """Why a decision could not be done: it is shown once more, as it is now."""
 
     # --- reading ---
 
-    def filter_by(self, where: InboxFilter, *, delay: float = 0.0) -> None:
-        """Ask for what fits a filter."""
-        if where != self.where:
-            self.where, self._limit = where, PAGE
-        self.read(delay=delay)
-
     def read(self, *, delay: float = 0.0) -> None:
         """Request the same rows again, as far as they were read."""
-        where, limit = self.where, self._limit
+        where, limit = self.where, self._limits.get("", inbox.PAGE)
 
-        def call(engine: Engine) -> tuple[Inbox, int]:
+        def call(engine: Engine) -> tuple[inbox.Inbox, int]:
             # Counted when it is asked, not before: decisions may be done while this one waits.
             began = self._now
-            return read_inbox(engine, where, limit), began
+            return inbox.read_inbox(engine, where, limit), began
 
-        def got(result: tuple[Inbox, int]) -> None:
+        def got(result: tuple[inbox.Inbox, int]) -> None:
             self.found, began = result
             self._given_back.clear()
             self._as_decided = {
@@ -155,19 +135,18 @@ class Stock:
 
     def read_on(self, many: int) -> None:
         """Load up to the visible rows and well beyond."""
-        if self.found is not None and len(self.found.rows) < self.found.total:
-            self._limit = min(self.found.total, max(4 * len(self.found.rows), many + PAGE))
-            self.read()
+        if self.found is not None:
+            self.read_further(len(self.found.rows), self.found.total, many)
 
     # --- what is listed ---
 
     @property
-    def rows(self) -> list[Item]:
+    def rows(self) -> list[inbox.Item]:
         """What is listed, as it was decided by now."""
         found = self.found.rows if self.found is not None else ()
         rows = []
         for item in found:
-            key = key_of(item)
+            key = inbox.key_of(item)
             shown = self._given_back.get(key) or self._as_decided.get(key, (item, 0))[0]
             if shown is not None and self._fits(shown):
                 rows.append(shown)
@@ -191,33 +170,33 @@ class Stock:
         return self._counted("deferred", self.found.deferred if self.found else 0)
 
     def _counted(self, state: str, before: int) -> int:
-        read = {key_of(item): state_of(item) for item in (self.found.rows if self.found else ())}
+        read = {inbox.key_of(item): inbox.state_of(item) for item in (self.found.rows if self.found else ())}
         for key, (item, _) in self._as_decided.items():
-            before += (item is not None and state_of(item) == state) - (read.get(key) == state)
+            before += (item is not None and inbox.state_of(item) == state) - (read.get(key) == state)
         return max(0, before)
 
-    def _fits(self, item: Item) -> bool:
-        states = FILTERED_STATES[self.where.state]
-        return not states or state_of(item) in states
+    def _fits(self, item: inbox.Item) -> bool:
+        states = inbox.FILTERED_STATES[self.where.state]
+        return not states or inbox.state_of(item) in states
 
     # --- decisions ---
 
-    def decided(self, items: Mapping[Key, Item | None]) -> None:
+    def decided(self, items: Mapping[inbox.Key, inbox.Item | None]) -> None:
         """Show items as they are to be; None: it goes."""
         for key, item in items.items():
             self._as_decided[key] = (item, _ON_ITS_WAY)
             self._given_back.pop(key, None)
             self.refused.pop(key, None)
 
-    def done(self, keys: Iterable[Key]) -> None:
+    def done(self, keys: Iterable[inbox.Key]) -> None:
         """The engine has done it: what is read from now on has it."""
         self._now += 1
         for key in keys:
             if key in self._as_decided:
                 self._as_decided[key] = (self._as_decided[key][0], self._now)
 
-    def restore(self, item: Item, why: str) -> None:
+    def restore(self, item: inbox.Item, why: str) -> None:
         """It could not be done: the item is there again, as it is now."""
-        self._as_decided.pop(key_of(item), None)
-        self._given_back[key_of(item)] = item
-        self.refused[key_of(item)] = why
+        self._as_decided.pop(inbox.key_of(item), None)
+        self._given_back[inbox.key_of(item)] = item
+        self.refused[inbox.key_of(item)] = why

@@ -13,12 +13,11 @@ from textual.widgets import Input
 from cm_tui.counts import noun
 from cm_tui.errors import CmError
 from cm_tui.model import NarratedProposal, Topic, TopicMap
-from cm_tui.tui.modes.review.detail_panel import DetailList, DetailPanel
-from cm_tui.tui.modes.review.inbox import INCLUDED, OUTDATED, WISH, Item, Key, key_of, read_line, state_of
-from cm_tui.tui.modes.review.parts import TopicList, progress_text, topic_lines
+from cm_tui.tui.modes.review.detail_panel import DetailList, DetailPanel, TopicList, progress_text, topic_lines
+from cm_tui.tui.modes.review.inbox import INCLUDED, OUTDATED, WISH, InboxFilter, Item, Key, key_of, read_line, state_of
 from cm_tui.tui.modes.review.proposal_lines import ProposalList, other_lines, proposal_lines
 from cm_tui.tui.modes.review.stock import Details, Stock
-from cm_tui.tui.screens.list_mode import ListMode
+from cm_tui.tui.screens.list_mode import ListingMode
 from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.split import Panel, Split, Words
 from cm_tui.tui.widgets.text import count, elide_end, one_line
@@ -136,21 +135,18 @@ NO_EPISODES = (
 )
 
 
-class ReviewView(ListMode):
+class ReviewView(ListingMode[Stock]):
     """Keeps filter, list and panel in step with each other, and with what was decided."""
 
     FILTER, PROBLEM = "review-filter", "review-problem"
 
     def __init__(self) -> None:
         super().__init__()
-        self.stock = Stock(self.ask, self.show_rows, self._failed)
+        self.stock = Stock(self.ask, self.show_rows, self.show_failure)
         self.details = Details(self.ask, self._loaded, self._unread)
         self.topics = TopicView(self)
         self.pending: Key | None = None
         """What the cursor goes to as soon as it is listed."""
-        self._wrong = ""
-        """What is wrong with the line of the filter."""
-        self._news = -1
 
     def compose_body(self) -> Iterable[Widget]:
         """The filter above; the list at the left, what the cursor is on at the right."""
@@ -163,6 +159,7 @@ class ReviewView(ListMode):
             yield DetailPanel(id="detail-panel")
 
     proposals = getters.query_one(ProposalList)
+    stock_list = proposals
     topic_list = getters.query_one(TopicList)
     panel = getters.query_one(DetailPanel)
 
@@ -187,11 +184,9 @@ class ReviewView(ListMode):
         self.label("review-list-panel", subtitle=elide_end(one_line(words), room))
 
     def on_mount(self) -> None:
-        """Restore the state of the last run."""
-        self.stock.where, self._wrong = read_line(self.fill_filter(self.choices.get("filter")))
-        self.set_class(self.choices.get("topics") is True, "-topics")
+        """List topics again where they were listed."""
+        self.set_class(self.kept("topics", False), "-topics")
         self.proposals.refused = self.stock.refused.keys()
-        self.list_shown.focus()
 
     def keep(self) -> None:
         """The filter, and which of the two is shown."""
@@ -220,32 +215,24 @@ class ReviewView(ListMode):
     # --- asking ---
 
     def project_changed(self) -> None:
-        """Load the list once the engine is open, and after each change."""
-        view = self.cm.project
-        if view.engine != "open":
-            if self.stock.found is None:
-                self.proposals.set_rows((), empty=view.why_not_searchable or "Opening the project…")
-        elif self._news != view.index_news:
-            self._news = view.index_news
-            self.reload(delay=AFTER if self.stock.found is not None else 0.0)
-        self.show_words("review-progress", progress_text(view.narrating, self.size.width))
-        self.refresh_keys()
+        """Show how far a pass is, too."""
+        self.show_words("review-progress", progress_text(self.cm.project.narrating, self.size.width))
+        super().project_changed()
 
-    def refresh_rows(self, *, delay: float = 0.0) -> None:
-        """Ask for what the line of the filter leaves."""
-        where, self._wrong = read_line(self.filter_input.value)
-        self._say()
-        self.stock.filter_by(where, delay=delay)
+    def index_changed(self) -> None:
+        """Request the rows, of many changes in a row after the last one."""
+        self.reload(delay=AFTER if self.stock.found is not None else 0.0)
+
+    def read_line(self, text: str) -> tuple[InboxFilter, str]:
+        """Parse a filter line."""
+        return read_line(text)
 
     def reload(self, *, delay: float = 0.0) -> None:
         """Request the same rows again."""
         self.details.expire()
-        self.stock.read(delay=delay)
+        super().reload(delay=delay)
         if self.on_topics or self.topics.found is not None:
             self.topics.read(delay=delay)
-
-    def _failed(self, error: CmError) -> None:
-        self.show_failure_in(self.proposals, error, is_read=self.stock.found is not None)
 
     # --- showing proposals ---
 
@@ -262,10 +249,17 @@ class ReviewView(ListMode):
             self.query_one(Header).refresh()
         if not self.on_topics:
             if not self.proposals.rows:
-                self.panel.clear("" if self.filter_input.value.strip() else self.INTRO)
+                self.panel.clear("" if self.no_matches else self.INTRO)
             self.retitle()
-        self._say()
+        self.say_notes()
         self.refresh_keys()
+
+    def show_row(self) -> None:
+        """Show the topic or the proposal under the cursor."""
+        if self.on_topics:
+            self.topics.show()
+        else:
+            self.show_item()
 
     def show_item(self) -> None:
         """Show the one under the cursor; diff and evidence come a moment later, where they are not known yet."""
@@ -333,15 +327,14 @@ class ReviewView(ListMode):
         words += [f"{len(chosen):,} selected"] if (chosen := self.selected) else []
         self.label("review-list-panel", " · ".join(["Review", *words]))
 
-    def _say(self) -> None:
-        """Show the filter's problems and the list's warnings."""
-        notes = self.stock.found.notes if self.stock.found and self.proposals.rows else ()
-        self.say_problem(self._wrong, *notes)
+    def say_notes(self) -> None:
+        """Show the filter's problems and, where nothing listed says them, the warnings."""
+        self.say_problem(self._wrong, *(self.stock.found.notes if self.stock.found and self.proposals.rows else ()))
 
     def _empty_text(self) -> str:
-        found, text = self.stock.found, self.filter_input.value.strip()
-        if text:
-            return f"No matches for {one_line(text)}."
+        found = self.stock.found
+        if self.no_matches:
+            return self.no_matches
         if found is not None and not found.has_episodes:
             return NO_EPISODES
         notes = " ".join(found.notes) if found is not None else ""

@@ -13,20 +13,7 @@ from cm_tui.engine.api.authors import Author
 from cm_tui.model import Hit, PackRequest, SymbolKey
 from cm_tui.model.dates import local_day
 from cm_tui.model.profile import ProfileReset
-from cm_tui.tui.modes.search.mark_commands import (
-    FACTORY,
-    MARK_COMMANDS,
-    WHY_COMMANDS,
-    after_answer,
-    knobs_closed,
-    no_file,
-    no_hit,
-    no_knobs,
-    read_marks,
-    unless_found,
-    write_profile,
-)
-from cm_tui.tui.modes.search.mark_commands import close as close_why
+from cm_tui.tui.modes.search import mark_commands as marking
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.rows import lines_of
@@ -57,7 +44,9 @@ def memory_title(hit: Hit, author: Author | None) -> str:
 
 
 Reason = Callable[[SearchView], str | None]
-_no_memory = unless_found(lambda screen: (result := screen.session.result) and result.beside, "no matching memories")
+_no_memory = marking.unless_found(
+    lambda screen: (result := screen.session.result) and result.beside, "no matching memories"
+)
 _nothing_tuned: Reason = unless(lambda screen: screen.session.tuned, "nothing was changed")
 _no_suggestion: Reason = unless(
     lambda screen: (result := screen.session.result) and result.suggestions, "every name in the query is known"
@@ -83,7 +72,7 @@ def leave_query(screen: SearchView) -> None:
     """Go from the input or a panel back to the results."""
     if screen.hit_panel.profile_panel.has_focus:
         toggle_tuning(screen)
-    elif not screen.query_input.has_focus and close_why(screen):
+    elif not screen.query_input.has_focus and marking.close(screen):
         return
     screen.results.focus()
 
@@ -199,7 +188,7 @@ def save_tuning(screen: SearchView) -> None:
         # An answer that is still on its way may be older than the file.
         screen.read_profiles()
 
-    write_profile(screen, f"saved the profile {profile.name}", before, profile, saved)
+    marking.write_profile(screen, f"saved the profile {profile.name}", before, profile, saved)
 
 
 SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
@@ -209,20 +198,20 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
             bar="possible", blocked=_no_suggestion),
     Command("search.open", "o", "Open",
             "Show the symbol and its callers; for a memory its session or entry", with_target("hit", open_hit),
-            shown_as="⏎", blocked=no_hit),
-    Command("search.add", "a,space", "Pack", "Add the result to the pack", with_target("hit", add_hit), blocked=no_hit),
+            shown_as="⏎", blocked=marking.no_hit),
+    Command("search.add", "a,space", "Pack", "Add the result to the pack", with_target("hit", add_hit), blocked=marking.no_hit),
     Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),
     Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why",
             lambda screen: screen.set_side("why" if screen.shown_side == "preview" else "preview"),
-            blocked=(knobs_closed, _both_shown)),
+            blocked=(marking.knobs_closed, _both_shown)),
     Command("search.mode", "m,ctrl+o", "Mode", "Hybrid, keyword or vector", next_mode),
     Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", next_profile),
     Command("search.by", "w", "Files", "Passages, or files with their best passages",
             lambda screen: screen.session.next_by(screen.results.current_hit)),
     Command("search.copy", "y", "Copy", "Copy path and lines; for a memory its id", with_target("hit", copy_place),
-            blocked=no_hit),
+            blocked=marking.no_hit),
     Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", with_target("hit", edit_hit),
-            blocked=(no_file, no_hit)),
+            blocked=(marking.no_file, marking.no_hit)),
     Command("search.memory", "b", "Memory", "Go to the matching memories, and back to the first result", to_memory,
             bar=False, blocked=_no_memory),
     Command("search.everywhere", "S", "Everywhere", "Search the memories of all projects on this machine, read-only; S returns",
@@ -230,13 +219,13 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.reset", "r", "Reset", "Back to the saved numbers",
             lambda screen: screen.hit_panel.profile_panel.reset(), bar=False, blocked=_nothing_tuned),
     Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
-            blocked=(no_knobs, _nothing_tuned)),
+            blocked=(marking.no_knobs, _nothing_tuned)),
     Command("search.factory", "f", "Factory", "Reset the number under the cursor to cm's default; s saves it",
-            partial(_take_factory, whole=False), bar=False, blocked=(*FACTORY, _all_factory)),
+            partial(_take_factory, whole=False), bar=False, blocked=(*marking.FACTORY, _all_factory)),
     Command("search.factory-all", "F", "Factory profile", "Reset every number of the profile to cm's defaults",
-            partial(_take_factory, whole=True), bar=False, blocked=(*FACTORY, _all_factory)),
-    *WHY_COMMANDS,
-    *MARK_COMMANDS,
+            partial(_take_factory, whole=True), bar=False, blocked=(*marking.FACTORY, _all_factory)),
+    *marking.WHY_COMMANDS,
+    *marking.MARK_COMMANDS,
 )  # fmt: skip
 
 
@@ -247,7 +236,6 @@ DEBOUNCE = 0.06
 class SearchScreen(SearchView, commands=SEARCH_COMMANDS):
     """Ask the code."""
 
-    MODE = "search"
     INTRO = (
         "Results come as you type. The bar of a row is its score, stacked by where it comes from; the thin end is what "
         "penalties took away. The Why panel lists every part; they add up to the score. Tuning ranks again at "
@@ -259,7 +247,7 @@ class SearchScreen(SearchView, commands=SEARCH_COMMANDS):
     """Query submitted with Enter whose response is not on screen yet."""
 
     def _show(self, keep: bool = False) -> None:
-        after_answer(self)
+        marking.after_answer(self)
         super()._show(keep)
         self.hit_panel.title_profile(self.session)
         answer = self.session.answer
@@ -274,7 +262,7 @@ class SearchScreen(SearchView, commands=SEARCH_COMMANDS):
     def read_profiles(self) -> None:
         """Read the profiles as they are saved, and what is marked."""
         super().read_profiles()
-        read_marks(self)
+        marking.read_marks(self)
 
     @on(Input.Changed, "#query")
     def _typed(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import get_args
 
 from textual import events, getters, on
 from textual.containers import Horizontal, Vertical
@@ -12,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from cm_tui.counts import count
-from cm_tui.model import CODE, Hit, Profile
+from cm_tui.model import CODE, By, Hit, Profile
 from cm_tui.tui.modes.search.hit_panel import HitPanel
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
@@ -120,14 +121,12 @@ class SearchView(ModeScreen):
 
     def on_mount(self) -> None:
         """Find the last query again, and read the profiles."""
-        if self.choices.get("search_mode") in SEARCH_MODES:
-            self.session.mode = self.choices["search_mode"]
-        self.session.by = "file" if self.choices.get("by") == "file" else "passage"
-        self.set_side("why" if self.choices.get("side") == "why" else "preview")
-        self.set_class(self.choices.get("tuning") is True, "-tuning")
-        query = self.choices.get("query")
+        self.session.mode = self.kept("search_mode", self.session.mode, SEARCH_MODES)
+        self.session.by = self.kept("by", self.session.by, get_args(By))
+        self.set_side(self.kept("side", self.shown_side, ("preview", "why")))
+        self.set_class(self.kept("tuning", False), "-tuning")
         with self.prevent(Input.Changed):
-            self.query_input.show_query(query if isinstance(query, str) else "")
+            self.query_input.show_query(self.kept("query", ""))
         self.results.authors = self.authors.known
         self.read_profiles()
         self.query_input.focus()

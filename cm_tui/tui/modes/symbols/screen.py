@@ -108,7 +108,6 @@ SYMBOLS_COMMANDS: tuple[Command[SymbolsView], ...] = (
 class SymbolsScreen(SymbolsView, commands=SYMBOLS_COMMANDS):
     """Browse symbols, callers and callees."""
 
-    MODE = "symbols"
     SHOWS_REVISION = True
     INTRO = (
         "Folders, files and symbols on the left; type / to find a symbol by a few of its letters. For the symbol under "

@@ -242,10 +242,9 @@ class SymbolsView(InputMode):
         """Restore the state of the last run."""
         self._at = self.finder.at = self.relations.at = self.cm.revision.at
         self.show_words("symbol-head", "")
-        self.relations.depth = self.choices["depth"] if self.choices.get("depth") in DEPTHS else 1
-        path, line = self.choices.get("path"), self.choices.get("line")
-        if isinstance(path, str) and path and isinstance(line, int):
-            self.navigation.look(SymbolPlace(path, line, find=bool(self.choices.get("symbol"))))
+        self.relations.depth = self.kept("depth", 1, DEPTHS)
+        if path := self.kept("path", ""):
+            self.navigation.look(SymbolPlace(path, self.kept("line", 0), find=self.kept("symbol", False)))
             self._open_soon()
         self.code_tree.focus()
 

@@ -1,18 +1,18 @@
-"""An application of modes: shows them, leads from one to another, and has words for the user."""
+"""The application as modes see it: shows them, leads from one to another, and has words for the user."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import time
-from collections.abc import Callable, Mapping
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from textual import events
 from textual.app import App
-from textual.css.stylesheet import Stylesheet
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
@@ -21,35 +21,76 @@ from textual.widgets import Input
 
 from cm_tui.config import Config
 from cm_tui.errors import CmError
-from cm_tui.tui.app.typed_keys import TypedKeys
-from cm_tui.tui.screens.app_services import Severity
+from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import OpenInMode, OpenRevision, RevisionChanged
-from cm_tui.tui.screens.mode_list import TITLES
-from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.mode_list import TITLES, screens
+from cm_tui.tui.screens.typed_keys import TypedKeys
 from cm_tui.tui.state.change_history import ChangeHistory
+from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.project import ActivityLog, ProjectView
 from cm_tui.tui.state.remembered import AppState
 from cm_tui.tui.state.revision import ShownRevision
+from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
+from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import Change, EngineTasks
 from cm_tui.tui.tasks.long_tasks import Origin
-from cm_tui.tui.theme.themes import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets, text_levels
+from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
+from cm_tui.tui.theme.themes import CM_DARK, CM_LIGHT, DARK_PARTS, ParsedOnce, style_sheets, text_levels
 from cm_tui.tui.widgets.header import KeyBar
+from cm_tui.tui.widgets.split import Split
 
-M = TypeVar("M", bound=ModeScreen)
-
-
-def screens() -> dict[str, str | Callable[[], Screen[Any]]]:
-    """What makes each mode's screen, imported when it is first shown."""
-    return {name: _maker(name) for name in TITLES}
+Severity = Literal["information", "warning", "error"]
 
 
-def _maker(name: str) -> Callable[[], Screen[None]]:
-    def make() -> Screen[None]:
-        module = importlib.import_module(f"cm_tui.tui.modes.{name}.screen")
-        screen: Screen[None] = getattr(module, f"{name.title()}Screen")()
-        return screen
+class ModePage(Screen[None]):
+    """A mode as the application and the commands of all modes see it."""
 
-    return make
+    MODE: ClassVar[str] = ""
+    UNDOES_EARLIER: ClassVar[bool] = False
+    """True where undo goes on with what the user changed in the project before this run."""
+    restored = False
+    """True once the mode shows what was remembered; before that there is nothing of its own to keep."""
+
+    @property
+    def cm(self) -> ModeApp:
+        """The application."""
+        return cast("ModeApp", self.app)
+
+    def is_doing(self, once: str) -> bool:
+        """Return whether a change of this name is in progress, and notify the user if so."""
+        doing = self.cm.tasks.is_doing(once)
+        if doing:
+            self.cm.refuse(f"{self.cm.running_command}: the previous one is still running")
+        return doing
+
+    @property
+    def split(self) -> Split | None:
+        """The two parts of the mode, where it has two."""
+        return next(iter(self.query(Split)), None)
+
+    # --- for a mode to override ---
+
+    def show_help(self) -> None:
+        """Show what the mode is for, and all keys."""
+
+    def show_project(self) -> None:
+        """Show the project's state."""
+
+    def keep(self) -> None:
+        """Write what should be found again into `self.choices`; a mode adds what is its own."""
+
+    def undo_here(self) -> bool:
+        """Undo what the cursor is on; False where that is nothing to undo."""
+        return False
+
+    def undo_earlier(self) -> None:
+        """Undo what was changed before this run, with `UNDOES_EARLIER`."""
+
+    def show_undone(self) -> None:
+        """Show what there is now: the engine undid or redid something, in whatever mode."""
+
+
+M = TypeVar("M", bound=ModePage)
 
 
 class ModeScreens:
@@ -62,10 +103,10 @@ class ModeScreens:
     def __init__(self, app: App[int]) -> None:
         self._app = app
 
-    def shown(self) -> list[ModeScreen]:
+    def shown(self) -> list[ModePage]:
         """Every mode that was shown so far."""
         stacks = (self._app._screen_stacks.get(name, []) for name in TITLES)  # noqa: SLF001 - Textual has no other way
-        return [stack[0] for stack in stacks if stack and isinstance(stack[0], ModeScreen)]
+        return [stack[0] for stack in stacks if stack and isinstance(stack[0], ModePage)]
 
     def screen(self, kind: type[M]) -> M:
         """The screen of a mode, once it was shown."""
@@ -83,21 +124,6 @@ class ModeScreens:
             screen.post_message(message())
 
 
-class ParsedOnce(Stylesheet):
-    """A style sheet that is parsed again only with other variables: Textual does so for the first screen, too."""
-
-    def set_variables(self, variables: dict[str, str]) -> None:
-        """Set variables; the current ones change nothing."""
-        if variables != self._variables:
-            super().set_variables(variables)
-            self._require_parse = True
-
-    def reparse(self) -> None:
-        """Parse what has not been parsed."""
-        if self._require_parse:
-            super().reparse()
-
-
 SIGN_S = 0.08
 """Seconds after which a change that is being made shows: a person is to see a sign within 0.1 s."""
 _FRAME_S = 0.03
@@ -111,10 +137,16 @@ class ModeApp(App[int]):
 
     MODES: ClassVar = screens()
     DEFAULT_MODE = "overview"
+    root: Path
     config: Config
     project: ProjectView
+    pack_selection: PackSelection
     state: AppState
     tasks: EngineTasks
+    lifecycle: ProjectLifecycle
+    daemon_sync: DaemonSync
+    session_import: SessionImport
+    narrator_run: NarratorRun
 
     def __init__(self) -> None:
         super().__init__(css_path=style_sheets())
@@ -135,7 +167,6 @@ class ModeApp(App[int]):
         self._notice = ""
         """What the bottom line says: why something is not done, or what was done."""
         self._notice_style, self._noticed = "$warning", 0.0
-        self._notice_timer: Timer | None = None
         self._told_before: set[str] = set()
         """Messages that were there when the last key or button was pressed."""
 
@@ -149,8 +180,40 @@ class ModeApp(App[int]):
         self.theme_variables = {**variables, **text_levels(variables)}
         return self.theme_variables
 
+    # --- for the application to override ---
+
     def remember(self) -> None:
-        """For the application to override: something of what is remembered may have changed."""
+        """Write what is remembered soon: something of it may have changed."""
+
+    @property
+    def command_in_progress(self) -> Change | None:
+        """What a command asked for that is not done yet."""
+        return None
+
+    def stop_index(self) -> None:
+        """Stop the index run, even one of another client."""
+
+    def edit(self, path: str, line: int) -> None:
+        """Open a file of the project in the user's editor."""
+
+    @abstractmethod
+    def keys_of(self, command: Command[Any], *, typing: bool = False) -> str:
+        """Return the key of a command as it is now, written for people; with `typing` one that works in an input."""
+
+    def show_trust(self) -> None:
+        """Show which settings, files of definitions and entries of the repository are trusted or held back."""
+
+    def pause_recording(self) -> None:
+        """Stop recording what agents do after a question, or go on."""
+
+    def choose_project(self) -> None:
+        """Choose another project from a list, and open it."""
+
+    def open_project(self, folder: Path, *, without: Path | None = None) -> None:
+        """Leave this project for another one, and remove a store that becomes unused."""
+
+    def leave(self) -> None:
+        """Quit."""
 
     # --- keys ---
 
@@ -191,12 +254,13 @@ class ModeApp(App[int]):
         """Show a mode; what was said about the one before is kept in Health, where it was a warning."""
         if mode != self.current_mode:
             self.clear_notifications()
-        if isinstance(self.screen, ModeScreen) and not self._screen_stacks.get(mode):
+        if isinstance(self.screen, ModePage) and not self._screen_stacks.get(mode):
             # Its code is imported now, which may take a second on a busy machine.
             self._say_below(f"◐ Opening {TITLES[mode]}…", "$accent")
+            opening = self._noticed
             await asyncio.sleep(_FRAME_S)
             await self.switch_mode(mode)
-            self.clear_notice()
+            self._end_notice(opening)
         else:
             await self.switch_mode(mode)
         self.remember()
@@ -273,11 +337,6 @@ class ModeApp(App[int]):
     # --- words to the user ---
 
     @property
-    def command_in_progress(self) -> Change | None:
-        """For the application to override: what a command asked for that is not done yet."""
-        return None
-
-    @property
     def bottom_line(self) -> tuple[str, str]:
         """What the bottom line says before the keys, and its style: what is being or was done, or why something is not."""
         change = self.command_in_progress
@@ -312,13 +371,11 @@ class ModeApp(App[int]):
                 screen.show_undone()
 
     def _say_below(self, text: str, style: str) -> None:
-        if not isinstance(self.screen, ModeScreen):
+        if not isinstance(self.screen, ModePage):
             self.notify(text, severity="warning" if style == "$warning" else "information", markup=False)
             return
         self._notice, self._notice_style, self._noticed = text, style, time.monotonic()
-        if self._notice_timer is not None:
-            self._notice_timer.stop()
-        self._notice_timer = self.set_timer(_NOTICE_S, self.clear_notice)
+        self.set_timer(_NOTICE_S, partial(self._end_notice, self._noticed))
         self._draw_bottom_line()
 
     def clear_notice(self) -> None:
@@ -326,6 +383,11 @@ class ModeApp(App[int]):
         if self._notice:
             self._notice = ""
             self._draw_bottom_line()
+
+    def _end_notice(self, noticed: float) -> None:
+        # There may be a newer one, with a timer of its own.
+        if noticed == self._noticed:
+            self.clear_notice()
 
     def _draw_bottom_line(self) -> None:
         # Below a dialog too: it stays open until what it asked for is done.
