@@ -19,7 +19,7 @@ from tests.tiers import examples
 
 def wording(text: str, number: int = 1, *, speaker: str = "", is_users: bool = False) -> Wording:
     said_by = frozenset(filter(None, [speaker]))
-    return Wording(number, text, frozenset(normal(text)), float(number), is_users, frozenset(code_of(text)), said_by)
+    return Wording(number, text, frozenset(normal(text)), is_users, frozenset(code_of(text)), said_by)
 
 
 def wordings(*texts: str) -> list[Wording]:

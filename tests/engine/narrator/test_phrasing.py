@@ -16,7 +16,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.memory.narrator.phrasing import Phrasing, StoredResponses
 from cm_tui.engine.memory.narrator.tables import NarratorTables
 from cm_tui.errors import CancelledError
-from cm_tui.model import Cancel, NarratedProposal
+from cm_tui.model import Cancel, ModelCost, NarratedProposal
 from tests.engine.narrator.model.chat_server import ChatServer, Items, serving, tidy
 from tests.engine.narrator.passes import new_project, opened, passed, put, said, sayings, use
 from tests.templates import Template
@@ -99,6 +99,14 @@ def test_what_was_answered_is_laid_on_what_the_miners_found(engine: Engine, serv
     plain = [replace(one, text=old.text, phrased_by="") for one, old in zip(after, before, strict=True)]
     assert plain == before, "nothing else is another"
     assert part.stamp() != stamp
+
+
+def test_nothing_is_sent_or_changed_unless_it_is_switched_on(engine: Engine, server: ChatServer):
+    phrasing(engine, server).run(found(engine), Cancel())
+    server.heard.clear()
+    part, before = phrasing(engine, server, enabled=False), found(engine)
+    assert (part.run(before, Cancel()), part.estimate(before), part.stamp()) == (ModelCost(), ModelCost(), "")
+    assert (applied(part, before), server.heard) == (before, [])
 
 
 def test_nothing_is_paid_for_twice(engine: Engine, server: ChatServer):

@@ -61,13 +61,11 @@ class Wording(NamedTuple):
         number: its id.
         text: the words.
         terms: for comparison.
-        time: of its first mention.
     """
 
     number: int
     text: str
     terms: frozenset[str]
-    time: float
     is_users: bool = False
     """It is about the person, wherever they work."""
     code: frozenset[str] = frozenset()

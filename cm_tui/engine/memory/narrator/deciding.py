@@ -275,8 +275,8 @@ class Deciding:
         if not one.is_line:
             return f"approved: {topic_changes.apply(self._parts.root, one, writer, more, shown).words}", {}
         is_begun = any(event.kind == NOTE_CHANGED for event in told)
-        wrote = line_changes.write(self._parts.root, one, shown, writer, more, is_begun=is_begun)
-        return f"approved: {wrote.words}", {"line": wrote.line, "made": wrote.made}
+        words, done = line_changes.write(self._parts.root, one, shown, writer, more, is_begun=is_begun)
+        return f"approved: {words}", done
 
     def _mark_undone(self, change: str, name: str, kind: str = WORDED, actor: str = "narrator") -> None:
         with self._journal.held():

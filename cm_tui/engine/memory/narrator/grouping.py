@@ -132,7 +132,7 @@ def _related(
 def _wording(row: _Row) -> Wording:
     said_by = frozenset(filter(None, row.speakers.split("\n")))
     terms, code = frozenset(row.terms.split()), frozenset(code_of(row.text))
-    return Wording(row.fact, row.text, terms, row.time, row.scope == "user", code, said_by, _is_foreign(row.text))
+    return Wording(row.fact, row.text, terms, row.scope == "user", code, said_by, _is_foreign(row.text))
 
 
 def _is_foreign(text: str) -> bool:

@@ -41,20 +41,6 @@ class Look(NamedTuple):
     digest: str
 
 
-class Wrote(NamedTuple):
-    """Result of a write.
-
-    Attributes:
-        words: for the user.
-        line: digest of the line; empty: none.
-        made: `note` or `heading`, where that was created for it.
-    """
-
-    words: str
-    line: str = ""
-    made: str = ""
-
-
 class _Note(NamedTuple):
     """A note as it is now; without a file it cannot be read."""
 
@@ -88,8 +74,11 @@ def look(root: Path, proposal: NarratedProposal) -> Look:
 
 def write(
     root: Path, proposal: NarratedProposal, digest: str, writer: Author, more: dict[str, Any], *, is_begun: bool = False
-) -> Wrote:
-    """Write a proposal into its note.
+) -> tuple[str, dict[str, str]]:
+    """Write a proposal into its note; return words for the user, and data for the event of the decision.
+
+    The data is the digest of the line, as `line` (empty: none), and `note` or `heading` as `made`, where that was
+    created for it.
 
     Args:
         root: of the checkout.
@@ -117,16 +106,16 @@ def write(
         before = marked(file.shown, proposal.id) if is_begun and proposal.action != "remove" else None
         if before is not None:
             # A process that was killed later had written it.
-            return Wrote(f"is in {place.id}, line {before.row + 1}", digest_of(before.said))
+            return f"is in {place.id}, line {before.row + 1}", {"line": digest_of(before.said), "made": ""}
         changed = _changed(place, file.shown, proposal)
         if changed.text == file.shown:
-            return Wrote(f"is already in {place.id}: nothing was written")
+            return f"is already in {place.id}: nothing was written", {"line": "", "made": ""}
         saves.put(place, file, changed.text, writer, **more)
     done = {"add": "wrote to", "replace": "changed a line of", "remove": "removed a line from"}[proposal.action]
     where = f" › {proposal.heading}" if proposal.heading else ""
     line = f", line {changed.row}" if changed.row else ""
     said = digest_of(without_marks(changed.line)) if changed.line else ""
-    return Wrote(f"{done} {place.id}{where}{line}", said, changed.made)
+    return f"{done} {place.id}{where}{line}", {"line": said, "made": changed.made}
 
 
 def placed(root: Path, proposal: NarratedProposal, name: str) -> NarratedProposal:

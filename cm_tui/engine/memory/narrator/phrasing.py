@@ -25,6 +25,8 @@ EvidenceOf = Callable[[NarratedProposal], tuple[Evidence, ...]]
 _MOST_ANSWERS = 20_000
 """Most of them to keep, the newest."""
 _MOST_EPISODES = 200
+_RELATIONS: dict[str, Relation] = {"same": "redundant", "contradicts": "contradicts"}
+"""Relations by what a model answers; anything else changes nothing."""
 _MOST_READ = 300
 """Most facts to phrase in one pass, the surest first: more would exceed any usual ceiling."""
 
@@ -84,8 +86,7 @@ class Phrasing:
         model = self._config().narrator.model
         if not model.enabled:
             return ModelCost()
-        answers = StoredResponses(self._tables)
-        cost = assist.estimate(self._with_evidence(proposals, Kept(model.name, answers)), model, answers)
+        cost = assist.estimate(self._requests(proposals, Kept(model.name, StoredResponses(self._tables))), model)
         reason = self._why_not()
         return replace(cost, notes=(_nothing(reason, model.name),)) if reason and cost.estimated else cost
 
@@ -103,14 +104,14 @@ class Phrasing:
             return self.estimate(proposals)
         answers = StoredResponses(self._tables)
         self._drop_outdated(answers)
-        whole = self._with_evidence(proposals, Kept(model.name, answers))
+        kept = Kept(model.name, answers)
         cost = assist.assist(
-            whole, model, answers, cancel, lambda: not self._why_not() and self._config().narrator.model == model
-        ).cost
+            self._requests(proposals, kept), model, kept, cancel,
+            lambda: not self._why_not() and self._config().narrator.model == model,
+        )  # fmt: skip
         if (reason := self._why_not()) and cost.notes:
             cost = replace(cost, notes=(*cost.notes, _nothing(reason, model.name)))
-        # Callers do not report zero usage; the ceiling holds anyway.
-        return replace(cost, model=model.name, ceiling=model.max_tokens)
+        return cost
 
     def applied(self, proposals: Sequence[NarratedProposal]) -> list[tuple[NarratedProposal, tuple[str, ...]]]:
         """Return proposals with the responses applied, each with the ids of duplicates that were merged into it.
@@ -121,12 +122,12 @@ class Phrasing:
         model = self._config().narrator.model
         if not model.enabled:
             return [(one, ()) for one in proposals]
-        found = assist.taken(proposals, model.name, StoredResponses(self._tables))
+        kept = Kept(model.name, StoredResponses(self._tables))
         by_id = {one.id: one for one in proposals}
-        others = {ids[0]: ids[1:] for ids in found.same}
+        others = {ids[0]: ids[1:] for ids in assist.same_ids(proposals, kept)}
         gone = {id_ for ids in others.values() for id_ in ids}
         return [
-            (_with_words(_merged(one, [by_id[id_] for id_ in ids]), found, model.name), ids)
+            (_merged(_with_words(one, kept, model.name), [by_id[id_] for id_ in ids]), ids)
             for one in proposals
             if one.id not in gone
             for ids in [others.get(one.id, ())]
@@ -134,12 +135,16 @@ class Phrasing:
 
     # --- parts ---
 
-    def _with_evidence(self, proposals: Sequence[NarratedProposal], kept: Kept) -> list[NarratedProposal]:
-        """Return proposals with their evidence, which is read only for those to be phrased."""
+    def _requests(self, proposals: Sequence[NarratedProposal], kept: Kept) -> list[assist.Request]:
+        """Return what is missing; the evidence is read only of those to be phrased."""
         worded = [one for one in proposals if one.kind in WORDED]
         unread = [one.id for one in worded if not one.evidence and not kept.get("phrase", one)]
         read = set(unread[:_MOST_READ])
-        return [replace(one, evidence=self._evidence(one)) if one.id in read else one for one in worded]
+        return list(
+            assist.requests(
+                [replace(one, evidence=self._evidence(one)) if one.id in read else one for one in worded], kept
+            )
+        )
 
     def _drop_outdated(self, answers: StoredResponses) -> None:
         """Remove words of episodes that are no longer visible, and the oldest of too many responses."""
@@ -156,22 +161,16 @@ def _nothing(reason: str, model: str) -> str:
     return f"{reason}: nothing is sent to {model}"
 
 
-def _with_words(one: NarratedProposal, found: assist.Assistance, model: str) -> NarratedProposal:
-    """Return a proposal in a model's words, and with the model's relation to known facts."""
-    relation = _relation(one, found.relations.get(one.id, ""))
-    text = found.texts.get(one.id)
-    return (
-        replace(one, relation=relation)
-        if text is None
-        else replace(one, relation=relation, text=text, phrased_by=model)
-    )
-
-
-def _relation(one: NarratedProposal, said: str) -> Relation:
-    """Return a proposal's relation to the known fact next to it: a model cannot remove a contradiction."""
-    if not one.other or not said or one.relation == "contradicts":
-        return one.relation
-    return "contradicts" if said == "contradicts" else "redundant"
+def _with_words(one: NarratedProposal, kept: Kept, model: str) -> NarratedProposal:
+    """Return a proposal in a model's words, and with the model's relation to the known fact next to it."""
+    if one.kind not in WORDED:
+        return one
+    relation, said = one.relation, kept.text("contradict", one, "relation") if one.other else ""
+    if relation != "contradicts" and said in _RELATIONS:
+        # A model cannot remove a contradiction.
+        relation = _RELATIONS[said]
+    one, text = replace(one, relation=relation), kept.text("phrase", one, "text")
+    return one if text in ("", one.text) else replace(one, text=text, phrased_by=model)
 
 
 def _merged(one: NarratedProposal, others: Sequence[NarratedProposal]) -> NarratedProposal:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import pytest
 
 from cm_tui.config.sections import NarratorModelConfig
-from cm_tui.engine.memory.narrator.model.answers import Answers
-from cm_tui.engine.memory.narrator.model.assist import Assistance, assist, estimate
-from cm_tui.model import Cancel, Evidence, NarratedProposal
+from cm_tui.engine.memory.narrator.model.answers import Answers, Kept
+from cm_tui.engine.memory.narrator.model.assist import assist, requests, same_ids
+from cm_tui.model import Cancel, Evidence, ModelCost, NarratedProposal
 from tests.engine.narrator.model.chat_server import ChatServer, serving
 
 KEY = "a-key-that-nobody-shows"
@@ -39,16 +40,20 @@ TESTS = proposal(
 MAIN = proposal("nmain", "never push to main.", "and never push to main!!")
 
 
+class Assistance(NamedTuple):
+    """What a model added: other wordings by id, equivalent ids, and what it took."""
+
+    texts: dict[str, str]
+    same: tuple[tuple[str, ...], ...]
+    cost: ModelCost
+
+
 def asked(server: ChatServer, *found: NarratedProposal, answers: Answers | None = None, **settings) -> Assistance:
     config = NarratorModelConfig(enabled=True, base_url=server.url, name="tiny", api_key=KEY, **settings)
-    return assist(found, config, {} if answers is None else answers, Cancel())
-
-
-def test_nothing_is_sent_unless_it_is_switched_on(server: ChatServer) -> None:
-    config = NarratorModelConfig(base_url=server.url, name="tiny")
-    assert assist([TESTS], config, {}, Cancel()) == Assistance()
-    assert estimate([TESTS], config, {}).model == ""
-    assert server.heard == []
+    kept = Kept(config.name, {} if answers is None else answers)
+    cost = assist(list(requests(found, kept)), config, kept, Cancel())
+    texts = {one.id: text for one in found if (text := kept.text("phrase", one, "text")) not in ("", one.text)}
+    return Assistance(texts, tuple(same_ids(found, kept)), cost)
 
 
 def test_facts_get_better_words(server: ChatServer) -> None:
@@ -141,8 +146,8 @@ def test_a_server_that_fails_is_told_without_the_key(server: ChatServer) -> None
 
 
 def test_no_address_is_told() -> None:
-    config = NarratorModelConfig(enabled=True, name="tiny")
-    assert "base_url" in assist([MAIN], config, {}, Cancel()).cost.notes[0]
+    config, kept = NarratorModelConfig(enabled=True, name="tiny"), Kept("tiny", {})
+    assert "base_url" in assist(list(requests([MAIN], kept)), config, kept, Cancel()).notes[0]
 
 
 def test_the_ceiling_holds(server: ChatServer) -> None:

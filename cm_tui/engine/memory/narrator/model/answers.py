@@ -42,6 +42,11 @@ class Kept:
         # Words of an episode that is no longer evidence are requested again.
         return found if found and {*texts(found, "episodes")} <= episodes_of(one) else None
 
+    def text(self, task: Task, one: NarratedProposal, name: str) -> str:
+        """Return a text in the response to a task for a fact; empty: missing."""
+        found = (self.get(task, one) or {}).get(name)
+        return found if isinstance(found, str) else ""
+
     def put(self, task: Task, one: NarratedProposal, found: Mapping[str, Any]) -> None:
         """Store the accepted parts of a response."""
         self._answers[self.name(task, one)] = json.dumps(found)

@@ -10,58 +10,40 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cm_tui.config.sections import NarratorModelConfig
 from cm_tui.counts import count
 from cm_tui.engine.memory.narrator.model import guards
-from cm_tui.engine.memory.narrator.model.answers import Answers, Kept, Task, episodes_of, plain, prompt
+from cm_tui.engine.memory.narrator.model.answers import Kept, Task, episodes_of, plain, prompt
 from cm_tui.engine.memory.narrator.model.chat import Chat, tokens_of
 from cm_tui.engine.memory.narrator.tables import WORDED
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, Evidence, ModelCost, NarratedProposal
 
 
-@dataclass(frozen=True, slots=True)
-class Assistance:
-    """A model's additions to proposals, by id."""
-
-    texts: Mapping[str, str] = field(default_factory=dict)
-    same: tuple[tuple[str, ...], ...] = ()
-    """Equivalent ids, in the given order."""
-    relations: Mapping[str, str] = field(default_factory=dict)
-    """`same` or `contradicts`: relation to the known fact next to it."""
-    cost: ModelCost = field(default_factory=ModelCost)
-
-
-def estimate(proposals: Sequence[NarratedProposal], config: NarratorModelConfig, answers: Answers) -> ModelCost:
-    """Return what `assist` would take at most; nothing is sent."""
-    if not config.enabled:
-        return ModelCost()
-    tokens = sum(one.tokens for one in requests(proposals, Kept(config.name, answers)))
-    return ModelCost(config.name, tokens, config.max_tokens)
+def estimate(asked: Iterable[Request], config: NarratorModelConfig) -> ModelCost:
+    """Return what requests would take at most; nothing is sent."""
+    return ModelCost(config.name, sum(one.tokens for one in asked), config.max_tokens)
 
 
 def assist(
-    proposals: Sequence[NarratedProposal],
+    asked: Sequence[Request],
     config: NarratorModelConfig,
-    answers: Answers,
+    kept: Kept,
     cancel: Cancel,
     is_allowed: Callable[[], bool] = lambda: True,
-) -> Assistance:
-    """Request wordings, duplicates and contradictions; failures are skipped.
+) -> ModelCost:
+    """Request wordings, duplicates and contradictions, and store what is accepted; failures are skipped.
 
-    `proposals`: with their evidence; the surest first. `config`: the settings; if they switch the model off, nothing is
-    sent. `answers`: earlier and new responses. `cancel`: checked between requests. `is_allowed`: called before each
-    request; False: nothing is sent any more.
+    `kept`: earlier and new responses. `cancel`: checked between requests. `is_allowed`: called before each request;
+    False: nothing is sent any more.
     """
-    if not config.enabled or not proposals:
-        return Assistance()
-    kept = Kept(config.name, answers)
-    asked = list(requests(proposals, kept))
-    cost = ModelCost(config.name, sum(one.tokens for one in asked), config.max_tokens)
+    cost = estimate(asked, config)
+    if not asked:
+        return cost
     notes, refused = dict[str, None](), Counter[str]()
     try:
         chat = Chat(config, is_allowed)
@@ -82,30 +64,12 @@ def assist(
             raise
         notes[f"{error.message} The rest was done without the model."] = None
     rejected = [f"{count(times, 'wording')} of the model rejected: {problem}" for problem, times in (+refused).items()]
-    return taken(proposals, config.name, answers, replace(cost, notes=(*notes, *rejected)))
+    return replace(cost, notes=(*notes, *rejected))
 
 
-def taken(
-    proposals: Sequence[NarratedProposal], model: str, answers: Answers, cost: ModelCost | None = None
-) -> Assistance:
-    """Return a model's additions to proposals from earlier responses; sends nothing.
-
-    `proposals`: the surest first; their evidence is not needed.
-    """
-    kept = Kept(model, answers)
+def same_ids(proposals: Sequence[NarratedProposal], kept: Kept) -> list[tuple[str, ...]]:
+    """Return groups of equivalent ids by earlier responses, in the given order; each id is in one group."""
     worded = [one for one in proposals if one.kind in WORDED]
-    phrased = {one.id: (kept.get("phrase", one) or {}).get("text") for one in worded}
-    related = {one.id: (kept.get("contradict", one) or {}).get("relation") for one in worded if one.other}
-    return Assistance(
-        {one.id: text for one in worded if isinstance(text := phrased[one.id], str) and text not in ("", one.text)},
-        tuple(_groups(worded, kept)),
-        {id_: said for id_, said in related.items() if said in ("same", "contradicts")},
-        cost or ModelCost(),
-    )
-
-
-def _groups(worded: Sequence[NarratedProposal], kept: Kept) -> list[tuple[str, ...]]:
-    """Return groups of equivalent ids; each id is in one group."""
     named = {kept.name("merge", one): one for one in worded}
     grouped: set[str] = set()
     groups = []
