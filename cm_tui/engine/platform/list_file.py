@@ -92,19 +92,16 @@ class ListFile(ABC, Generic[C]):
         return found.get(self.key) if isinstance(found, dict) else None
 
     def _joined(self, content: C, texts: Sequence[bytes]) -> bytes:
-        head = b"".join(
-            b" %b: %b,\n" % (_encoded(name), self._text(value, 1)) for name, value in self.head(content).items()
-        )
-        listed = (b"[\n  ", b",\n  ".join(texts), b"\n ]") if texts else (b"[]",)
-        return b"".join([b"{\n", head, b' "%b": ' % self.key.encode(), *listed, b"\n}\n"])
+        head = _encoded({**self.head(content), self.key: []}, 1).removesuffix(b"[]\n}")
+        return head + (b"[\n  %b\n ]\n}\n" % b",\n  ".join(texts) if texts else b"[]\n}\n")
 
     def _texts(self, content: C) -> list[bytes]:
         none = None, b""
-        return [content.texts.get(id(item), none)[1] or self._text(item, 2) for item in content.items]
-
-    def _text(self, value: Any, depth: int) -> bytes:
         # No text in JSON has a line break: each one is between two parts.
-        return _encoded(value, self.indent).replace(b"\n", b"\n" + b" " * depth)
+        return [
+            content.texts.get(id(item), none)[1] or _encoded(item, self.indent).replace(b"\n", b"\n  ")
+            for item in content.items
+        ]
 
     def head(self, content: C) -> dict[str, Any]:
         """Return what a file holds before its list."""
@@ -265,7 +262,7 @@ class ListFile(ABC, Generic[C]):
         )
 
 
-def _encoded(value: Any, indent: int | None = None) -> bytes:
+def _encoded(value: Any, indent: int | None) -> bytes:
     """Return a value as JSON; text of other programs that is no UTF-8 is kept by JSON's escapes."""
     try:
         return json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8")

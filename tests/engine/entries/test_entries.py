@@ -381,4 +381,4 @@ def test_one_more_entry_reads_and_writes_no_other_entry_again(root: Path, monkey
     )
     entries.add("One more", PERSON)
     assert {one["content"] for one in read} == {"One more"}
-    assert [value["content"] for value, indent in written if indent and isinstance(value, dict)] == ["One more"]
+    assert [value["content"] for value, indent in written if indent and "content" in value] == ["One more"]

@@ -13,7 +13,7 @@ from cm_tui.engine.code.graph import assembly_members
 from cm_tui.engine.code.graph.assemblies import referenced_assemblies
 from cm_tui.engine.code.graph.assembly_members import members_of
 from cm_tui.errors import NotFoundError
-from tests.dotnet import REFERENCE, add_assembly, put, runtime
+from tests.dotnet import add_assembly, put, runtime
 from tests.tiers import examples
 
 APP = "App/App.csproj"
@@ -138,8 +138,13 @@ def test_only_files_of_the_checkout_the_packages_and_the_framework_are_read(root
         f'<PackageReference Include="{"y" * 5000}" Version="{"1" * 5000}" />',
     )
     assert referenced_assemblies(root, [APP]) == []
-    (root / APP).write_text('<!DOCTYPE x [<!ENTITY a "b">]><Project>' + REFERENCE + "</Project>")
-    assert referenced_assemblies(root, [APP]) == []
+    dll(tmp_path / "packages" / "pkg" / "1" / "lib" / "net8.0" / "Pkg.dll")
+    project = '<Project><PackageReference Include="pkg" Version="1" /></Project>'
+    for encoding in ("utf-8", "utf-16"):
+        (root / APP).write_text(project, encoding)
+        assert len(referenced_assemblies(root, [APP])) == 1
+        (root / APP).write_text(f'<!DOCTYPE x [<!ENTITY a "b">]>{project}', encoding)
+        assert referenced_assemblies(root, [APP]) == []
     (root / APP).write_text("<Project>")
     assert referenced_assemblies(root, [APP, "App/gone.csproj"]) == []
 

@@ -39,8 +39,10 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     root.mkdir()
     (root / "pool.py").write_text(POOL)
     (root / "header.py").write_text(PARSER)
-    opened = Engine(root, root.parent / "store", Config())
-    list(opened.index())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CM_HOME", str(root.parent / "home"))
+        opened = Engine(root, root.parent / "store", Config())
+        list(opened.index())
     yield opened
     opened.close()
 

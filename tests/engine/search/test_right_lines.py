@@ -120,8 +120,10 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    opened = Engine(root, folder / "store", Config())
-    list(opened.index())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CM_HOME", str(folder / "home"))
+        opened = Engine(root, folder / "store", Config())
+        list(opened.index())
     yield opened
     opened.close()
 

@@ -7,6 +7,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
@@ -43,7 +44,9 @@ def referenced_assemblies(root: Path, project_files: Sequence[str]) -> list[Path
     for path in project_files:
         references = list(_read_project(root, path))
         found += _files_in_repository(root, path, references)
-        restored = [] if path.endswith((".props", ".config")) else list(_restored(root, path, home))
+        restored = (
+            [] if path.endswith((".props", ".config")) else list(islice(_restored(root, path, home), _MANY_FILES))
+        )
         found += restored
         stated += [] if restored else references
     versions = {one.package.lower(): one.version for one in stated if one.version}
@@ -57,8 +60,8 @@ def _read_project(root: Path, path: str) -> Iterator[_Reference]:
     """Yield the references in a project file; nothing from one that is too large or is no XML."""
     try:
         data = read_below(root, path, _PROJECT_BYTES)
-        # A document type could define entities that grow without end.
-        elements = [] if b"<!DOCTYPE" in data or b"<!ENTITY" in data else ET.fromstring(data).iter()  # noqa: S314
+        # A document type could define entities that grow without end; UTF-16 has zeros between its letters.
+        elements = [] if b"<!DOCTYPE" in data.replace(b"\0", b"") else ET.fromstring(data).iter()  # noqa: S314
     except (OSError, ET.ParseError, LookupError, ValueError):
         return
     for element in elements:

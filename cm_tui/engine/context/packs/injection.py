@@ -235,10 +235,10 @@ class InjectionTable:
         headed: set[str] = set()
         spent, misses = 0.0, 0
         for number, place in enumerate(ordered):
-            scope = self.entries[place].scope
+            scope, content = self.entries[place].scope, self.entries[place].content
             heading = 0.0 if scope in headed else weight(f"\n\n{_TITLES[scope]}")
-            # A far too long one is not searched for secrets.
-            if spent + self._least(place) > budget or spent + self._line(place)[1] + heading > budget:
+            # A far too long one is not searched for secrets: a word costs a token, or becomes part of a mark.
+            if spent + len(content.split()) * _LEAST_A_WORD > budget or spent + self._line(place)[1] + heading > budget:
                 left.append(place)
                 misses += 1
                 if misses >= _MISSES:
@@ -248,10 +248,6 @@ class InjectionTable:
             headed.add(scope)
             spent, misses = spent + self._line(place)[1] + heading, 0
         return chosen, left
-
-    def _least(self, place: int) -> float:
-        """Return the minimum cost of an entry: a token per word, and a word may become part of a mark."""
-        return len(self.entries[place].content.split()) * _LEAST_A_WORD
 
     def _line(self, place: int) -> tuple[str, float]:
         """Return an entry as text, redacted, and its cost with the line break."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cm_tui.engine.context.packs.pack import SymbolAt, covers
+from cm_tui.engine.search.ranking.traits import roles
 from cm_tui.model import Edge, PackRequest, Page, Symbol, SymbolKey
 
 Edges = Callable[[SymbolKey], Page[Edge]]
@@ -59,7 +60,7 @@ def _of(symbol: Symbol, symbol_at: SymbolAt, callers: Edges, callees: Edges, pre
                 why = f"{_CALLEE_WORDS.get(edge.reference, 'used by')} {symbol.qualname}"
                 yield PackRequest(edge.path, target.start_line, target.end_line, target.qualname, why)
     # Tests show usage, but are less important than the code that needs it.
-    users = sorted(callers(symbol.key).rows, key=lambda edge: _in_tests(edge.site))
+    users = sorted(callers(symbol.key).rows, key=lambda edge: "tests" in roles(edge.site))
     prepare(edge.site for edge in users[:_AHEAD])
     for edge in users:
         if edge.resolution not in UNCERTAIN:
@@ -71,11 +72,5 @@ def _site(edge: Edge, caller: Symbol | None, why: str) -> PackRequest:
     if caller is not None and caller.end_line - caller.start_line < _LONG:
         return PackRequest(edge.site, caller.start_line, caller.end_line, caller.qualname, why)
     first = max(1, edge.line - _AROUND_CALL, caller.start_line if caller else 1)
-    last = edge.line + _AROUND_CALL
-    if caller is not None:
-        last = min(last, caller.end_line)
+    last = min(around := edge.line + _AROUND_CALL, caller.end_line if caller else around)
     return PackRequest(edge.site, first, last, edge.qualname, f"{why} at line {edge.line}")
-
-
-def _in_tests(path: str) -> bool:
-    return any(part.startswith(("test", "spec")) or ".test." in part or "_test." in part for part in path.split("/"))

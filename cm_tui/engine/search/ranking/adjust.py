@@ -17,7 +17,6 @@ PENALTIES = (
 """Take away `weight × signal`; all others add it."""
 
 COHERENCE = "coherence"
-BEST_OF_FILE = "best-of-file"
 NAME_VECTOR = "name-vector"
 DETAILS = {
     "exact-name": "defines exactly the name in the query",
@@ -50,10 +49,9 @@ DETAILS = {
     "file-name": "words of the query in the file's name",
     "path": "words of the query in folders and file name",
     "coherence": "other passages of the file match too",
-    "best-of-file": "the best passage of its file",
 }
 """What each says of a hit, in the order in which they are applied."""
-OF_FILES = ("file-name", "path", COHERENCE, BEST_OF_FILE)
+OF_FILES = ("file-name", "path", COHERENCE)
 """Evidence for a file: only its best passage has it, so it finds the file without lifting all of its lines."""
 NAMES = (*DETAILS, NAME_VECTOR)
 """Every name that a profile's adjustments may use."""
@@ -87,10 +85,7 @@ def adjust(table: CandidateTable, fused: Column, profile: Profile) -> tuple[Colu
     for name, text in DETAILS.items():
         if not (weight := profile.adjustments.get(name, 0.0)):
             continue
-        if name == COHERENCE:
-            values: Column | None = coherence(table.paths, fused)
-        else:
-            values = np.ones(len(table)) if name == BEST_OF_FILE else table.signals.get(name)
+        values = coherence(table.paths, fused) if name == COHERENCE else table.signals.get(name)
         if values is None:
             continue
         if name in OF_FILES:

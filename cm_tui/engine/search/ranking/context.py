@@ -88,14 +88,11 @@ def _of_question(
     table: CandidateTable, best: Column, turns: NDArray[np.int32], thread: NDArray[np.int32], row: NDArray[np.int64]
 ) -> Column:
     """What the turn before each scores where it ends in a question, else 0; turns are ascending."""
-    ends = np.zeros(len(turns), np.int64)
-    lines = np.array(table.end_lines)[table.threads >= 0]
-    np.maximum.at(ends, row, lines)
-    asks = np.zeros(len(turns), np.bool_)
-    for place, at in enumerate(np.flatnonzero(table.threads >= 0).tolist()):
-        # Of a turn in several pieces, the last one says how it ends.
-        if lines[place] == ends[row[place]]:
-            asks[row[place]] = _asks(table.texts[at])
+    at = np.flatnonzero(table.threads >= 0)
+    order = np.argsort(np.array(table.end_lines)[at], kind="stable")
+    # Of a turn in several pieces, the last one says how it ends.
+    last = dict(zip(row[order].tolist(), at[order].tolist(), strict=True))
+    asks = np.array([_asks(table.texts[last[turn]]) for turn in range(len(turns))])
     found = np.zeros(len(best))
     found[1:] = np.where(_follows(turns, thread) & asks[:-1], best[:-1], 0.0)
     return found

@@ -59,8 +59,7 @@ def _weights(table: CandidateTable, profile: Profile, mode: Mode) -> tuple[float
     vector = profile.vector_weight if mode != "keyword" else 0.0
     if table.is_name and mode == "hybrid":
         # A name is literal: words decide, vectors only order the rest.
-        share = profile.adjustments.get("name-vector", 1.0)
-        vector *= share
+        vector *= profile.adjustments.get("name-vector", 1.0)
     total = keyword + vector
     if total <= 0:
         return (1.0, 0.0) if mode != "vector" else (0.0, 1.0)
@@ -83,11 +82,6 @@ def keyword_level(table: CandidateTable, coordination: float = 0.0) -> Column:
 def vector_level(table: CandidateTable) -> Column:
     """The cosine; 0: negative, or no vector."""
     return np.maximum(np.nan_to_num(table.cosines), 0.0)
-
-
-def meaning_level(table: CandidateTable) -> Column:
-    """Factor of the vector side's weight: the cosine, or the keyword level of a candidate without a vector."""
-    return np.where(np.isnan(table.cosines), keyword_level(table), vector_level(table))
 
 
 def _reciprocal(ranks: NDArray[np.int64], k: int) -> Column:

@@ -156,8 +156,6 @@ class _State:
     memory: _Memory | None
     terms: LRU[str, tuple[Term | None]] = field(default_factory=lambda: LRU(_CACHED_POSTINGS, _weight))
     """Terms by word; None for a word that the index does not have."""
-    of_chinese: bool | None = None
-    """Whether most comments of the code are in Chinese; None: not asked yet."""
 
 
 class KeywordIndex:
@@ -189,15 +187,11 @@ class KeywordIndex:
         return self.documents_and_terms(words, source)[1]
 
     def of_chinese(self) -> bool:
-        """Return whether most comments of the code are in Chinese: more passages have its plainest words than `the`."""
-        with self._db.reading() as number:
-            state = self._state(number)
-        if state.of_chinese is None:
-            found = self.terms([*_CHINESE, "the"], CODE)
-            passages = {term.text: term.postings.documents for term in found}
-            english = passages.pop("the", np.zeros(0, np.int32))
-            state.of_chinese = bool(passages) and len(np.unique(np.concatenate([*passages.values()]))) > len(english)
-        return state.of_chinese
+        """Return whether most comments of the code are in Chinese: more passages have a plain word of it than `the`."""
+        found = [term.postings.documents for term in self.terms(_CHINESE, CODE)]
+        return bool(found) and len(np.unique(np.concatenate(found))) > sum(
+            len(term.postings.documents) for term in self.terms(("the",), CODE)
+        )
 
     def documents_and_terms(
         self, words: Sequence[str] | Mapping[str, float], source: str | None, only: NDArray[np.int64] | None = None

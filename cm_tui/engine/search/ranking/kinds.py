@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from cm_tui.engine.search.ranking import tokens
 
@@ -99,17 +99,13 @@ def in_english(text: str, language: str) -> list[str]:
     return list(dict.fromkeys(found)) if any_known else []
 
 
-@cache
-def _in_comments() -> Mapping[str, list[str]]:
-    """Chinese words by the stem of an English one."""
-    found: dict[str, list[str]] = {}
-    for english, columns in tokens.packaged("glossary").items():
-        for word in english.split():
-            found.setdefault(tokens.stem(word), []).extend(columns[_GLOSSARY.index("zh")].split())
-    return found
+@lru_cache(maxsize=1 << 10)
+def _chinese(stem: str) -> list[str]:
+    rows = tokens.packaged("glossary").items()
+    return [one for words, columns in rows if stem in map(tokens.stem, words.split()) for one in columns[-1].split()]
 
 
 def in_chinese(words: Iterable[str]) -> list[str]:
     """Return what comments in Chinese may have for English words."""
-    stems = (tokens.stem(piece) for word in words for piece in tokens.parts(word))
-    return list(dict.fromkeys(word for stem in stems for word in _in_comments().get(stem, ())))
+    pieces = (piece for word in words for piece in tokens.parts(word))
+    return list(dict.fromkeys(one for piece in pieces for one in _chinese(tokens.stem(piece))))

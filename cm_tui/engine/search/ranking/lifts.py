@@ -23,7 +23,9 @@ SIDES = ("keyword_weight", "vector_weight")
 
 def features(table: CandidateTable) -> dict[str, Column]:
     """Return the factors of each weight; penalties are negative, and what depends on the score itself is 0."""
-    level = {SIDES[0]: fuse.keyword_level(table), SIDES[1]: fuse.meaning_level(table)}
+    words = fuse.keyword_level(table)
+    # Where there is no vector, the words have the weight of both sides.
+    level = {SIDES[0]: words, SIDES[1]: np.where(np.isnan(table.cosines), words, fuse.vector_level(table))}
     none = np.zeros(len(table))
     signs = {name: -1.0 if name in adjust.PENALTIES else 1.0 for name in adjust.NAMES}
     return {name: sign * table.signals.get(name, none) for name, sign in signs.items()} | level

@@ -65,7 +65,8 @@ class NearNames:
             rows = _likely(names, folded)
             if not len(rows):
                 return ()
-            distances = self._distances([names.folded[row] for row in rows.tolist()], folded)
+            known = [names.folded[row] for row in rows.tolist()]
+            distances = np.array(self._db.value(_DISTANCES, [known, folded]), dtype=np.int64)
         # A name that differs only in style is the only match.
         near = distances <= (_allowed_typos(folded) if distances.all() else 0)
         other = np.abs(names.letters[rows[near]] - _letters([folded])[0]).sum(axis=1)
@@ -84,13 +85,8 @@ class NearNames:
                 self._names = _names(number, self._db.rows(_USED))
             return self._names
 
-    def _distances(self, names: Sequence[str], word: str) -> NDArray[np.int64]:
-        found = self._db.value(
-            "SELECT list_transform(?::VARCHAR[], lambda name: damerau_levenshtein(name, ?))", [names, word]
-        )
-        return np.array(found, dtype=np.int64)
 
-
+_DISTANCES = "SELECT list_transform(?::VARCHAR[], lambda name: damerau_levenshtein(name, ?))"
 _USED = """
 WITH now AS MATERIALIZED (SELECT DISTINCT blob FROM now_file),
      defined AS (SELECT name, count(*) AS n FROM symbol WHERE blob IN (SELECT blob FROM now) AND kind <> 'section' GROUP BY name),

@@ -110,10 +110,6 @@ def content_hash(title: str, text: str) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _document(key: int, source: str, path: str, names: str, inside: str, text: str) -> fts_writer.Document:
-    return fts_writer.Document(key, (_words_of(source, path), names, f"{inside}\n{text}" if inside else text))
-
-
 def _words_of(source: str, path: str) -> str:
     """Indexed part of a path: none of a name such as `episode/18a0…`, whose letters would only add to the length."""
     return "" if path.startswith(f"{source}/") else path
@@ -143,8 +139,12 @@ def _add(
         on_new_texts([passage_text(passage.title, passage.text) for passage in batch])
         ids = range(first + added, first + added + len(batch))
         _insert(db, source, ids, batch)
-        pairs = zip(ids, batch, strict=True)
-        documents = (_document(key, source, p.path, p.names, p.inside, p.text) for key, p in pairs)
+        documents = (
+            fts_writer.Document(
+                key, (_words_of(source, p.path), p.names, f"{p.inside}\n{p.text}" if p.inside else p.text)
+            )
+            for key, p in zip(ids, batch, strict=True)
+        )
         fts_writer.add(db, documents, wording_of(source), check)
         added += len(batch)
         if len(batch) == _BATCH:

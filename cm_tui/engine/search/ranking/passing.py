@@ -154,7 +154,9 @@ class Filters:
             return []
         wanted, unwanted = _accepted_values(filters, "in", PLACES)
         paths = [row[0] for row in self._db.rows("SELECT DISTINCT path FROM passage WHERE source = ?", [CODE])]
-        passing = {path for path in paths if (places := _places_of(path)) & wanted and not places & unwanted}
+        # A file may be both tests and documentation; code is the rest.
+        places = {path: roles(path).intersection(PLACES) or frozenset({"code"}) for path in paths}
+        passing = {path for path, its in places.items() if its & wanted and not its & unwanted}
         # Most of a project is code: the shorter list is bound sooner.
         rest = [path for path in paths if path not in passing]
         among = _Condition("p.path IN (SELECT unnest(?::VARCHAR[]))", (min(list(passing), rest, key=len),))
@@ -256,11 +258,6 @@ def _kinds(filters: Sequence[Filter]) -> list[_Condition]:
         return [having(passing)]
     # A passage without a symbol has no excluded kind.
     return [_any_of([having(passing), having(frozenset(SYMBOL_KINDS) - passing).negated()])]
-
-
-def _places_of(path: str) -> frozenset[str]:
-    """Tests and documentation by the roles of a file, which may have both; code is the rest."""
-    return roles(path).intersection(PLACES) or frozenset({"code"})
 
 
 def _of_listing(found: int, pool: int) -> str:

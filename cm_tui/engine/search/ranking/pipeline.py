@@ -141,15 +141,11 @@ class Searcher:
         used = "keyword" if asked.is_listing else used
         marks, unread = self._marks_of(query) if of_code else ((), "")
         notes += [unread] if unread else []
-        if marks:
-            right = passages_of(self._records, marks)
-            also = right if also is None else np.union1d(also, right)
         report = question.report if of_code else None
         frames = framed(self._records, report) if report else {}
         quotes = quoting(self._keyword, self._records, report) if report else {}
-        if frames or quotes:
-            named = np.array(sorted({*frames, *quotes}), dtype=np.int64)
-            also = named if also is None else np.union1d(also, named)
+        if always := [*(passages_of(self._records, marks) if marks else ()), *frames, *quotes]:
+            also = np.union1d([] if also is None else also, always).astype(np.int64)
         nearness, is_keyword = asked.nearness(near.get), used != "vector"
         dates = query_dates(question.cut, chosen, self._records, self._keyword, self._clock.now())
         question = replace(question, faint=numbers(dates)) if dates else question
@@ -169,12 +165,8 @@ class Searcher:
             self._prefetch.asked(documents.generation)
         if asked.only is None and (beside := self._comparison(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)
-        notes += [f"Also searched in English: {', '.join(question.english)}."] if question.english else []
-        notes += (
-            [f"Also searched in Chinese, as the comments are: {', '.join(question.chinese)}."]
-            if question.chinese
-            else []
-        )
+        for language, words in (("English", question.english), ("Chinese, as the comments are", question.chinese)):
+            notes += [f"Also searched in {language}: {', '.join(words)}."] if words else []
         notes += [described(dates)] if dates else []
         notes += [said(meant)] if meant else []
         notes += [report.described(len(table.terms))] if report else []

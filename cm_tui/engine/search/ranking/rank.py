@@ -21,7 +21,7 @@ from cm_tui.engine.search.ranking.rerank import Reranker, rerank
 from cm_tui.engine.search.ranking.snippet import snippet
 from cm_tui.engine.search.ranking.stale import decay, penalise
 from cm_tui.engine.search.ranking.wording import wording_of
-from cm_tui.model import CODE, Candidates, Hit, Mode, Profile, ScorePart, SearchResult
+from cm_tui.model import CODE, Candidates, Hit, Profile, ScorePart, SearchResult
 from cm_tui.model.profile import Mark, places_of
 
 # --- relevance: how often a hit with a given score and cosine was correct ---
@@ -43,11 +43,6 @@ KNOTS: Final = (
     (17.68, 1.0),
 )  # fmt: skip
 """Score + `LIKENESS` · cosine, and the share of such hits that were in a file of the answer: never falling, read in between."""
-
-
-def is_calibrated(table: CandidateTable, profile: Profile, mode: Mode) -> bool:
-    """Return whether relevance is known: for code on both sides, by a profile that has it."""
-    return profile.calibrated and profile.fusion == "weighted" and mode == "hybrid" and set(table.sources) <= {CODE}
 
 
 def relevance(table: CandidateTable, scores: Column) -> Column:
@@ -194,7 +189,9 @@ def ranked(candidates: Candidates, profile: Profile, *, reranker: Reranker | Non
     for step in (lend, adjust, decay, penalise):
         score, more = step(table, score, profile)
         stages += more
-    likely = relevance(table, score) if is_calibrated(table, profile, candidates.mode) else None
+    # Relevance is known for code on both sides, by a profile that has it.
+    known = profile.calibrated and profile.fusion == "weighted" and candidates.mode == "hybrid"
+    likely = relevance(table, score) if known and set(table.sources) <= {CODE} else None
     enough = (unit(score) if likely is None else likely) >= profile.min_score
     score, more = diversify(table, score, profile)
     stages += more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
@@ -238,7 +239,8 @@ def _fit(name: Name, definition: Definition) -> float:
         return 0.5 if definition.name == name.last else 0.0
     if definition.name == name.last:
         return 1.0
-    return _OTHER_CASE if _plain(definition.name) == _plain(name.last) else 0.0
+    names = {one.lstrip("$").lower() for one in (definition.name, name.last)}
+    return _OTHER_CASE if len(names) == 1 else 0.0
 
 
 def _exact(name: Name, definition: Definition) -> float:
@@ -249,11 +251,5 @@ def _exact(name: Name, definition: Definition) -> float:
     return 1.0 if name.text == name.last or have == asked or have.endswith("." + asked) else 0.5
 
 
-def _plain(name: str) -> str:
-    return name.lstrip("$").lower()
-
-
 def _flat(name: str) -> str:
-    for separator in ("::", "->", "\\", "#"):
-        name = name.replace(separator, ".")
-    return name
+    return re.sub(r"::|->|[\\#]", ".", name)

@@ -24,6 +24,8 @@ _TEST_FILE = re.compile(
     r"|^test[_-]|[_.-](?:tests?|specs?|e2e|unittest)$"
     r"|(?<=[a-z0-9])(?:Tests?|TestCase|Specs?|Suite|IT)$)"
 )
+_TEST_PROJECT = re.compile(r"[._-](?:unit)?tests?$", re.IGNORECASE)
+"""`My.Product.Tests`, `core-test`: a whole module of tests, as in .NET, Java and Kotlin projects."""
 _CONFIG = re.compile(
     r"\.config\.[cm]?[jt]s$|^\.[^/]+$|\.(?:json|ya?ml|toml|ini|cfg|lock|xml|csproj|sln|props|gemspec)$"
 )
@@ -31,9 +33,6 @@ _NEWS = re.compile(r"(?i:change[-_]?logs?|changes|release[-_]?notes|releases|blo
 _TRANSLATED = re.compile(r"(?:.*[._])?(?:ar|cs|de|es|fa|fr|ja|ko|nl|pl|pt|ru|tr|uk|vi|zh)(?:[-_][A-Za-z]{2,4})?$")
 """A folder or file of a document in another language than English: `docs/zh-CN`, `README.ja`."""
 _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
-
-_TESTS_OF_ALL = "integration"
-"""Folder of the tests of a whole repository; deeper ones of this name connect programs."""
 
 ROLES = ("tests", "examples", "docs", "legacy", "news", "translated", "vendored", "settings", "declarations")
 
@@ -46,7 +45,8 @@ def roles(path: str) -> frozenset[str]:
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     below = {folder.lower() for folder in folders}
     found = {role for role, names in _FOLDERS.items() if below & names}
-    if _TEST_FILE.search(stem) or folders[:1] == [_TESTS_OF_ALL] or any(map(_is_test_project, folders)):
+    # Deeper folders of that name connect programs; the first one tests the whole repository.
+    if _TEST_FILE.search(stem) or folders[:1] == ["integration"] or any(map(_TEST_PROJECT.search, folders)):
         found.add("tests")
     if suffix in _FILES["docs"]:
         found.add("docs")
@@ -77,11 +77,6 @@ def file_stem(path: str) -> str:
 
 def _stem(name: str) -> str:
     return name.rpartition(".")[0] or name
-
-
-def _is_test_project(folder: str) -> bool:
-    """`My.Product.Tests`, `core-test`: a whole module of tests, as in .NET, Java and Kotlin projects."""
-    return re.search(r"[._-](?:unit)?tests?$", folder, re.IGNORECASE) is not None
 
 
 # --- traits of passages that do not depend on the query, computed once ---
