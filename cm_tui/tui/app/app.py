@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 from cm_tui.config import Config
 from cm_tui.counts import count
-from cm_tui.errors import CmError
 from cm_tui.model import Need
 from cm_tui.tui.app.kept_choices import SavedChoices
 from cm_tui.tui.app.settings_in_force import SettingsInForce
@@ -28,7 +27,7 @@ from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.ask import Engine
 from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
-from cm_tui.tui.tasks.engine_tasks import Change, EngineFailed, EngineOpened, EngineTasks
+from cm_tui.tui.tasks.engine_tasks import EngineFailed, EngineOpened, EngineTasks
 from cm_tui.tui.tasks.long_tasks import Answer, RunEnded, RunStep
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.watches import EVERY, RevisionTracker, head_watch, recording_watch
@@ -189,11 +188,6 @@ class CmApp(ModeApp):
 
     # --- engine ---
 
-    @property
-    def command_in_progress(self) -> Change | None:
-        """What a command asked for that is not done yet."""
-        return self.tasks.command_in_progress
-
     def changes_moved(self) -> None:
         """A change begins or ends: the bottom line says so, and other things may wait for the person now."""
         self.commands_moved()
@@ -261,13 +255,6 @@ class CmApp(ModeApp):
         if self.project.index_error and self.current_mode != "overview":
             self.tell_error(self.project.index_error)
 
-    def stop_index(self) -> None:
-        """Stop the index run, even one of another client."""
-        if self.tasks.indexing:
-            self.lifecycle.stop_index()
-        elif self.project.job:
-            self.daemon_sync.cancel(self.project.job)
-
     def _project_changed(self) -> None:
         self.revision_tracker.check()
         self.lifecycle.count_waiting()
@@ -277,18 +264,6 @@ class CmApp(ModeApp):
         """Another branch or commit is checked out: the header says so at once, and the state is asked for."""
         self.lifecycle.refresh_status()
         self._project_changed()
-
-    def edit(self, path: str, line: int) -> None:
-        """Open a file of the project in the user's editor, over the whole terminal, and come back."""
-        from cm_tui.tui.terminal.editor import edit_over
-
-        try:
-            edit_over(self, self.checkout, path, line)
-        except CmError as error:
-            self.tell_error(error)
-        else:
-            self.refresh()
-            self.lifecycle.start_index()
 
     # --- keys ---
 

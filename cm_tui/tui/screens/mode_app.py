@@ -33,7 +33,7 @@ from cm_tui.tui.state.remembered import AppState
 from cm_tui.tui.state.revision import ShownRevision
 from cm_tui.tui.tasks.background_runs import NarratorRun, SessionImport
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
-from cm_tui.tui.tasks.engine_tasks import Change, EngineTasks
+from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.tasks.long_tasks import Origin
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.watches import Watch
@@ -198,17 +198,6 @@ class ModeApp(App[int]):
     def remember(self) -> None:
         """Write what is remembered soon: something of it may have changed."""
 
-    @property
-    def command_in_progress(self) -> Change | None:
-        """What a command asked for that is not done yet."""
-        return None
-
-    def stop_index(self) -> None:
-        """Stop the index run, even one of another client."""
-
-    def edit(self, path: str, line: int) -> None:
-        """Open a file of the project in the user's editor."""
-
     @abstractmethod
     def keys_of(self, command: Command[Any], *, typing: bool = False) -> str:
         """Return the key of a command as it is now, written for people; with `typing` one that works in an input."""
@@ -238,6 +227,27 @@ class ModeApp(App[int]):
                 self._go_on()
             await super().on_event(event)
             self.typed_keys.follow()
+
+    # --- the project ---
+
+    def stop_index(self) -> None:
+        """Stop the index run, even one of another client."""
+        if self.tasks.indexing:
+            self.lifecycle.stop_index()
+        elif self.project.job:
+            self.daemon_sync.cancel(self.project.job)
+
+    def edit(self, path: str, line: int) -> None:
+        """Open a file of the project in the user's editor, over the whole terminal, and come back."""
+        from cm_tui.tui.terminal.editor import edit_over
+
+        try:
+            edit_over(self, self.checkout, path, line)
+        except CmError as error:
+            self.tell_error(error)
+        else:
+            self.refresh()
+            self.lifecycle.start_index()
 
     # --- modes ---
 
@@ -343,7 +353,7 @@ class ModeApp(App[int]):
     @property
     def bottom_line(self) -> tuple[str, str]:
         """What the bottom line says before the keys, and its style: what is being or was done, or why something is not."""
-        change = self.command_in_progress
+        change = self.tasks.command_in_progress
         if change is None or time.monotonic() - change.since < SIGN_S:
             return self._notice, self._notice_style
         doing = f"◐ {change.command or 'Writing'}…"
@@ -352,7 +362,7 @@ class ModeApp(App[int]):
 
     def commands_moved(self) -> None:
         """Show what is being done, where it takes long enough to be asked about."""
-        if self.command_in_progress is not None and self.is_running:
+        if self.tasks.command_in_progress is not None and self.is_running:
             self.set_timer(SIGN_S, self._draw_bottom_line)
         self._draw_bottom_line()
 
