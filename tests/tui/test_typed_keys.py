@@ -50,6 +50,20 @@ async def a_letter_with_alt_is_not_typed(driver, project):
     assert driver.app.screen.query_input.value == "x"
 
 
+async def typing_is_undone_by_words_and_what_it_replaced_comes_back(driver):
+    await driver.anew("2")
+    query = driver.app.screen.query_input
+    await driver.type("load stock")
+    query.select_all()
+    await driver.type("store")
+    await driver.pilot.press("backspace")
+    values = []
+    for _ in range(6):
+        await driver.press("ctrl+z")
+        values.append(query.value)
+    assert values == ["store", "load stock", "load ", "load", "", ""]
+
+
 async def rows_that_are_passed_quickly_are_passed(driver, project):
     await driver.press("2")
     await driver.type("store")
@@ -113,6 +127,7 @@ async def test_words_wait_for_a_mode_that_takes_long_to_open_and_its_keys_are_li
         await driver.press("ctrl+r")
         await driver.until(lambda: screen.hit.symbol == "frobnicate_record")
         assert screen.query_input.has_focus
+        await typing_is_undone_by_words_and_what_it_replaced_comes_back(driver)
 
 
 LEAVES = {"quit", "projects", "edit", "outside", "resume", "theme", "palette"}

@@ -25,7 +25,7 @@ from cm_tui.model import RecordingState
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import OpenInMode, OpenRevision, RevisionChanged
 from cm_tui.tui.screens.mode_list import TITLES, screens
-from cm_tui.tui.screens.typed_keys import TypedKeys
+from cm_tui.tui.screens.typed_keys import TypedKeys, TypingUndo
 from cm_tui.tui.state.change_history import ChangeHistory
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.project import ActivityLog, ProjectView
@@ -161,6 +161,7 @@ class ModeApp(App[int]):
         self.titles: Mapping[str, str] = TITLES
         self.modes = ModeScreens(self)
         self.typed_keys = TypedKeys(self)
+        self.typing_undo = TypingUndo()
         self.activity_log = ActivityLog()
         self.history = ChangeHistory()
         self.revision = ShownRevision(partial(self.modes.broadcast, RevisionChanged))
@@ -217,6 +218,8 @@ class ModeApp(App[int]):
         elif isinstance(event, events.Paste) and type(self.focused) is Input and len(event.text.splitlines()) > 1:
             # Textual's own keeps the first line alone.
             event.text = " ".join(event.text.split())
+        if isinstance(event, events.Paste):
+            self.typing_undo.follow(self.focused, event)
         if isinstance(event, events.Key) and "alt" in event.key.split("+")[:-1]:
             # Textual's inputs type the letter of a key that no command has.
             event.character = None
@@ -225,7 +228,8 @@ class ModeApp(App[int]):
         elif not self.typed_keys.holds(event):
             if event.key == "escape":
                 self._go_on()
-            await super().on_event(event)
+            if not self.typing_undo.follow(self.focused, event):
+                await super().on_event(event)
             self.typed_keys.follow()
 
     # --- the project ---

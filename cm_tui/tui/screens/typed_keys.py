@@ -1,4 +1,4 @@
-"""Keys typed faster than their commands are done: each one is delivered once the effect of the one before is visible."""
+"""Keys typed faster than their commands are done, each delivered once the one before had its effect; undo of typing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import asyncio
 from collections import deque
 from time import monotonic
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from textual.app import App
-from textual.events import Key
+from textual.events import Event, Key, Paste
+from textual.widgets import Input
 
 _LOOK_S = 0.002
 _LONGEST_S = 0.5
@@ -76,3 +78,35 @@ class TypedKeys:
             bool(self._app.message_queue_size)
             or (bool(stack) and any(one.message_queue_size for one in stack[-1].walk_children(with_self=True)))
         )
+
+
+# --- undo of typing: Textual's inputs of one line have none ---
+
+_MOST_VALUES = 50
+
+
+class TypingUndo:
+    """Earlier values of the inputs of one line, for `Ctrl+Z`: a run of letters at a time."""
+
+    def __init__(self) -> None:
+        self._values: WeakKeyDictionary[Input, deque[str]] = WeakKeyDictionary()
+        self._in_word = False
+
+    def follow(self, focused: object, event: Event) -> bool:
+        """Note what an input holds before a key or a paste changes it; return whether the key was `Ctrl+Z`, and done."""
+        if not isinstance(focused, Input) or not isinstance(event, Key | Paste):
+            return False
+        values = self._values.setdefault(focused, deque(maxlen=_MOST_VALUES))
+        if isinstance(event, Key) and event.key == "ctrl+z":
+            self._in_word = False
+            while values and values[-1] == focused.value:
+                values.pop()
+            if values:
+                focused.value = values.pop()
+                focused.action_end()
+            return True
+        goes_on = self._in_word and not focused.selected_text
+        self._in_word = isinstance(event, Key) and (event.character or "").isalnum()
+        if not (goes_on and self._in_word) and (not values or values[-1] != focused.value):
+            values.append(focused.value)
+        return False
