@@ -12,7 +12,6 @@ from typing import ClassVar
 from textual import on
 from textual.binding import BindingType
 from textual.content import Content
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -54,9 +53,8 @@ MOST = 50
 """Hits that are asked for."""
 TYPING, SETTLING = 0.3, 0.1
 """Seconds without a key before all projects are asked, and before the hit under the cursor is read."""
-SLOW_S, LONGEST_S = 10, 60
-"""Seconds after which a missing answer is explained, and after which it is no longer waited for."""
-_WHY = "The daemon may be busy or stopped: `cm serve --status` reports it."
+LONGEST_S = 60
+"""Seconds after which an answer is no longer waited for."""
 _TYPE = "Type a query for all projects on this machine."
 _EMPTY = "Their entries, notes and past sessions are searched; nothing is changed."
 _PROJECT = 20
@@ -95,7 +93,8 @@ class EverywhereScreen(ListDialog[FoundElsewhere]):
         finder = Finder[FoundElsewhere](lambda _: "", _TYPE)
         super().__init__("", hint, (), FoundList(), empty=_EMPTY, close="S,q", finder=finder, look="everywhere")
         self._mode, self._question, self._where = mode, question, where
-        self._limits: tuple[Timer, ...] = ()
+        self._request = 0
+        """What is waited for; 0: nothing."""
 
     def below(self) -> Iterable[Widget]:
         """The text of one."""
@@ -134,25 +133,18 @@ class EverywhereScreen(ListDialog[FoundElsewhere]):
 
         if question:
             self._entitle("Everywhere · asking…")
-            self.list.say("Asking…")
-            self._mode.ask("everywhere", call, self._got, self._failed, delay=delay)
-            self._end_limits()
-            self._limits = self.set_timer(SLOW_S, self._say_slow), self.set_timer(LONGEST_S, self._give_up)
+            self.list.say(f"Asking… for at most {LONGEST_S} s; Esc stops.")
+            self._request = self._mode.ask("everywhere", call, self._got, self._failed, delay=delay)
+            self.set_timer(LONGEST_S, partial(self._give_up, self._request))
         else:
             self._mode.drop_question("everywhere")
             self._show("Everywhere", (), _EMPTY)
 
-    def _say_slow(self) -> None:
-        self._entitle(f"Everywhere · no answer for {SLOW_S} s")
-        self.list.say(f"Still asking. {_WHY} Esc stops asking.")
-
-    def _give_up(self) -> None:
-        self._mode.drop_question("everywhere")
-        self._show("Everywhere", (), f"✖ No answer for {LONGEST_S} s. {_WHY} Change the query with / to ask again.")
-
-    def _end_limits(self) -> None:
-        for timer in self._limits:
-            timer.stop()
+    def _give_up(self, request: int) -> None:
+        if request == self._request:
+            self._mode.drop_question("everywhere")
+            why = "The daemon may be busy or stopped: `cm serve --status` reports it."
+            self._show("Everywhere", (), f"✖ No answer for {LONGEST_S} s. {why} Change the query to ask again.")
 
     def _got(self, result: EverywhereResult) -> None:
         title = f"Everywhere · {count(len(result.rows), 'hit')} of {count(result.projects, 'project')}"
@@ -164,7 +156,7 @@ class EverywhereScreen(ListDialog[FoundElsewhere]):
     def _show(self, title: str, rows: tuple[FoundElsewhere, ...], empty: str, notes: Sequence[str] = ()) -> None:
         if not self.is_attached:
             return
-        self._end_limits()
+        self._request = 0
         self._entitle(title)
         self.list.set_rows(rows, empty=empty)
         self.note("\n".join(f"▲ {one_line(note)}" for note in notes))

@@ -1,11 +1,13 @@
-"""Lists that open over a mode: the code that a line names, and the files that are not indexed."""
+"""Lists that open over a mode: choices, themes, the code that a line names, and the files that are not indexed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import NamedTuple
 
+from rich.cells import cell_len
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
@@ -13,7 +15,7 @@ from cm_tui import model
 from cm_tui.tui.screens.messages import OpenPath, OpenSearch
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.question import Finder, Host, ListDialog, ask
-from cm_tui.tui.widgets.text import count, elide_end, elide_middle, fit, one_line
+from cm_tui.tui.widgets.text import count, elide_end, elide_middle, elide_path, fit, one_line
 
 # --- the palette: every command of the application and of the mode on screen, found by name ---
 
@@ -53,26 +55,54 @@ class CommandPalette(Provider):
 
 # --- lists that open over a mode ---
 
-_MOST_THEMES = 14
-"""Lines of the list of themes."""
+_CHOICES = 14
+"""Lines of a list of choices, at most."""
+
+
+class ChoiceRow(NamedTuple):
+    """Something to choose."""
+
+    value: str
+    words: str
+    more: str = ""
+    """Said at the right."""
+
+
+def choose(
+    host: Host, title: str, rows: Sequence[ChoiceRow], then: Callable[[str], None], *, value: str = "", typed: str = ""
+) -> None:  # fmt: skip
+    """Choose from a list.
+
+    Args:
+        host: the application, or a mode of it.
+        title: what is asked.
+        rows: what there is to choose.
+        then: gets the value that is chosen.
+        value: the one that the cursor is on at first.
+        typed: what else can be typed; empty: typed words only narrow the list down.
+    """
+    make = (lambda text: ChoiceRow(text, text)) if typed else None
+    dialog = ListDialog(
+        f" {title} ", " ⏎ Select · type to filter · esc Cancel ", rows, _draw_choice, lambda row: then(row.value),
+        empty="No matches.", finder=Finder[ChoiceRow](" ".join, typed or "type to find", make), look="small",
+    )  # fmt: skip
+    dialog.list.put_cursor(next((place for place, row in enumerate(rows) if row.value == value), 0))
+    dialog.list.styles.height = min(_CHOICES, max(1, len(rows)))
+    ask(host, dialog)
+
+
+def _draw_choice(row: ChoiceRow, width: int) -> Content:
+    more = elide_end(one_line(row.more), width // 2)
+    words = elide_path(one_line(row.words), max(4, width - cell_len(more) - 4))
+    gap = " " * max(1, width - cell_len(words) - cell_len(more) - 2)
+    return Content.assemble(" ", (words, "$foreground"), gap, (more, "$muted"), " ")
 
 
 def choose_theme(host: Host) -> None:
     """Choose a theme; the current one is marked, and the cursor is on it."""
-    names, current = sorted(host.app.available_themes), host.app.theme
-
-    def draw(name: str, _: int) -> Content:
-        return Content.styled(
-            f" {'●' if name == current else ' '} {name}", "bold" if name == current else "$foreground"
-        )
-
-    dialog = ListDialog(
-        " Theme ", " ⏎ Select · type to filter · esc Cancel ", names, draw, partial(setattr, host.app, "theme"),
-        empty="No matches.", finder=Finder[str](str, "type to find"), look="small",
-    )  # fmt: skip
-    dialog.list.put_cursor(names.index(current))
-    dialog.list.styles.height = min(_MOST_THEMES, len(names))
-    ask(host, dialog)
+    current = host.app.theme
+    rows = [ChoiceRow(name, name, "● current" * (name == current)) for name in sorted(host.app.available_themes)]
+    choose(host, "Theme", rows, partial(setattr, host.app, "theme"), value=current)
 
 
 def names_in(text: str, mentions: Iterable[model.Mention]) -> tuple[model.Mention, ...]:
@@ -95,12 +125,8 @@ def open_names(mode: ModeScreen, names: Sequence[model.Mention]) -> None:
     if len(names) == 1:
         _open(mode, names[0])
     elif names:
-        ask(
-            mode,
-            ListDialog(
-                " Code in this line ", " ⏎ opens it · esc closes ", names, _draw, partial(_open, mode), close="q"
-            ),
-        )
+        hint = " ⏎ opens it · esc closes "
+        ask(mode, ListDialog(" Code in this line ", hint, names, _draw, partial(_open, mode), close="q"))
 
 
 def _draw(row: model.Mention, width: int) -> Content:
@@ -125,10 +151,8 @@ def list_skipped(screen: ModeScreen) -> None:
 
     def got(page: model.Page[model.SkippedFile]) -> None:
         rows = sorted(page.rows, key=lambda row: (row.reason, row.path))
-        title, hint = (
-            f" {count(page.total, 'file')} skipped ",
-            " esc closes · index.include in config.toml includes files ",
-        )
+        title = f" {count(page.total, 'file')} skipped "
+        hint = " esc closes · index.include in config.toml includes files "
         ask(screen, ListDialog(title, hint, rows, _draw_skipped, empty="No files were skipped.", close="s,q"))
 
     screen.ask("skipped", lambda engine: engine.skipped(), got)

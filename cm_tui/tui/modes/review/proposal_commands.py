@@ -6,10 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
-
-from rich.cells import cell_len
-from textual.content import Content
+from typing import Any
 
 from cm_tui import model
 from cm_tui.model.page import MOST_ROWS
@@ -21,16 +18,17 @@ from cm_tui.tui.modes.review.view import ReviewView
 from cm_tui.tui.screens.commands import on_item
 from cm_tui.tui.screens.episode_commands import read_episode
 from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
-from cm_tui.tui.screens.question import Finder, ListDialog, confirm_rule
 from cm_tui.tui.screens.question import ask as ask_for
 from cm_tui.tui.screens.question import confirm as ask_whether
+from cm_tui.tui.screens.question import confirm_rule
 from cm_tui.tui.screens.save_text import copy_and_report
+from cm_tui.tui.screens.small_lists import ChoiceRow, choose
 from cm_tui.tui.screens.writing import Answer, edited_outside
 from cm_tui.tui.state.filter_line import with_field
 from cm_tui.tui.tasks.ask import Engine
-from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line
+from cm_tui.tui.widgets.text import count, elide_end, one_line
 
-_LISTED, _LONGEST, _CHOICES = 8, 60, 14
+_LISTED, _LONGEST = 8, 60
 _NOTES = (
     (".cm/notes/project.md", "of this project"), ("user:preferences.md", "for all your projects"),
 )  # fmt: skip
@@ -152,45 +150,6 @@ def approve_elsewhere(screen: ReviewView, one: model.NarratedProposal) -> None:
         choose(screen, "Approve into which note?", [*reversed(known.values())], chosen, typed=typed)
 
     screen.ask("targets", lambda engine: engine.topics(), got)
-
-
-class ChoiceRow(NamedTuple):
-    """Something to choose."""
-
-    value: str
-    words: str
-    more: str = ""
-    """Said at the right."""
-
-
-def choose(
-    screen: ReviewView, title: str, rows: Sequence[ChoiceRow], then: Callable[[str], None], *, value: str = "", typed: str = ""
-) -> None:  # fmt: skip
-    """Choose from a list.
-
-    Args:
-        screen: the mode.
-        title: what is asked.
-        rows: what there is to choose.
-        then: gets the value that is chosen.
-        value: the one that the cursor is on at first.
-        typed: what else can be typed; empty: typed words only narrow the list down.
-    """
-    make = (lambda text: ChoiceRow(text, text)) if typed else None
-    dialog = ListDialog(
-        f" {title} ", " ⏎ Select · type to filter · esc Cancel ", rows, _draw_choice, lambda row: then(row.value),
-        empty="No matches.", finder=Finder[ChoiceRow](" ".join, typed or "type to find", make), look="small",
-    )  # fmt: skip
-    dialog.list.put_cursor(next((place for place, row in enumerate(rows) if row.value == value), 0))
-    dialog.list.styles.height = min(_CHOICES, max(1, len(rows)))
-    ask_for(screen, dialog)
-
-
-def _draw_choice(row: ChoiceRow, width: int) -> Content:
-    more = elide_end(one_line(row.more), width // 2)
-    words = elide_path(one_line(row.words), max(4, width - cell_len(more) - 4))
-    gap = " " * max(1, width - cell_len(words) - cell_len(more) - 2)
-    return Content.assemble(" ", (words, "$foreground"), gap, (more, "$muted"), " ")
 
 
 def reject(screen: ReviewView) -> None:
