@@ -63,7 +63,7 @@ class ListFile(ABC, Generic[C]):
     most_bytes: ClassVar[int]
     next_write: ClassVar[str]
     """What sets a damaged file aside."""
-    instead: ClassVar[str] = "Replace it with a regular folder."
+    instead: ClassVar[str] = "Replace it with a regular file or folder."
     """The hint where a project's folder is a link."""
 
     def __init__(self, root: Path | None, name: str | Path) -> None:
