@@ -73,7 +73,10 @@ def _unexpected(error: BaseException) -> int:
         # A path from the command line, or a folder that is missing or not accessible.
         _complain(f"{error.strerror}: {error.filename}", f"The details are in {_keep_report()}.")
         return 1
-    _complain(f"Internal error: {type(error).__name__}: {error}", f"The details are in {_keep_report()}.")
+    from cm_tui.engine.api.outgoing import without_secrets
+
+    message = without_secrets(f"Internal error: {type(error).__name__}: {error}")
+    _complain(message, f"The details are in {_keep_report()}.")
     return 1
 
 

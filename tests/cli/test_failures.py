@@ -394,6 +394,9 @@ def test_the_report_of_a_crash_is_private_and_holds_no_secret(
         raise RuntimeError(f"cannot reach https://ada:{PASSWORD}@example.org with {GITHUB}")
 
     assert guarded(crash) == 1
+    said = capsys.readouterr().err
+    assert "cannot reach" in said
+    assert leaked(said) == []
     (report,) = (one for one in cm_home.rglob("error.log"))
     assert stat.S_IMODE(report.stat().st_mode) == 0o600
     assert "RuntimeError: cannot reach" in report.read_text()

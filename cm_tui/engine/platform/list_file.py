@@ -69,7 +69,7 @@ class ListFile(ABC, Generic[C]):
     most_bytes: ClassVar[int]
     next_write: ClassVar[str]
     """What sets a damaged file aside."""
-    instead: ClassVar[str] = "Replace it with a regular folder."
+    instead: ClassVar[str] = "Replace it with a regular file or folder."
     """The hint where a project's folder is a link."""
     indent: ClassVar[int | None] = 1
     """Of an item's fields; None: an item a line."""

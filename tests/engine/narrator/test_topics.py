@@ -48,6 +48,12 @@ def test_tags_that_nobody_named_are_from_headings_and_words_and_it_is_said(proje
     assert any("derived from headings and words" in words for words in topic.advice)
 
 
+def test_derived_tags_are_of_a_bounded_part_of_a_note(project: Project):
+    id_ = project.topic("router", "# Router\n\n" + "- gateway waits\n" * 10_000 + "- omega\n" * 60_000)
+    assert {"gateway", "waits"} <= set(one(project, id_).tags)
+    assert "omega" not in one(project, id_).tags
+
+
 def test_marks_of_the_narrator_are_no_tags(project: Project):
     marked = (
         "# Router\n\n- The router waits. <!-- cm:narrator nabcdef -->\n- It retries. <!-- cm:narrator nfedcba -->\n"

@@ -44,7 +44,7 @@ class EntryFile(ListFile[Content]):
     key = "entries"
     most_bytes = 32_000_000
     next_write = "`cm remember`"
-    instead = "Replace it with a regular folder, or save entries for all projects: `cm remember --scope user`."
+    instead = "Replace it with a regular file or folder, or save entries for all projects: `cm remember --scope user`."
     empty = Content
 
     def __init__(self, scope: Scope, root: Path | None) -> None:

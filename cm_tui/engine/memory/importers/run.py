@@ -7,6 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from cm_tui.clock import SYSTEM, Clock
@@ -165,11 +166,10 @@ class Import:
 
 def _version(file: Path) -> tuple[int, int] | None:
     """Return inode and ctime of a file, which differ after a replacement of the same size and mtime; None: missing."""
-    try:
+    with suppress(OSError):
         found = file.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_ctime_ns
+        return found.st_ino, found.st_ctime_ns
+    return None
 
 
 # --- following transcripts of running sessions: additions are imported when large enough, or after a pause ---
@@ -250,11 +250,8 @@ def _is_due(found: Found) -> bool:
 def _lines_after(file: Path, offset: int) -> int:
     """Return the number of lines after a place, counted up to the relevant number."""
     lines = 0
-    try:
-        with opened(file) as stream:
-            stream.seek(offset)
-            while lines < LINES and (piece := stream.read(_PIECE)):
-                lines += piece.count(b"\n")
-    except OSError:
-        return 0
+    with suppress(OSError), opened(file) as stream:
+        stream.seek(offset)
+        while lines < LINES and (piece := stream.read(_PIECE)):
+            lines += piece.count(b"\n")
     return lines

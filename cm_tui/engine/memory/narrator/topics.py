@@ -32,7 +32,7 @@ from cm_tui.engine.memory.projection.note_source import path_of
 from cm_tui.engine.memory.recalls.recall_log import RecallLog
 from cm_tui.engine.platform.git.opening import repository_around
 from cm_tui.engine.platform.git.reach import has_foreign_history
-from cm_tui.engine.platform.redaction.redact import redact
+from cm_tui.engine.platform.redaction.redact import BEYOND, redact
 from cm_tui.errors import CmError
 from cm_tui.files import Stamp
 from cm_tui.model import Topic, TopicMap, TopicOverlap
@@ -85,9 +85,8 @@ def topics_with_lines(notes: Notes, *, retired: bool = False, now: float | None 
     topics += [_known(one, came_along, used, retired=True) for one in gone]
     topics.sort(key=lambda one: (one.topic.retired, -one.topic.modified, one.topic.id))
     shared = _overlaps([one.topic for one in topics if not one.topic.retired][:_MOST_COMPARED])
-    topics = [
-        _advised(one, shared.get(one.topic.id, ()), {t.topic.id: t.topic for t in topics}, moment) for one in topics
-    ]
+    by_id = {one.topic.id: one.topic for one in topics}
+    topics = [_advised(one, shared.get(one.topic.id, ()), by_id, moment) for one in topics]
     others = [
         _known(one, came_along, used, retired=False) for one in found if one[0].kind in _CAPPED and one[0].writable
     ]
@@ -135,8 +134,9 @@ def tags_of(read: ReadNote) -> tuple[tuple[str, ...], bool]:
     """Return the tags of a note, and whether they are derived from its headings and words."""
     if read.note.tags:
         return read.note.tags, False
-    # Marks of proposals are no words of anybody.
-    lines = redact("\n".join(map(without_marks, read.lines[read.skipped :]))).text.split("\n")
+    # Marks of proposals are no words of anybody. What is beyond the largest cap is to be split off anyway.
+    text = "\n".join(map(without_marks, read.lines[read.skipped :]))[: PROJECT_BYTES + BEYOND]
+    lines = redact(text, PROJECT_BYTES).text.split("\n")
     named = " ".join([read.note.title, *(one.name for one in headings(lines))])
     return keywords_of(named, "\n".join(lines))[:_MOST_TAGS], True
 
@@ -216,12 +216,9 @@ def _counts(logs: Iterable[RecallLog]) -> dict[str, float]:
     """Return when each item was last recalled; empty if the log cannot be read."""
     found: dict[str, float] = {}
     for log in logs:
-        try:
-            counts = log.counts()
-        except CmError:
-            continue
-        for path, recalls in counts.items():
-            found[path] = max(found.get(path, 0.0), recalls.last or 0.0)
+        with suppress(CmError):
+            for path, recalls in log.counts().items():
+                found[path] = max(found.get(path, 0.0), recalls.last or 0.0)
     return found
 
 
@@ -248,9 +245,8 @@ def origins_of(root: Path) -> Origins:
 
 def _index(root: Path) -> pygit2.Index | None:
     """Return git's index; None: the folder has no repository of its own, or it cannot be read."""
-    try:
+    with suppress(CmError, ValueError, OSError, pygit2.GitError):
         found = repository_around(root)
         is_own = found is not None and found.workdir and Path(found.workdir).resolve() == root.resolve()
         return found.index if found is not None and is_own and not has_foreign_history(root) else None
-    except (CmError, ValueError, OSError, pygit2.GitError):
-        return None
+    return None
