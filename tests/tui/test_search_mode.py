@@ -18,7 +18,7 @@ from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.terminal import clipboard
 from cm_tui.tui.widgets.bars import cells_of, explain, score_bar
-from tests.tui.mode_driver import PATIENCE, at, driving, each
+from tests.tui.mode_driver import PATIENCE, at, each
 
 
 def screen_of(driver) -> SearchScreen:
@@ -117,20 +117,6 @@ async def tuning_is_saved_to_the_project(driver, project):
     assert not screen_of(driver).session.tuned
     assert "code ·" in driver.text
     assert "code *" not in driver.text
-
-
-async def test_a_restored_query_is_replaced_by_typing_and_kept_by_an_arrow(project):
-    async with driving(project, mode="2") as driver:
-        await driver.type("load")
-        driver.app.state_writer.flush()
-    for keys, kept in ((("right",), "load"), (("left", "delete"), "oad"), ((), "")):
-        async with driving(project) as driver:
-            query = screen_of(driver).query_input
-            assert (query.value, query.has_focus, query.selected_text) == ("load", True, "load")
-            for key in keys and (*keys, "end"):
-                await driver.press(key)
-            await driver.type("er")
-            assert query.value == f"{kept}er"
 
 
 async def pasted_lines_are_all_kept_and_counted(driver, project):

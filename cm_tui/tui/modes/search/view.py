@@ -36,7 +36,7 @@ class QueryInput(Input):
     """The same as they were."""
     _lines = 0
     _untyped = ""
-    """The value as it was last pasted; the next paste replaces it unless the user has changed it."""
+    """The value as it was last restored or pasted; a paste replaces it unless the user has changed it."""
 
     @property
     def pasted_lines(self) -> int:
@@ -54,9 +54,9 @@ class QueryInput(Input):
         return (self.value.replace(self._shown, self._pasted, 1) if self.pasted_lines else self.value).strip()
 
     def show_query(self, text: str) -> None:
-        """Show a question in place of what is there, selected: typing replaces it, an arrow keeps it."""
-        self.value = self._in_one_line(text)
-        self.select_all()
+        """Show a question in place of what is there."""
+        self.value = self._untyped = self._in_one_line(text)
+        self.action_end()
 
     def _in_one_line(self, text: str) -> str:
         # Terminals send carriage returns for the ends of pasted lines.
